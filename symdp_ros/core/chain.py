@@ -1,0 +1,307 @@
+"""The chain: which state can follow which, and, where known, how often."""
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from hashlib import sha256
+from math import isfinite
+from numbers import Real
+from types import MappingProxyType
+
+import numpy as np
+
+from symdp_ros.core.errors import ChainError
+from symdp_ros.core.graph import TransitionGraph
+
+_ROW_SUM_TOLERANCE = 1e-9
+
+
+class Chain:
+    """
+    A Markov chain (S, P, s_0), of which privacy needs only the support: C(s) = {s' : P(s'|s) > 0}.
+
+    Immutable; O(states + edges) memory. Chains are equal when their states, moves (in order),
+    probabilities and initial state are.
+
+    :param successors: for every state, the states that can follow it: an iterable of labels, or a
+        mapping from labels to probabilities. Rows of both kinds may be mixed. The order of an
+        iterable is kept, as the guided policy breaks ties by it; a set is put into the order of
+        `states`.
+    :param initial_state: s_0, the public state from which every word starts. It is not part of
+        the word.
+    :raises ChainError: no states; a label that is not a string, or empty; a state without
+        successors, an unknown or repeated successor, an unknown initial state; a probability
+        that is not a number in (0, 1]; a row whose sum is off 1 by more than 1e-9.
+    """
+
+    __slots__ = ('_states', '_index', '_initial', '_offsets', '_targets', '_probabilities',
+                 '_digest')
+
+    def __init__(self, successors: Mapping[str, Iterable[str]], initial_state: str):
+        if not isinstance(successors, Mapping):
+            raise ChainError('successors must be a mapping from each state to those that can '
+                             f'follow it, not a {type(successors).__name__}')
+        index = _index_of(successors)
+        offsets, targets, probabilities = [0], [], []
+        for state, row in successors.items():
+            chances = _checked_row(state, row, index)
+            targets += map(index.__getitem__, chances)
+            probabilities += chances.values()
+            offsets.append(len(targets))
+        self._set(index, initial_state, np.array(offsets, np.int64), np.array(targets, np.int32),
+                  None if all(p is None for p in probabilities)
+                  else np.array(probabilities, np.float64))  # None becomes NaN
+
+    def _set(self, index, initial_state, offsets, targets, probabilities):
+        if not isinstance(initial_state, str) or initial_state not in index:
+            raise ChainError(f'the initial state {initial_state!r} is not a state of the chain: '
+                             f'name one of them, such as {next(iter(index))!r}')
+        self._states = tuple(index)
+        self._index = index
+        self._initial = index[initial_state]
+        self._offsets, self._targets, self._probabilities = offsets, targets, probabilities
+        self._digest = None
+        for array in (offsets, targets, probabilities):
+            if array is not None:
+                array.flags.writeable = False
+
+    @classmethod
+    def complete(cls, symbols: Iterable[str], initial_state: str) -> 'Chain':
+        """
+        Return the chain in which every symbol can follow every symbol: an alphabet.
+
+        The paper's Mechanisms 1 and 2 are its Mechanisms 3 and 4 on this chain. It takes
+        O(states) memory: no edge is stored.
+        """
+        if isinstance(symbols, str):
+            raise ChainError(f'symbols must be a list of labels, not the string {symbols!r}')
+        symbols = list(symbols)
+        index = _index_of(symbols)
+        if len(index) < len(symbols):
+            repeated = next(s for i, s in enumerate(symbols) if index[s] != i)
+            raise ChainError(f'the symbol {repeated!r} is listed twice: list it once',
+                             state=repeated)
+        self = cls.__new__(cls)
+        self._set(index, initial_state, None, None, None)
+        return self
+
+    @classmethod
+    def from_graph(cls, graph: TransitionGraph, initial_state: str | None = None) -> 'Chain':
+        """
+        Return the chain of a graph that was read from a file.
+
+        :param initial_state: used where the graph names none, or instead of its own.
+        :raises ChainError: as the constructor does, with the file and the line.
+        """
+        initial_state = graph.initial_state if initial_state is None else initial_state
+        if initial_state is None:
+            raise ChainError(f'{graph.place()}the file names no initial state: give one of its '
+                             f'{len(graph.successors)} states as initial_state')
+        try:
+            if graph.complete:
+                return cls.complete(graph.successors, initial_state)
+            return cls(graph.successors, initial_state)
+        except ChainError as error:
+            raise ChainError(graph.place(error.state) + str(error), state=error.state) from None
+
+    @classmethod
+    def from_yaml(cls, path, initial_state: str | None = None, *,
+                  self_loops: bool = False) -> 'Chain':
+        """
+        Read a chain file (YAML with `initial_state`, and `transitions` or `symbols`).
+
+        :param initial_state: used where the file names none, or instead of its own.
+        :param self_loops: every state can also follow itself.
+        :raises ChainError: with the file and the line.
+        """
+        from symdp_ros.core.chain_file import read_chain_file
+
+        graph = read_chain_file(path)
+        return cls.from_graph(graph.with_self_loops() if self_loops else graph, initial_state)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """All states, in the order given."""
+        return self._states
+
+    @property
+    def initial_state(self) -> str:
+        """s_0, public."""
+        return self._states[self._initial]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the chain was made by `Chain.complete`."""
+        return self._offsets is None
+
+    @property
+    def edge_count(self) -> int:
+        """How many moves there are, staying included."""
+        return len(self._states)**2 if self.is_complete else len(self._targets)
+
+    @property
+    def state_index(self) -> Mapping[str, int]:
+        """The position of each state in `states`."""
+        return MappingProxyType(self._index)
+
+    def successors(self, state: str) -> tuple[str, ...]:
+        """
+        Return C(state), in order.
+
+        :raises ChainError: unknown state.
+        """
+        i = self._position(state)
+        if self.is_complete:
+            return self._states
+        states = self._states
+        return tuple([states[j] for j in self._targets[self._row(i)].tolist()])
+
+    def probabilities(self, state: str) -> dict[str, float]:
+        """
+        Return P(·|state), summing to 1 up to rounding; uniform where the chain does not say.
+
+        :raises ChainError: unknown state.
+        """
+        i = self._position(state)
+        names = self.successors(state)
+        row = None if self._probabilities is None else self._probabilities[self._row(i)]
+        if row is None or np.isnan(row[0]):
+            return dict.fromkeys(names, 1 / len(names))
+        return dict(zip(names, row.tolist(), strict=True))
+
+    def out_degrees(self) -> np.ndarray:
+        """Return N(s) for every state in order: int64, shape (states,)."""
+        if self.is_complete:
+            return np.full(len(self._states), len(self._states), np.int64)
+        return np.diff(self._offsets)
+
+    def csr(self) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return (offsets, targets): the successors of state i are targets[offsets[i]:offsets[i+1]].
+
+        :return: int64 of shape (states + 1,) and int32 of shape (edges,), not writable.
+        :raises ChainError: on a complete chain, whose edges are never stored.
+        """
+        if self.is_complete:
+            raise ChainError('a complete chain does not store its edges')
+        return self._offsets, self._targets
+
+    def is_feasible(self, word: Iterable[str | None]) -> bool:
+        """Return whether the word can be walked from the initial state (the empty one can)."""
+        here = self._initial
+        for symbol in word:
+            there = self._index.get(symbol)
+            if there is None:
+                return False
+            if not self.is_complete and there not in self._targets[self._row(here)]:
+                return False
+            here = there
+        return True
+
+    def states_without_staying(self) -> tuple[str, ...]:
+        """Return the states that cannot follow themselves."""
+        if self.is_complete:
+            return ()
+        sources = np.repeat(np.arange(len(self._states)), self.out_degrees())
+        stays = np.zeros(len(self._states), bool)
+        stays[sources[sources == self._targets]] = True
+        return tuple(self._states[i] for i in np.flatnonzero(~stays))
+
+    def digest(self) -> str:
+        """
+        Return a SHA-256 (hex) of everything that makes up the chain.
+
+        Equal for equal chains, in every process and on every machine.
+        """
+        if self._digest is None:
+            hashed = sha256()
+            for part in self._parts():
+                hashed.update(len(part).to_bytes(8, 'big') + part)
+            self._digest = hashed.hexdigest()
+        return self._digest
+
+    def _parts(self):
+        yield b'complete' if self.is_complete else b'chain'
+        yield self.initial_state.encode('utf-8', 'surrogatepass')
+        yield len(self._states).to_bytes(8, 'big')
+        yield from (state.encode('utf-8', 'surrogatepass') for state in self._states)
+        if not self.is_complete:
+            yield self._offsets.astype('<i8').tobytes()
+            yield self._targets.astype('<i4').tobytes()
+            if self._probabilities is not None:
+                yield self._probabilities.astype('<f8').tobytes()
+
+    def _position(self, state):
+        position = self._index.get(state)
+        if position is None:
+            raise ChainError(f'{state!r} is not a state of the chain')
+        return position
+
+    def _row(self, i):
+        return slice(self._offsets[i], self._offsets[i + 1])
+
+    def __eq__(self, other):
+        return self.digest() == other.digest() if isinstance(other, Chain) else NotImplemented
+
+    def __hash__(self):
+        return hash(self.digest())
+
+    def __len__(self):
+        return len(self._states)
+
+    def __repr__(self):
+        kind = 'Chain.complete' if self.is_complete else 'Chain'
+        return (f'<{kind}: {len(self)} states, {self.edge_count} edges, '
+                f'initial state {self.initial_state!r}>')
+
+
+def _index_of(states) -> dict[str, int]:
+    """Return the position of each label, the first one where a label is repeated."""
+    index = {}
+    for position, state in enumerate(states):
+        if not isinstance(state, str):
+            raise ChainError(f'the state {state!r} is a {type(state).__name__}: write it as a '
+                             f'string, {str(state)!r}')
+        if not state:
+            raise ChainError('a state has an empty label: give it a name')
+        index.setdefault(state, position)
+    if not index:
+        raise ChainError('the chain is empty: list at least one state')
+    return index
+
+
+def _checked_row(state, row, index) -> dict[str, float | None]:
+    """Return successor → probability, in order; None as the probabilities of a plain list."""
+    def problem(text):
+        return ChainError(f'state {state!r} {text}', state=state)
+
+    if isinstance(row, str) or not isinstance(row, Iterable):
+        raise problem(f'has {row!r} where a list of successors should be, such as [{state!r}]')
+    chances = {}
+    names = sorted(row, key=lambda s: index.get(s, -1)) if isinstance(row, AbstractSet) else row
+    for target in names:
+        if not isinstance(target, str):
+            raise problem(f'lists the successor {target!r}, a {type(target).__name__}: write it '
+                          f'as a string, {str(target)!r}')
+        if target not in index:
+            raise problem(f'lists the successor {target!r}, which is not a state: add a row for '
+                          'it, or correct the name')
+        if target in chances:
+            raise problem(f'lists the successor {target!r} twice: list it once')
+        chances[target] = None
+    if not chances:
+        raise problem('has no successors: let it at least follow itself, or remove it')
+    if isinstance(row, Mapping):
+        chances = {target: _checked_chance(target, row[target], problem) for target in chances}
+        total = sum(chances.values())
+        if not abs(total - 1) <= _ROW_SUM_TOLERANCE:
+            raise problem(f'has probabilities that sum to {total!r}: make the sum 1 (within 1e-9)')
+    return chances
+
+
+def _checked_chance(target, chance, problem) -> float:
+    if isinstance(chance, bool) or not isinstance(chance, Real):
+        raise problem(f'gives {target!r} the probability {chance!r}: it must be a number')
+    if not (isfinite(chance) and 0 < chance <= 1 + _ROW_SUM_TOLERANCE):
+        advice = ': remove the successor where the move is impossible' if chance == 0 else ''
+        raise problem(f'gives {target!r} the probability {chance!r}, which is not in (0, 1]'
+                      + advice)
+    return float(chance)

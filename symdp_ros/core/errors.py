@@ -1,0 +1,50 @@
+"""
+Every error that this package raises on purpose.
+
+    SymdpError
+    ├── ChainError            a chain, or a map that should become one, is not valid
+    ├── PrivacyError          ε or k is not one that can be kept
+    ├── ConfigurationError    a setting (policy, parameter, message field, …) is not valid
+    ├── UnknownSymbolError    a word holds a symbol that is no state of the chain
+    └── StateFileError        the file that carries a word over a restart cannot be used
+
+Each message says what is wrong, where, and what to do. None of them carries a sensitive
+symbol or its position: `UnknownSymbolError` takes no arguments for that reason.
+"""
+
+
+class SymdpError(Exception):
+    """Base class of all errors of this package."""
+
+
+class ChainError(SymdpError, ValueError):
+    """
+    A chain is not valid.
+
+    `state` is the state at which the problem was found, or None.
+    """
+
+    def __init__(self, message, *, state=None):
+        super().__init__(message)
+        self.state = state
+
+
+class PrivacyError(SymdpError, ValueError):
+    """A privacy parameter is not valid."""
+
+
+class ConfigurationError(SymdpError, ValueError):
+    """A setting is not valid."""
+
+
+class UnknownSymbolError(SymdpError, ValueError):
+    """A word holds a symbol that is no state of the chain; it says neither which nor where."""
+
+    def __init__(self):
+        super().__init__(
+            'the word holds a symbol that is no state of the chain; pass None for a symbol that '
+            'is absent or unknown, or add the state to the chain')
+
+
+class StateFileError(SymdpError):
+    """A state file cannot be opened, or another process holds it."""

@@ -1,0 +1,140 @@
+"""A transition graph as a file gives it, before it is known to be a chain; its structure."""
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import gcd
+
+import numpy as np
+
+from symdp_ros.core.errors import ChainError
+
+
+@dataclass
+class TransitionGraph:
+    """
+    States and moves as read from a file. Dead ends are allowed here; a `Chain` has none.
+
+    :param successors: for each state, the states that can follow (a list), or a mapping from
+        them to their probabilities.
+    :param initial_state: where the file names one, else None.
+    :param source: the file, for messages.
+    :param positions: (x, y) of the states in metres, where the file has them.
+    :param lines: the line of the file at which a state is described, where known.
+    :param complete: every state can follow every state; `successors` is then empty lists.
+    :param repeated: how many moves the file lists more than once.
+    """
+
+    successors: Mapping[str, Mapping[str, float] | list[str]]
+    initial_state: str | None = None
+    source: str = ''
+    positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+    complete: bool = False
+    repeated: int = 0
+
+    def with_self_loops(self) -> 'TransitionGraph':
+        """
+        Return the graph in which every state can also follow itself.
+
+        In a row of probabilities, staying gets what a uniform row would give it, 1/(N+1), and
+        the others share the rest in their proportions.
+        """
+        def with_loop(state, row):
+            if state in row:
+                return row
+            if not isinstance(row, Mapping):
+                return [*row, state]
+            share = 1 / (len(row) + 1)
+            return {**{s: p * (1 - share) for s, p in row.items()}, state: share}
+
+        if self.complete:
+            return self
+        looped = {state: with_loop(state, row) for state, row in self.successors.items()}
+        return TransitionGraph(looped, self.initial_state, self.source, self.positions, self.lines,
+                               repeated=self.repeated)
+
+    def place(self, state=None) -> str:
+        """Return 'FILE, line N: ' as far as they are known, to begin a message with."""
+        line = self.lines.get(state)
+        parts = [self.source] if self.source else []
+        if line is not None:
+            parts.append(f'line {line}')
+        return ', '.join(parts) + ': ' if parts else ''
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What `symdp check` tells of a graph. Counts are of states, unless said otherwise."""
+
+    states: int
+    edges: int
+    out_degrees: tuple[int, int, float]  # smallest, largest, mean
+    isolated: tuple[str, ...]            # neither a move in nor out (staying apart)
+    dead_ends: tuple[str, ...]           # no move out, but some in
+    unreachable: tuple[str, ...] | None  # from the initial state; None where there is none
+    strong_components: int
+    period: int | None                   # of a strongly connected graph
+    without_staying: int                 # states that cannot follow themselves
+    repeated: int                        # edges listed more than once, merged
+
+
+def structure(graph: TransitionGraph) -> Structure:
+    """
+    Measure a graph: degrees, dead ends, reachability, strong components, period.
+
+    :raises ChainError: where the graph has no states or a move leads to an unknown state.
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+    names = list(graph.successors)
+    if not names:
+        raise ChainError(f'{graph.place()}there are no states: list at least one')
+    index = {name: i for i, name in enumerate(names)}
+    initial = graph.initial_state
+    if initial is not None and initial not in index:
+        raise ChainError(f'{graph.place()}the initial state {initial!r} is not a state')
+    if graph.complete:
+        n = len(names)
+        return Structure(n, n * n, (n, n, float(n)), (), (), None if initial is None else (),
+                         1, 1, 0, 0)
+    rows, columns = [], []
+    for name, row in graph.successors.items():
+        for target in row:
+            if target not in index:
+                raise ChainError(f'{graph.place(name)}state {name!r} lists the successor '
+                                 f'{target!r}, which is not a state')
+            rows.append(index[name])
+            columns.append(index[target])
+    n = len(names)
+    matrix = csr_matrix((np.ones(len(rows), np.int8), (rows, columns)), shape=(n, n))
+    matrix.data[:] = 1
+    out = np.diff(matrix.indptr)
+    staying = matrix.diagonal() > 0
+    incoming = np.bincount(matrix.indices, minlength=n)
+    leaves, entered = out - staying > 0, incoming - staying > 0
+    components, _ = connected_components(matrix, directed=True, connection='strong')
+    unreachable = None
+    if initial is not None:
+        reached = np.zeros(n, bool)
+        reached[breadth_first_order(matrix, index[initial], return_predecessors=False)] = True
+        unreachable = tuple(names[i] for i in np.flatnonzero(~reached))
+    return Structure(
+        states=n, edges=int(matrix.nnz),
+        out_degrees=(int(out.min()), int(out.max()), float(out.mean())),
+        isolated=tuple(names[i] for i in np.flatnonzero(~leaves & ~entered & (out == 0))),
+        dead_ends=tuple(names[i] for i in np.flatnonzero((out == 0) & entered)),
+        unreachable=unreachable, strong_components=int(components),
+        period=_period(matrix) if components == 1 and matrix.nnz else None,
+        without_staying=int((~staying).sum()), repeated=graph.repeated)
+
+
+def _period(matrix) -> int:
+    """Return the period of a strongly connected graph: the gcd of depth(u) + 1 − depth(v)."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    order, parents = breadth_first_order(matrix, 0)
+    depth = np.zeros(matrix.shape[0], np.int64)
+    for node in order[1:]:
+        depth[node] = depth[parents[node]] + 1
+    sources = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return gcd(*np.unique(np.abs(depth[sources] + 1 - depth[matrix.indices])).tolist())

@@ -1,0 +1,231 @@
+"""The online mechanism: one private symbol for each sensitive one, as it comes."""
+from collections.abc import Iterable
+from fractions import Fraction
+
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.randomness import RandomIntegers
+from symdp_ros.core.response import responses
+from symdp_ros.core.targets import guided_targets
+
+POLICIES = ('paper', 'guided')
+
+
+class OnlineMechanism:
+    """
+    Word ε-differentially private symbols, each a move that the chain allows.
+
+    The private symbol o_t is drawn from μ(· | s_t, o_{t−1}) (paper, Algorithm 4): with N feasible
+    states C(o_{t−1}), the target of s_t has probability τ = 1 / ((N−1)·e^{−ε/k} + 1), each other
+    (1−τ)/(N−1), as close as integers come to it from the private side (`core.response`); where
+    s_t has no target, each has 1/N.
+
+    policy='paper': the target is s_t itself, where it is feasible (Theorem 7).
+    policy='guided': where s_t is not feasible, the target is the feasible state from which s_t
+    can be reached in the fewest moves (`core.targets`).
+
+    **Privacy.** Fix the previous private symbol o. For any two sensitive symbols, the probability
+    of one output differs by a factor of at most e^{ε/k} (`core.response`, Claim), whatever the
+    targets are, as long as they are fixed by public data. P[o_1…o_n | w] is the product of
+    μ(o_t | w_t, o_{t−1}); for adjacent words at most k factors differ: the ratio is at most e^ε.
+    Changing j symbols costs at most j·ε/k.
+
+    A step takes O(1) time; the mechanism O(states + edges) memory, the guided targets apart. One
+    mechanism carries one word: use it from one thread.
+
+    :param chain: the public chain.
+    :param privacy: ε and k.
+    :param policy: 'paper' or 'guided'.
+    :param random: an object with `getrandbits`, for tests; None: the operating system.
+    :raises ConfigurationError: unknown policy.
+    """
+
+    def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = 'paper', random=None):
+        if policy not in POLICIES:
+            raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
+                                     f'not {policy!r}')
+        self._chain, self._privacy, self._policy = chain, privacy, policy
+        self._index = {**chain.state_index, None: len(chain)}
+        # On a complete chain every symbol is feasible: there is nothing to guide.
+        self._targets = None
+        if policy == 'guided' and not chain.is_complete:
+            self._targets = guided_targets(chain)
+        width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
+        self._rows = {}
+        # A closure: a sixth faster than a method whose state is in self.
+        self.step, self._carry_on, self._previous = _stepper(
+            self._index, self._rows, self._row_of, RandomIntegers(width, random))
+        self.reset()
+
+    @property
+    def chain(self) -> Chain:
+        """The chain."""
+        return self._chain
+
+    @property
+    def privacy(self) -> Privacy:
+        """ε and k."""
+        return self._privacy
+
+    @property
+    def policy(self) -> str:
+        """'paper' or 'guided'."""
+        return self._policy
+
+    @property
+    def targets(self):
+        """The table of targets (`core.targets`), or None where every target is s_t itself."""
+        return self._targets
+
+    @property
+    def previous(self) -> str:
+        """The last private symbol; before the first one, the initial state."""
+        return self._previous()
+
+    def reset(self, previous: str | None = None) -> None:
+        """
+        Begin a new word, or carry on one whose last private symbol is `previous`.
+
+        :raises ChainError: `previous` is no state.
+        """
+        self._carry_on(self._chain.initial_state if previous is None else previous)
+
+    def step(self, symbol: str | None) -> str:
+        """
+        Draw the next private symbol.
+
+        :param symbol: the sensitive symbol s_t; None: unknown, drawn uniformly.
+        :return: o_t ∈ C(o_{t−1}).
+        :raises UnknownSymbolError: the symbol is no state; the word then goes on as before.
+        """
+        raise NotImplementedError('__init__ puts the step of the policy here')
+
+    def privatize(self, word: Iterable[str | None]) -> list[str]:
+        """
+        Return a private word for a whole sensitive word, from the initial state.
+
+        The mechanism is left as after `reset()`.
+
+        :raises UnknownSymbolError: a symbol is no state; checked before anything is drawn.
+        """
+        word = list(word)
+        self._check_symbols(word)
+        self.reset()
+        try:
+            step = self.step
+            return [step(symbol) for symbol in word]
+        finally:
+            self.reset()
+
+    def target(self, symbol: str | None, previous: str) -> str | None:
+        """
+        Return the state that is aimed at, or None where the draw is uniform.
+
+        :raises UnknownSymbolError: `symbol` is no state.
+        :raises ChainError: `previous` is no state.
+        """
+        self._check_symbols([symbol])
+        *_, successors, feasible, codes = self._row_of(previous)
+        if codes is None:
+            return symbol if symbol in feasible else None
+        code = codes[self._index[symbol]]
+        return successors[code - 1] if code else None
+
+    def exact_distribution(self, symbol: str | None, previous: str) -> dict[str, Fraction]:
+        """
+        Return μ(· | symbol, previous) as it is drawn, exactly: it sums to 1.
+
+        :return: the probability of each feasible state, in the order of `successors`.
+        :raises UnknownSymbolError: `symbol` is no state.
+        :raises ChainError: `previous` is no state.
+        """
+        target = self.target(symbol, previous)
+        successors = self._chain.successors(previous)
+        response = self._responses[len(successors)]
+        if target is None:
+            return dict.fromkeys(successors, Fraction(1, response.count))
+        distribution = dict.fromkeys(successors, Fraction(response.a, response.total))
+        distribution[target] = Fraction(response.b, response.total)
+        return distribution
+
+    def distribution(self, symbol: str | None, previous: str) -> dict[str, float]:
+        """Return `exact_distribution` as floats."""
+        exact = self.exact_distribution(symbol, previous)
+        return {state: float(chance) for state, chance in exact.items()}
+
+    def _check_symbols(self, word):
+        if not all(symbol in self._index for symbol in word):
+            raise UnknownSymbolError
+
+    def _row_of(self, previous):
+        """
+        Return what a step from this state needs; rows are made when a word first gets there.
+
+        A plain tuple (a named one unpacks far more slowly): the integers of the `Response`, the
+        successors, and either the set of feasible symbols or the codes of the targets.
+        """
+        row = self._rows.get(previous)
+        if row is not None:
+            return row
+        if previous is None or previous not in self._index:
+            raise ChainError(f'{previous!r} is not a state of the chain')
+        if self._chain.is_complete and self._rows:
+            row = next(iter(self._rows.values()))  # all rows are the same
+        else:
+            successors = self._chain.successors(previous)
+            response = self._responses[len(successors)]
+            numbers = response.limit, response.threshold, response.weight, response.uniform_weight
+            if self._targets is None:
+                row = (*numbers, successors, frozenset(successors), None)
+            else:
+                if len(self._rows) == self._targets.kept_rows:
+                    self._rows.clear()
+                row = (*numbers, successors, None, self._targets.row(self._index[previous]))
+        self._rows[previous] = row
+        return row
+
+
+def _stepper(index, rows, row_of, integers):
+    """Return the functions (step, carry_on, previous) of one word."""
+    pop, refill, next_integer = integers.buffer.pop, integers.refill, integers.next
+    row = output = None
+
+    def step(symbol):
+        nonlocal row, output
+        limit, threshold, weight, uniform_weight, successors, feasible, codes = row
+        # Drawn before the symbol is looked at, so that retries tell nothing of it.
+        try:
+            drawn = pop()
+            while drawn >= limit:
+                drawn = pop()
+        except IndexError:
+            drawn = refill()
+            while drawn >= limit:
+                drawn = next_integer()
+        if codes is None:
+            if symbol in feasible:
+                output = symbol if drawn >= threshold else successors[drawn // weight]
+            elif symbol in index:
+                output = successors[drawn // uniform_weight]
+            else:
+                raise UnknownSymbolError
+        elif symbol in index:
+            code = codes[index[symbol]]
+            if code:
+                output = successors[code - 1 if drawn >= threshold else drawn // weight]
+            else:
+                output = successors[drawn // uniform_weight]
+        else:
+            raise UnknownSymbolError
+        try:
+            row = rows[output]
+        except KeyError:
+            row = row_of(output)
+        return output
+
+    def carry_on(previous):
+        nonlocal row, output
+        row, output = row_of(previous), previous
+
+    return step, carry_on, lambda: output

@@ -1,0 +1,53 @@
+"""The privacy parameters: ε and the adjacency k."""
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+from numbers import Integral, Real
+
+from symdp_ros.core.errors import PrivacyError
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """
+    Word ε-differential privacy for words that differ in at most k symbols.
+
+    A mechanism M keeps it when P[M(w) ∈ L] ≤ e^ε · P[M(w') ∈ L] for all sets L of outputs and
+    all words w, w' of one length whose Hamming distance is at most k (paper, Definition 3).
+
+    :param epsilon: ε, finite and ≥ 0 (0: the output does not depend on the word at all).
+    :param adjacency: k, an integer ≥ 1. (The paper's text allows 0, which divides by zero.)
+    :raises PrivacyError: for anything else; booleans, strings and NaN included.
+    """
+
+    epsilon: float
+    adjacency: int = 1
+
+    def __post_init__(self):
+        epsilon, adjacency = self.epsilon, self.adjacency
+        if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
+            raise PrivacyError(f'epsilon must be a number, not {epsilon!r}')
+        try:
+            value = float(epsilon)
+        except OverflowError:
+            value = float('inf')
+        if not (isfinite(value) and 0.0 <= value):
+            raise PrivacyError(f'epsilon must be finite and at least 0, not {epsilon!r}')
+        if isinstance(adjacency, bool) or not isinstance(adjacency, Integral):
+            raise PrivacyError(f'adjacency must be an integer, not {adjacency!r}')
+        if not 1 <= adjacency:
+            raise PrivacyError(f'adjacency must be at least 1, not {adjacency!r}')
+        object.__setattr__(self, 'epsilon', abs(value))  # -0.0 becomes 0.0
+        object.__setattr__(self, 'adjacency', int(adjacency))
+
+    @property
+    def epsilon_per_symbol(self) -> Fraction:
+        """
+        ε/k as a fraction: the loss that a change of one symbol may cause.
+
+        A float such as 0.1 stands for a decimal and for a slightly different binary fraction;
+        the smaller of the two is taken, so that the promise holds as either is read.
+        """
+        written = Fraction(Decimal(repr(self.epsilon)))
+        return min(written, Fraction(self.epsilon)) / self.adjacency

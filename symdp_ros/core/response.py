@@ -1,0 +1,159 @@
+"""
+Randomized response in integers: the distribution from which each online symbol is drawn.
+
+One draw chooses among the N states that can follow the previous private symbol. Either there is
+a *target* (in Algorithm 4 of the paper: the sensitive symbol itself, where feasible), which gets
+more weight than the others, or there is none, and all have the same weight.
+
+The paper gives the target the probability τ = 1 / ((N−1)·e^{−ε/k} + 1), a real number. Here the
+target gets b and every other state a out of T = (N−1)·a + b, with integers
+
+    1 ≤ a ≤ b ≤ a·e^{ε/k}.                                                             (1)
+
+**Claim.** For one previous symbol, let D and D' be the distributions drawn for any two sensitive
+symbols (known, infeasible or absent). Then D(o) ≤ e^{ε/k}·D'(o) for every feasible o, exactly.
+
+*Proof.* Every distribution is uniform, 1/N each, or (a, …, b, …, a)/T with b at the target.
+Two with targets: their entries are a/T and b/T, and b/a ≤ e^{ε/k} by (1). A target against
+uniform: b/T ÷ 1/N = N·b / ((N−1)·a + b) ≤ N·b / (N·a) = b/a, as b ≥ a; and 1/N ÷ a/T =
+((N−1)·a + b) / (N·a) ≤ N·b / (N·a) = b/a. Uniform against itself: 1. ∎
+
+Nothing is assumed about rounding: a, b and T are integers, a uniform integer below T is drawn by
+rejection, and b ≤ a·e^{ε/k} is decided against a rational lower bound of e^{ε/k}. As a ≥ 1, no
+feasible state ever has the probability zero.
+
+For one N all draws use the same integer range, 0 … limit−1 with limit = c·N·T, for uniform rows
+too. So how often a draw is rejected depends on N, which is public, and not on the symbol.
+"""
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symdp_ros.core.privacy import Privacy
+
+#: Widths of a draw in bits, narrowest first: integers below 2³⁰ are single digits to CPython.
+WIDTHS = (30, 60)
+
+#: A width is wide enough when τ as drawn falls short of the paper's τ by no more than this.
+SHORTFALL = Fraction(1, 10**10)
+
+_FRACTION_BITS = 160    # of the fixed-point lower bound of e^{ε/k}
+_LARGEST_EXPONENT = 64  # e^64 > 2^92: above all weights, so a larger exponent changes nothing
+
+
+def exp_lower_bound(exponent: Fraction) -> Fraction:
+    """
+    Return a rational number that is at most e^exponent, and nearly equal to it.
+
+    The Taylor series of e^q for q ≥ 0, every term rounded down to a multiple of 2⁻¹⁶⁰: all terms
+    are positive, so dropping the rest and rounding down can only lower the sum.
+
+    :param exponent: ≥ 0; what exceeds 64 counts as 64.
+    """
+    exponent = min(exponent, Fraction(_LARGEST_EXPONENT))
+    numerator, denominator = exponent.numerator, exponent.denominator
+    term = total = 1 << _FRACTION_BITS
+    n = 0
+    while term:
+        n += 1
+        term = term * numerator // (denominator * n)
+        total += term
+    return Fraction(total, 1 << _FRACTION_BITS)
+
+
+def best_weights(count: int, ratio: Fraction, largest_total: int) -> tuple[int, int]:
+    """
+    Return the integers (a, b) with the largest b/a ≤ ratio, 1 ≤ a ≤ b, (count−1)·a + b ≤ total.
+
+    A walk down the Stern–Brocot tree from 1/1 and 1/0, many steps at a time. All fractions
+    between the two ends of the walk have a total of at least that of their mediant, so once the
+    mediant's total is too large, the lower end is the best there is.
+
+    :param count: N ≥ 1, the number of feasible states.
+    :param ratio: ≥ 1, the largest b/a allowed.
+    :param largest_total: ≥ count.
+    """
+    def total(a, b):
+        return (count - 1) * a + b
+
+    below, above = (1, 1), (0, 1)  # (a, b), read as b/a: 1/1 ≤ ratio < 1/0
+    numerator, denominator = ratio.numerator, ratio.denominator
+    while True:
+        # Raise the lower end: below + steps·above, while ≤ ratio and small enough.
+        room = (largest_total - total(*below)) // total(*above)
+        gap = numerator * below[0] - denominator * below[1]        # ≥ 0
+        slope = denominator * above[1] - numerator * above[0]      # > 0
+        steps = min(room, gap // slope)
+        below = (below[0] + steps * above[0], below[1] + steps * above[1])
+        gap -= steps * slope
+        if total(below[0] + above[0], below[1] + above[1]) > largest_total or gap == 0:
+            return below
+        # Lower the upper end: above + steps·below, while > ratio.
+        steps = (slope - 1) // gap
+        above = (above[0] + steps * below[0], above[1] + steps * below[1])
+        if total(below[0] + above[0], below[1] + above[1]) > largest_total:
+            return below
+
+
+@dataclass(frozen=True)
+class Response:
+    """
+    How to draw one of N states from a uniform integer r in 0 … limit−1.
+
+    With a target: the target where r ≥ threshold, else state number r // weight.
+    Without: state number r // uniform_weight.
+    """
+
+    count: int           # N
+    a: int               # weight of every other state, before scaling
+    b: int               # weight of the target, before scaling
+    limit: int           # c·N·T
+    threshold: int       # N·weight
+    weight: int          # c·N·a
+    uniform_weight: int  # c·T
+
+    @property
+    def total(self) -> int:
+        """T = (N−1)·a + b."""
+        return (self.count - 1) * self.a + self.b
+
+    @classmethod
+    def fitting(cls, count: int, ratio: Fraction, width: int) -> 'Response':
+        """
+        Return the response of best weights whose draws fit into `width` bits.
+
+        Totals are kept below 2^width / 8N, so that at most one draw in nine is rejected.
+        """
+        a, b = best_weights(count, ratio, max(count, 2**width // (8 * count)))
+        total = (count - 1) * a + b
+        scale = 2**width // (count * total)
+        return cls(count, a, b, limit=scale * count * total, threshold=count * scale * count * a,
+                   weight=scale * count * a, uniform_weight=scale * total)
+
+
+def responses(counts, privacy: Privacy) -> tuple[int, dict[int, Response]]:
+    """
+    Return the width of the draws, in bits, and the response for each number of feasible states.
+
+    The narrowest width is taken at which every response comes within `SHORTFALL` of the paper's
+    τ; the widest, where none does (the responses are then somewhat more private than ε).
+
+    :param counts: the numbers N of feasible states, each from 1 to 100,000.
+    """
+    ratio = exp_lower_bound(privacy.epsilon_per_symbol)
+    counts = sorted(set(counts))
+    for width in WIDTHS:
+        made = {count: _response(count, ratio, width) for count in counts}
+        if None not in made.values():
+            break
+    else:
+        made = {count: Response.fitting(count, ratio, WIDTHS[-1]) for count in counts}
+    return width, made
+
+
+def _response(count, ratio, width):
+    """Return the response in this width, or None where it falls short of τ by too much."""
+    if count * count * 8 > 2**width:
+        return None
+    response = Response.fitting(count, ratio, width)
+    tau = ratio / (count - 1 + ratio)
+    return response if tau - Fraction(response.b, response.total) <= SHORTFALL else None
