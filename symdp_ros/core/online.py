@@ -2,6 +2,8 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
+import numpy as np
+
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.core.privacy import Privacy
@@ -131,6 +133,36 @@ class OnlineMechanism:
             return symbol if symbol in feasible else None
         code = codes[self._index[symbol]]
         return successors[code - 1] if code else None
+
+    def target_positions(self, symbol: str | None) -> np.ndarray:
+        """
+        Return the position in `states` of the target of a symbol for each previous state.
+
+        :return: int64, shape (states,); −1 where there is none.
+        :raises UnknownSymbolError: `symbol` is no state.
+        :raises ChainError: on a complete chain, where the target is the symbol itself.
+        """
+        self._check_symbols([symbol])
+        offsets, successors = self._chain.csr()
+        column = self._index[symbol]
+        found = np.full(len(self._chain), -1, np.int64)
+        if self._targets is None:
+            found[np.searchsorted(offsets, np.flatnonzero(successors == column), 'right') - 1] = \
+                column
+        else:
+            codes = self._targets.column(column).astype(np.int64)
+            aimed = codes > 0
+            found[aimed] = successors[offsets[:-1][aimed] + codes[aimed] - 1]
+        return found
+
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return (a/T, (b−a)/T) for each previous state: what a state other than the target gets,
+        and what the target gets beyond that. Shapes (states,).
+        """
+        responses = [self._responses[count] for count in self._chain.out_degrees().tolist()]
+        return (np.array([r.a / r.total for r in responses]),
+                np.array([(r.b - r.a) / r.total for r in responses]))
 
     def exact_distribution(self, symbol: str | None, previous: str) -> dict[str, Fraction]:
         """

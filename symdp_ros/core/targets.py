@@ -40,6 +40,10 @@ class DenseTargets:
         """Return the codes of one o: a sequence of states + 1 integers, the last one 0."""
         return self._rows[previous]
 
+    def column(self, symbol: int) -> np.ndarray:
+        """Return the codes of one s for every o: shape (states,)."""
+        return np.array([row[symbol] for row in self._rows])
+
 
 class SparseTargets:
     """The codes of the pairs within a radius."""
@@ -67,6 +71,13 @@ class SparseTargets:
         here = slice(self._first[previous], self._first[previous + 1])
         row[self._symbols[here]] = self._codes[here]
         return _as_row(row)
+
+    def column(self, symbol: int) -> np.ndarray:
+        """Return the codes of one s for every o: shape (states,)."""
+        column = np.zeros(self._states, self._codes.dtype)
+        found = np.flatnonzero(self._symbols == symbol)
+        column[np.searchsorted(self._first, found, 'right') - 1] = self._codes[found]
+        return column
 
 
 def _as_row(codes: np.ndarray):

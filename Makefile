@@ -1,0 +1,49 @@
+# symdp_ros without colcon: `make demo`, `make test`, `make setup`.
+#
+# Where a ROS 2 is sourced, it is used, and the environment sees its packages. Elsewhere real
+# ROS 2 is installed from wheels (DISTRO=jazzy or kilted), into an environment of its own.
+
+DISTRO ?= jazzy
+PYTHON ?= python3
+DURATION ?= 20
+EPSILON ?= 2.0
+MAP ?= config/depot.geojson
+
+SOURCED := $(if $(ROS_DISTRO),$(shell $(PYTHON) -c 'import rclpy; print("yes")' 2>/dev/null))
+ifeq ($(SOURCED),yes)
+VENV := .venv-$(ROS_DISTRO)
+VENV_OPTIONS := --system-site-packages
+EXTRAS := test,plot
+else
+VENV := $(if $(filter jazzy,$(DISTRO)),.venv,.venv-$(DISTRO))
+EXTRAS := test,plot,$(DISTRO)
+# Another environment's ROS must not leak into this one.
+unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE
+endif
+export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
+
+.PHONY: help setup demo test clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make demo   a simulated robot, made private, in a terminal'
+	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson)'
+	@echo 'make test   every test'
+	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
+	@echo 'make clean  remove the environment'
+
+setup: $(VENV)/.done
+
+$(VENV)/.done: setup.py symdp_ros/__init__.py
+	$(PYTHON) -m venv $(VENV_OPTIONS) $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	touch $@
+
+demo: setup
+	$(VENV)/bin/symdp demo '$(MAP)' --epsilon '$(EPSILON)' --duration '$(DURATION)' $(DEMO_OPTIONS)
+
+test: setup
+	$(VENV)/bin/python -m pytest $(TEST_OPTIONS)
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,48 @@
+"""Installation by colcon (with ROS 2) and by pip (with ROS 2 from wheels, or without any)."""
+import re
+from glob import glob
+from pathlib import Path
+
+from setuptools import setup
+
+NAME = 'symdp_ros'
+VERSION = re.search(r"__version__ = '(.+)'", Path(NAME, '__init__.py').read_text()).group(1)
+
+# ROS 2 itself comes from the system, or from wheels of one distro, never mixed.
+JAZZY = ['ros-rclpy[fastrtps]==7.1.6', 'ros-std-msgs==5.3.6', 'ros-std-srvs==5.3.6',
+         'ros-diagnostic-msgs==5.3.6']
+KILTED = ['ros-rclpy[fastrtps]==9.1.2', 'ros-std-msgs==5.5.1', 'ros-std-srvs==5.5.1',
+          'ros-diagnostic-msgs==5.5.1']
+
+setup(
+    name=NAME,
+    version=VERSION,
+    description='Word differential privacy for the regions and modes of robots',
+    license='Apache-2.0',
+    maintainer='The symdp_ros maintainers',
+    maintainer_email='maintainers@symdp.example.org',
+    python_requires='>=3.10',
+    packages=[NAME, *(f'{NAME}.{part}' for part in ('core', 'maps', 'ros', 'nodes', 'cli'))],
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
+        (f'share/{NAME}', ['package.xml']),
+        (f'share/{NAME}/launch', glob('launch/*.launch.py')),
+        (f'share/{NAME}/config', glob('config/*')),
+    ],
+    install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'PyYAML>=6.0,<7',
+                      'rich>=13.0,<16'],
+    extras_require={
+        'jazzy': JAZZY,
+        'kilted': KILTED,
+        'plot': ['matplotlib>=3.6,<4'],
+        'test': ['pytest>=7.4,<8.4', 'hypothesis>=6.98,<7'],
+    },
+    zip_safe=True,
+    entry_points={
+        'console_scripts': [
+            f'privatizer = {NAME}.nodes.privatizer:main',
+            f'patrol = {NAME}.nodes.patrol:main',
+            f'symdp = {NAME}.cli.main:main',
+        ],
+    },
+)

@@ -1,0 +1,258 @@
+"""`symdp demo`: a simulated robot, made private, live in a terminal."""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import zip_longest
+
+from symdp_ros.core.accuracy import expected_errors
+from symdp_ros.core.errors import SymdpError
+from symdp_ros.core.online import POLICIES, OnlineMechanism
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.maps import read_chain, read_graph
+
+_ROWS = 14          # of the live table
+_PATIENCE = 20.0    # seconds for a node to start, or to catch up
+_TOPICS = ('region', 'private_region')
+
+
+class DemoError(SymdpError):
+    """A process of the demo did not do its part."""
+
+
+def add_parser(commands) -> None:
+    """Add the subcommand to the parser."""
+    parser = commands.add_parser(
+        'demo', help='a simulated robot, made private, in a terminal',
+        description='Runs the nodes patrol and privatizer as processes of their own, talking '
+                    'over ROS 2, and shows the true and the private region side by side.')
+    parser.add_argument('file', metavar='FILE', help='chain file (YAML) or Nav2 graph (GeoJSON)')
+    parser.add_argument('--initial-state', metavar='STATE',
+                        help='default: that of the file, or its first state')
+    parser.add_argument('--self-loops', action='store_true',
+                        help='let every state also follow itself')
+    parser.add_argument('--epsilon', type=float, default=2.0, help='default: 2')
+    parser.add_argument('--adjacency', type=int, default=1, help='default: 1')
+    parser.add_argument('--policy', choices=POLICIES, default='guided', help='default: guided')
+    parser.add_argument('--duration', type=float, default=20.0, help='seconds; default: 20')
+    parser.add_argument('--rate', type=float, default=5.0, help='regions a second; default: 5')
+    parser.add_argument('--figure', metavar='FILE.svg',
+                        help='draw the two routes on the map (needs positions: a Nav2 graph)')
+    parser.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Run the demo; return 0 where every private move was feasible."""
+    try:
+        import rclpy  # noqa: F401
+    except ImportError:
+        raise DemoError('the demo needs ROS 2 (rclpy): source it, or use `make demo`') from None
+    if not (options.duration > 0 and options.rate > 0):
+        raise DemoError('duration and rate must be above 0')
+    graph = read_graph(options.file, self_loops=options.self_loops)
+    initial = options.initial_state or graph.initial_state or next(iter(graph.successors), None)
+    chain = read_chain(options.file, initial, self_loops=options.self_loops)
+    mechanism = OnlineMechanism(chain, Privacy(options.epsilon, options.adjacency),
+                                policy=options.policy)
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    os.environ.setdefault('ROS_DOMAIN_ID', str(random.SystemRandom().randrange(1, 100)))
+    shared = {'chain_file': os.path.abspath(options.file), 'initial_state': chain.initial_state,
+              'self_loops': options.self_loops}
+    screen = _Screen(chain, options)
+    with tempfile.TemporaryDirectory() as logs, _Observer() as observer:
+        privatizer = _Process('privatizer', logs, {
+            **shared, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
+            'policy': options.policy})
+        with privatizer:
+            observer.wait(lambda: observer.publishers('private_region') and
+                          observer.subscribers('region') > 1, privatizer)
+            patrol = _Process('patrol', logs, {
+                **shared, 'period': 1 / options.rate, 'wait_for_subscribers': 2})
+            with patrol:
+                observer.wait(lambda: observer.words['region'], privatizer, patrol)
+                begin = time.monotonic()
+                with screen.live():
+                    while (now := time.monotonic() - begin) < options.duration:
+                        observer.spin(0.1, privatizer, patrol)
+                        screen.show(observer.words, now)
+            observer.wait(lambda: len(observer.words['private_region'])
+                          >= len(observer.words['region']), privatizer)
+        for process in (privatizer, patrol):
+            process.check()
+    true, private = (observer.words[topic] for topic in _TOPICS)
+    infeasible = screen.summary(mechanism, true, private, observer.readers)
+    if options.figure:
+        from symdp_ros.figures import draw_routes
+        draw_routes(graph, {'true': true, 'private': private}, options.figure)
+        print(f'the two routes are drawn in {options.figure}')
+    return 0 if infeasible == 0 and len(true) == len(private) else 1
+
+
+class _Process:
+    """A node of this package in a process of its own, stopped when the context is left."""
+
+    def __init__(self, name, logs, parameters):
+        self.name = name
+        self._log = open(os.path.join(logs, name), 'w+b')
+        # json.dumps quotes what YAML would else take for a number, and writes true and false.
+        arguments = [part for name, value in parameters.items()
+                     for part in ('-p', f'{name}:={json.dumps(value)}')]
+        self._process = subprocess.Popen(
+            [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', *arguments],
+            stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            start_new_session=True)  # Ctrl+C is for this process; it ends the others in order
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+    def check(self, running=False):
+        """
+        Raise where the process ended with a problem, or at all while it should be running.
+
+        :raises DemoError: with what the process printed.
+        """
+        status = self._process.poll()
+        if status is None and running or status == 0 and not running:
+            return
+        self._log.seek(0)
+        raise DemoError(f'{self.name} ended with status {status}:\n'
+                        + self._log.read().decode(errors='replace').strip())
+
+
+class _Observer:
+    """A ROS node that hears both topics. (Only a demo may: whoever hears `region` has the truth.)"""
+
+    def __enter__(self):
+        import rclpy
+        from diagnostic_msgs.msg import DiagnosticArray
+        from rclpy.executors import SingleThreadedExecutor
+        from rclpy.qos import DurabilityPolicy, QoSProfile
+        from rclpy.signals import SignalHandlerOptions
+        from std_msgs.msg import String
+
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+        self._node = rclpy.create_node('demo')
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self._node)
+        self.words = {topic: [] for topic in _TOPICS}
+        self.readers = ''
+        latched = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        for topic in _TOPICS:
+            self._node.create_subscription(
+                String, topic, lambda message, word=self.words[topic]: word.append(message.data),
+                latched)
+        self._node.create_subscription(DiagnosticArray, '/diagnostics', self._hear, 10)
+        return self
+
+    def __exit__(self, *exception):
+        import rclpy
+
+        self._executor.remove_node(self._node)
+        self._node.destroy_node()
+        rclpy.shutdown()
+
+    def _hear(self, array):
+        self.readers = array.status[0].message
+
+    def publishers(self, topic):
+        return self._node.count_publishers(topic)
+
+    def subscribers(self, topic):
+        return self._node.count_subscribers(topic)
+
+    def spin(self, seconds, *processes):
+        """Take what comes in for some time, while the processes run."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=left)
+        for process in processes:
+            process.check(running=True)
+
+    def wait(self, condition, *processes):
+        """
+        Take what comes in until the condition holds.
+
+        :raises DemoError: it does not, within 20 s.
+        """
+        until = time.monotonic() + _PATIENCE
+        while not condition():
+            if time.monotonic() > until:
+                raise DemoError('the nodes do not hear each other: is something blocking '
+                                'loopback multicast or shared memory?')
+            self.spin(0.05, *processes)
+
+
+class _Screen:
+    """What a person sees."""
+
+    def __init__(self, chain, options):
+        from rich.console import Console
+
+        self._chain, self._options = chain, options
+        self._console = Console()
+        self._console.print(
+            f'[bold]{os.path.basename(options.file)}[/]: {len(chain)} states, '
+            f'{chain.edge_count} moves, from state {chain.initial_state}; ε = {options.epsilon:g},'
+            f' k = {options.adjacency}, policy {options.policy}; ROS domain '
+            f'{os.environ["ROS_DOMAIN_ID"]}', highlight=False)
+
+    def live(self):
+        """Return the context in which `show` draws."""
+        from rich.live import Live
+
+        self._live = Live(console=self._console, refresh_per_second=8, transient=False)
+        return self._live
+
+    def show(self, words, now):
+        """Draw the last symbols."""
+        self._live.update(self._table(*(words[topic] for topic in _TOPICS), now))
+
+    def _table(self, true, private, now):
+        from rich.table import Table
+
+        table = Table(title=f'{now:.1f} s of {self._options.duration:g} s, '
+                            f'{len(private)} symbols', title_justify='left')
+        for name, justify in (('time', 'right'), ('true region', 'left'),
+                              ('private region', 'left'), ('match', 'center'),
+                              ('feasible', 'center')):
+            table.add_column(name, justify=justify, min_width=8)
+        start = max(0, len(true) - _ROWS)
+        for t, (s, o) in enumerate(zip_longest(true[start:], private[start:]), start):
+            before = private[t - 1] if t else self._chain.initial_state
+            feasible = o is not None and o in self._chain.successors(before)
+            table.add_row(f'{t / self._options.rate:.1f}', s, o or '…',
+                          '' if o is None else '[green]✓[/]' if s == o else '[yellow]✗[/]',
+                          '' if o is None else '[green]✓[/]' if feasible else '[red]✗[/]')
+        return table
+
+    def summary(self, mechanism, true, private, readers):
+        """Print the summary; return the number of infeasible moves."""
+        from rich.table import Table
+
+        before = [self._chain.initial_state, *private[:-1]]
+        infeasible = sum(o not in self._chain.successors(p)
+                         for p, o in zip(before, private, strict=True))
+        errors = sum(s != o for s, o in zip(true, private, strict=False))
+        expected = expected_errors(mechanism, true)
+        count = max(1, min(len(true), len(private)))
+        table = Table(title='summary', title_justify='left', show_header=False)
+        table.add_row('symbols', f'{len(true)} true, {len(private)} private')
+        table.add_row('infeasible moves', f'[{"red" if infeasible else "green"}]{infeasible}[/]')
+        table.add_row('observed error', f'{errors / count:.3f}')
+        table.add_row('expected error', f'{expected.mean():.3f} (exact, for this route)')
+        table.add_row('who read the truth', readers or 'not yet reported')
+        self._console.print('', table, sep='\n')
+        return infeasible

@@ -1,0 +1,72 @@
+"""Figures, for people: routes on a map."""
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.graph import TransitionGraph
+
+_COLOURS = ('#1b6ca8', '#d1495b', '#2a9d54')
+
+
+def draw_routes(graph: TransitionGraph, routes, path) -> None:
+    """
+    Draw routes side by side on a map.
+
+    :param graph: with positions of its states.
+    :param routes: title → word; states that the map does not know are left out.
+    :param path: the file to write; its suffix (.svg, .png, .pdf) tells the format.
+    :raises ConfigurationError: matplotlib is missing, or the map has no positions.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ConfigurationError('figures need matplotlib: install it (extra `plot`)') from None
+    if not graph.positions:
+        raise ConfigurationError(f'{graph.place()}the map has no positions to draw')
+    (left, right), (bottom, top) = _box(graph)
+    height = min(8.0, max(2.0, 4.6 * (top - bottom) / (right - left)))
+    figure = Figure(figsize=(4.8 * len(routes), 0.5 + height), layout='constrained')
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(1, len(routes), squeeze=False)[0]
+    for axis, (title, word), colour in zip(axes, routes.items(), _COLOURS, strict=False):
+        _draw_map(axis, graph)
+        _draw_route(axis, graph, word, colour)
+        axis.set_title(title, fontsize=11, color=colour)
+    figure.savefig(path, metadata={'Date': None} if str(path).endswith('.svg') else None)
+
+
+def _box(graph):
+    """Return ((smallest x, largest x), (smallest y, largest y)) with a margin."""
+    xs, ys = zip(*graph.positions.values(), strict=True)
+    margin = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1.0)
+    return (min(xs) - margin, max(xs) + margin), (min(ys) - margin, max(ys) + margin)
+
+
+def _draw_map(axis, graph):
+    axis.set(aspect='equal', xlim=_box(graph)[0], ylim=_box(graph)[1])
+    axis.axis('off')
+    for state, row in graph.successors.items():
+        for target in row:
+            if state == target or state not in graph.positions or target not in graph.positions:
+                continue
+            one_way = state not in graph.successors[target]
+            if one_way or state < target:
+                axis.annotate('', graph.positions[target], graph.positions[state], zorder=1,
+                              arrowprops={'arrowstyle': '-|>' if one_way else '-', 'lw': 1.0,
+                                          'color': '#c3c8d0', 'shrinkA': 7, 'shrinkB': 7,
+                                          'mutation_scale': 9})
+    for state, (x, y) in graph.positions.items():
+        axis.text(x, y, state, ha='center', va='center', fontsize=6.5, color='#48505c', zorder=4,
+                  bbox={'boxstyle': 'circle,pad=0.25', 'fc': 'white', 'ec': '#9aa3af', 'lw': 0.7})
+
+
+def _draw_route(axis, graph, word, colour):
+    points = [graph.positions[state] for state in word if state in graph.positions]
+    if not points:
+        return
+    (left, right), _ = _box(graph)
+    spread = 0.005 * (right - left)  # so that repeated moves do not hide one another
+    shifted = [(x + spread * (t % 5 - 2), y + spread * (t * 2 % 5 - 2))
+               for t, (x, y) in enumerate(points)]
+    axis.plot(*zip(*shifted, strict=True), color=colour, lw=1.5, alpha=0.7, zorder=3,
+              solid_joinstyle='round')
+    axis.plot(*shifted[0], 'o', color=colour, ms=9, zorder=3.5)
+    axis.plot(*shifted[-1], 's', color=colour, ms=9, zorder=3.5)

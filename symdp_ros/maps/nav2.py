@@ -1,0 +1,89 @@
+"""
+Nav2 Route Server graphs (GeoJSON).
+
+Features with `id` and a Point are nodes; features with `startid` and `endid` are directed edges
+(a LineString or a MultiLineString: Nav2 reads the ids alone, and so does this reader). States are
+the node ids as strings, in the order of the file. A graph names no initial state.
+"""
+import json
+from math import isfinite
+from pathlib import Path
+
+from symdp_ros.core.errors import ChainError
+from symdp_ros.core.graph import TransitionGraph
+
+
+def read_nav2_graph(path) -> TransitionGraph:
+    """
+    Read a Nav2 route graph; repeated edges are merged and counted.
+
+    :raises ChainError: with the file, and the feature's number (from 0) where there is one.
+    """
+    features = _features(path)
+    positions, edges = {}, []
+    for number, feature in enumerate(features):
+        def problem(text, number=number):
+            return ChainError(f'{path}, feature {number}: {text}')
+
+        properties = feature.get('properties') if isinstance(feature, dict) else None
+        if not isinstance(properties, dict):
+            raise problem('it has no properties: a node needs an id, an edge startid and endid')
+        if 'startid' in properties or 'endid' in properties:
+            edges.append((problem, _identifier(properties, 'startid', problem),
+                          _identifier(properties, 'endid', problem)))
+            continue
+        node = _identifier(properties, 'id', problem)
+        if node in positions:
+            raise problem(f'node {node} is listed twice: give each node an id of its own')
+        positions[node] = _point(feature, problem)
+    successors = {node: [] for node in positions}
+    repeated = 0
+    for problem, start, end in edges:
+        for node in (start, end):
+            if node not in successors:
+                raise problem(f'the edge joins node {node}, which is not in the file')
+        if end in successors[start]:
+            repeated += 1
+        else:
+            successors[start].append(end)
+    return TransitionGraph(successors, None, str(path), positions, repeated=repeated)
+
+
+def _features(path) -> list:
+    try:
+        document = json.loads(Path(path).read_text(encoding='utf-8'))
+    except OSError as error:
+        raise ChainError(f'{path}: the file cannot be read: {error.strerror}') from None
+    except UnicodeDecodeError:
+        raise ChainError(f'{path}: the file is not UTF-8 text') from None
+    except json.JSONDecodeError as error:
+        raise ChainError(f'{path}, line {error.lineno}: the file is not valid JSON: '
+                         f'{error.msg}') from None
+    except RecursionError:
+        raise ChainError(f'{path}: the file is nested too deeply') from None
+    features = document.get('features') if isinstance(document, dict) else None
+    if not isinstance(features, list):
+        raise ChainError(f'{path}: the file is JSON, but no GeoJSON FeatureCollection with a '
+                         'list of features')
+    return features
+
+
+def _identifier(properties, key, problem) -> str:
+    value = properties.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise problem(f'{key} is {value!r}: it must be an integer of at least 0')
+    return str(value)
+
+
+def _point(feature, problem) -> tuple[float, float]:
+    geometry = feature.get('geometry')
+    if not isinstance(geometry, dict) or geometry.get('type') != 'Point':
+        raise problem('it has no startid and endid, so it is a node, and needs a Point')
+    coordinates = geometry.get('coordinates')
+    try:
+        x, y = (float(value) for value in coordinates[:2])
+        if isfinite(x) and isfinite(y):
+            return x, y
+    except (TypeError, ValueError):
+        pass
+    raise problem('its coordinates must be two finite numbers, [x, y]')

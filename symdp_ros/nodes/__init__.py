@@ -1,0 +1,1 @@
+"""The executables: one module for each node."""

@@ -1,0 +1,81 @@
+"""The node `patrol`: a simulated robot that walks a chain and publishes where it is."""
+import random
+import sys
+
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+
+from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.ros.chain_settings import CHAIN, chain_of
+from symdp_ros.ros.parameters import Setting, declare
+from symdp_ros.ros.spinning import run
+
+_Type = Parameter.Type
+
+SETTINGS = (
+    *CHAIN,
+    Setting('period', _Type.DOUBLE, 1.0, 'seconds between regions', least=1e-4),
+    Setting('count', _Type.INTEGER, 0, 'regions to publish before it falls silent; 0: no end',
+            least=0),
+    Setting('seed', _Type.INTEGER, -1, 'seed of the walk; -1: another walk each time', least=-1),
+    Setting('wait_for_subscribers', _Type.INTEGER, 0,
+            'how many subscribers the topic must have before the walk begins', least=0),
+)
+
+
+class Patrol(Node):
+    """
+    Walks the chain by its P (uniformly where there is none) from the initial state.
+
+    Publishes: `region` (std_msgs/msg/String), latched. Parameters: `SETTINGS`. What it publishes
+    is simulated: `seed` makes a walk repeat, and has no equal in the nodes that keep secrets.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__('patrol', **kwargs)
+        self._settings, self._problems = declare(self, SETTINGS)
+
+    def autostart(self) -> bool:
+        """Begin to walk; return False, with a sentence in the log, where it cannot."""
+        try:
+            if self._problems:
+                raise ConfigurationError('; '.join(self._problems))
+            self._chain, _ = chain_of(self._settings)
+        except SymdpError as error:
+            self.get_logger().fatal(str(error))
+            return False
+        seed = self._settings['seed']
+        self._random = random.Random(None if seed == -1 else seed)
+        self._here, self._walked = self._chain.initial_state, 0
+        self._moves = {}
+        self._publisher = self.create_publisher(
+            String, 'region', QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+        self._timer = self.create_timer(self._settings['period'], self._move)
+        return True
+
+    def stop(self):
+        """There is nothing to put in order."""
+
+    def _move(self):
+        count = self._settings['count']
+        waiting = (not self._walked and
+                   self._publisher.get_subscription_count() < self._settings['wait_for_subscribers'])
+        if waiting or count and self._walked == count:
+            return
+        if self._here not in self._moves:
+            chances = self._chain.probabilities(self._here)
+            self._moves[self._here] = list(chances), list(chances.values())
+        [self._here] = self._random.choices(*self._moves[self._here])
+        self._publisher.publish(String(data=self._here))
+        self._walked += 1
+
+
+def main(arguments=None) -> int:
+    """Run the node until SIGINT or SIGTERM; return the exit status."""
+    return run(Patrol, arguments)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,262 @@
+"""The node `privatizer`: a robot's region comes in, a private one goes out."""
+import sys
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.ros.adaptive_subscription import OVERRIDABLE, AdaptiveSubscription
+from symdp_ros.ros.chain_settings import CHAIN, POLICY, PRIVACY, chain_of, privacy_of
+from symdp_ros.ros.lifecycle import ManagedNode
+from symdp_ros.ros.messages import message_class, region_reader, region_writer
+from symdp_ros.ros.parameters import Setting
+from symdp_ros.ros.resources import resolve_path
+from symdp_ros.ros.single_publisher import TopicClaim
+from symdp_ros.ros.spinning import run
+from symdp_ros.ros.state_file import StateFile, settings_digest
+from symdp_ros.ros.watch import other_subscribers
+
+_Type = Parameter.Type
+
+SETTINGS = (
+    *CHAIN, *PRIVACY, POLICY,
+    Setting('message_type', _Type.STRING, 'std_msgs/msg/String', 'type of the region topic'),
+    Setting('field', _Type.STRING, 'data',
+            'where the region is in a message: a dotted path to a string, integer or boolean, '
+            'with an [index] into a list'),
+    Setting('symbol_map', _Type.STRING_ARRAY, [],
+            'value=state items; a value that is not listed stands for itself'),
+    Setting('output_type', _Type.STRING, 'std_msgs/msg/String',
+            'type of the private topic: a string or integer in the field data'),
+    Setting('sampling', _Type.STRING, 'message',
+            'one symbol for each message, for each change, or one every period',
+            choices=('message', 'change', 'period')),
+    Setting('period', _Type.DOUBLE, 1.0, 'sampling: period, seconds between symbols',
+            least=1e-3),
+    Setting('input_timeout', _Type.DOUBLE, 0.0,
+            'sampling: period, seconds without input after which the region is unknown; 0.0: '
+            'never', least=0.0),
+    Setting('unknown_symbol', _Type.STRING, 'uniform',
+            'a region that is no state of the chain: one more symbol, drawn uniformly, or dropped',
+            choices=('uniform', 'drop')),
+    Setting('no_region', _Type.STRING_ARRAY, ['none', ''], 'values that mean: no region known'),
+    Setting('state_file', _Type.STRING, '',
+            'file that carries the word over a restart; empty: a restart begins a new word'),
+)
+
+_PROTECTS = {
+    'message': 'sampling: message: one symbol out for each message in. ε protects which regions '
+               'they name, not how many messages there are nor when they come',
+    'change': 'sampling: change: one symbol out for each change of region. ε protects which '
+              'regions they are, not how many changes there are nor when: how long the robot '
+              'stays is visible',
+    'period': 'sampling: period: one symbol every {period:g} s, whatever comes in. The times tell '
+              'nothing; one change of {period:g} s costs ε/k',
+}
+_QUEUE = 1000  # messages kept for a slow reader: the most a burst may hold
+
+
+class Privatizer(ManagedNode):
+    """
+    Publishes, for each sensitive region, a private one that the chain allows.
+
+    Subscribes: `region` (`message_type`); publishes: `private_region` (`output_type`), latched;
+    `/diagnostics` at 1 Hz. Parameters: `SETTINGS`. The word goes on while the node is configured,
+    over deactivation too, and with `state_file` over restarts. Nothing but `private_region`
+    depends on what comes in.
+
+    :param random: for tests, an object with `getrandbits`.
+    """
+
+    def __init__(self, *, random=None, **kwargs):
+        super().__init__('privatizer', SETTINGS, **kwargs)
+        self._random = random
+        self._claim = self._state_file = self._publisher = self._diagnostics = None
+        self._subscription = self._tick_timer = self._diagnostics_timer = None
+
+    def configure(self):
+        settings = self.settings
+        chain, self._chain_name = chain_of(settings)
+        privacy = privacy_of(settings)
+        self._check_sampling(chain)
+        self._message_type = message_class(settings['message_type'])
+        self._read = region_reader(self._message_type, settings['field'], chain.states,
+                                   settings['symbol_map'], settings['no_region'])
+        output_type = message_class(settings['output_type'])
+        self._write = region_writer(output_type, chain.states, settings['symbol_map'])
+        self._mechanism = OnlineMechanism(chain, privacy, policy=settings['policy'],
+                                          random=self._random)
+        topic = self.resolve_topic_name('private_region')
+        if topic == self.resolve_topic_name('region'):
+            raise ConfigurationError(f'the region and the private region are both {topic}: remap '
+                                     'one of them')
+        self._claim = TopicClaim(self.context.get_domain_id(), topic)
+        self._tell(chain, privacy)
+        self._open_state_file(chain, privacy)
+        self._published = self._reported = 0
+        self._publisher = self.create_publisher(
+            output_type, 'private_region',
+            QoSProfile(depth=_QUEUE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
+            qos_overriding_options=QoSOverridingOptions(OVERRIDABLE))
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._reported_at = steady.now()
+        self._diagnostics_timer = self.create_timer(1.0, self._report, clock=steady)
+
+    def activate(self):
+        self._region = self._region_at = None
+        self._changed_to = self  # no symbol yet: unlike every symbol, None included
+        sampling = self.settings['sampling']
+        on_message = {'message': self._on_message, 'change': self._on_change,
+                      'period': self._on_region}[sampling]
+        if sampling == 'period':
+            self._tick_timer = self.create_timer(self.settings['period'], self._tick)
+        self._subscription = AdaptiveSubscription(self, self._message_type, 'region', on_message,
+                                                  depth=_QUEUE)
+        self.get_logger().info('active')
+
+    def deactivate(self):
+        if self._subscription is not None:
+            self._subscription.destroy()
+            self._subscription = None
+        if self._tick_timer is not None:
+            self.destroy_timer(self._tick_timer)
+            self._tick_timer = None
+
+    def cleanup(self):
+        if self._diagnostics_timer is not None:
+            self.destroy_timer(self._diagnostics_timer)
+        for publisher in (self._publisher, self._diagnostics):
+            if publisher is not None:
+                self.destroy_publisher(publisher)
+        if self._state_file is not None:
+            self._state_file.close()
+        if self._claim is not None:
+            self._claim.release()
+        self._claim = self._state_file = self._publisher = self._diagnostics = None
+        self._diagnostics_timer = None
+
+    def _check_sampling(self, chain):
+        settings = self.settings
+        if settings['sampling'] != 'period':
+            if settings['input_timeout'] > 0:
+                raise ConfigurationError('input_timeout needs sampling: period')
+            return
+        if settings['unknown_symbol'] == 'drop':
+            raise ConfigurationError('sampling: period and unknown_symbol: drop contradict each '
+                                     'other: silence would tell that the region is unknown')
+        stuck = chain.states_without_staying()
+        if stuck:
+            raise ConfigurationError(
+                f'sampling: period needs a chain in which every state can follow itself, and '
+                f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops: true')
+
+    def _open_state_file(self, chain, privacy):
+        self._store = None
+        name = self.settings['state_file']
+        if not name:
+            return
+        digest = settings_digest(chain.digest(), privacy.epsilon, privacy.adjacency,
+                                 self.settings['policy'])
+        self._state_file = StateFile(resolve_path(name), digest, len(chain))
+        self._store, self._positions = self._state_file.store, chain.state_index
+        found, position = self._state_file.found, self._state_file.position
+        if found == 'a word to carry on':
+            self._mechanism.reset(None if position is None else chain.states[position])
+            self.get_logger().info('state_file: the word of the last run is carried on')
+        else:
+            self.get_logger().warning(f'state_file: it held {found}: a new word begins, and a '
+                                      'reader of both words may lose privacy up to the sum of '
+                                      'their ε')
+
+    def _tell(self, chain, privacy):
+        log = self.get_logger().info
+        log(f'chain {self._chain_name}: {len(chain)} states, {chain.edge_count} moves; '
+            f'ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy {self.settings["policy"]}: '
+            f'words that differ in j symbols are kept apart by no more than '
+            f'e^(j·{float(privacy.epsilon_per_symbol):g})')
+        targets = self._mechanism.targets
+        if targets is not None:
+            within = '' if targets.radius is None else f', within {targets.radius} moves'
+            log(f'guided targets: {targets.nbytes / 1e6:.1f} MB{within}')
+        log(_PROTECTS[self.settings['sampling']].format(period=self.settings['period']))
+
+    def _on_message(self, message):
+        symbol = self._read(message)
+        if symbol is None and self.settings['unknown_symbol'] == 'drop':
+            return
+        self._publish(symbol)
+
+    def _on_change(self, message):
+        symbol = self._read(message)
+        if symbol is None and self.settings['unknown_symbol'] == 'drop':
+            return
+        if symbol != self._changed_to:
+            self._changed_to = symbol
+            self._publish(symbol)
+
+    def _on_region(self, message):
+        self._region, self._region_at = self._read(message), self.get_clock().now()
+
+    def _tick(self):
+        timeout = self.settings['input_timeout']
+        if timeout > 0 and self._region_at is not None:
+            if (self.get_clock().now() - self._region_at).nanoseconds > timeout * 1e9:
+                self._region = self._region_at = None
+        self._publish(self._region)
+
+    def _publish(self, symbol):
+        output = self._mechanism.step(symbol)
+        # Stored first: a crash between the two may lose a symbol, but never contradicts one.
+        if self._store is not None:
+            self._store(self._positions[output])
+        self._publisher.publish(self._write(output))
+        self._published += 1
+
+    def _report(self):
+        # Everything here is the operator's, the graph's, or a count of what was published.
+        now = self._diagnostics_timer.clock.now()
+        seconds = (now - self._reported_at).nanoseconds / 1e9
+        rate = (self._published - self._reported) / seconds if seconds > 0 else 0.0
+        self._reported, self._reported_at = self._published, now
+        topic = self.resolve_topic_name('region')
+        others = other_subscribers(self, topic)
+        level, message = DiagnosticStatus.OK, 'nobody else subscribes to the raw topic'
+        if others:
+            level = DiagnosticStatus.WARN
+            nodes = 'node reads' if len(others) == 1 else 'nodes read'
+            message = f'{len(others)} other {nodes} the raw topic {topic}: {", ".join(others)}'
+        privacy = self._mechanism.privacy
+        values = {
+            'chain': self._chain_name,
+            'states': len(self._mechanism.chain),
+            'epsilon': privacy.epsilon,
+            'adjacency': privacy.adjacency,
+            'policy': self._mechanism.policy,
+            'sampling': self.settings['sampling'],
+            'active': self._subscription is not None,
+            'published': self._published,
+            'published per second': f'{rate:.1f}',
+            'publishers of the raw topic': self.count_publishers(topic),
+            'other subscribers of the raw topic': len(others),
+        }
+        status = DiagnosticStatus(
+            level=level, name=f'{self.get_fully_qualified_name()}: private region',
+            message=message, hardware_id=self.get_fully_qualified_name(),
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
+        array = DiagnosticArray(status=[status])
+        array.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(array)
+
+
+def main(arguments=None) -> int:
+    """Run the node until SIGINT or SIGTERM; return the exit status."""
+    return run(Privatizer, arguments)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""The base of this package's lifecycle nodes."""
+import traceback
+
+from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+
+from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.ros.parameters import Setting, declare
+
+_SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+AUTOSTART = Setting('autostart', Parameter.Type.BOOL, True,
+                    'configure and activate the node when it starts; false: wait for a lifecycle '
+                    'manager')
+
+
+class ManagedNode(LifecycleNode):
+    """
+    A lifecycle node whose transitions fail with a sentence in the log instead of silently.
+
+    Subclasses override `configure`, `activate`, `deactivate` and `cleanup`, which raise a
+    SymdpError where they cannot do their work; `cleanup` and `deactivate` also undo half-done
+    work, and may be called when there is none.
+
+    :param settings: the parameters of the node; their values are in `self.settings`.
+    """
+
+    def __init__(self, name: str, settings, **kwargs):
+        super().__init__(name, **kwargs)
+        self.settings, self._problems = declare(self, [*settings, AUTOSTART])
+        for service in self.services:
+            if service.srv_name.endswith('/change_state'):
+                service.callback = _refusing(service.callback, self.get_logger())
+
+    def configure(self):
+        """Read the settings, open what is needed."""
+
+    def activate(self):
+        """Begin to work."""
+
+    def deactivate(self):
+        """Stop working."""
+
+    def cleanup(self):
+        """Release what `configure` opened."""
+
+    def autostart(self) -> bool:
+        """Configure and activate where the parameter asks for it; return whether all is well."""
+        if not self.settings['autostart'] and not self._problems:
+            return True
+        if self.trigger_configure() != _SUCCESS:
+            return False
+        return not self.settings['autostart'] or self.trigger_activate() == _SUCCESS
+
+    def stop(self):
+        """Leave the active state and release everything, before the node is destroyed."""
+        self.deactivate()
+        self.cleanup()
+
+    def on_configure(self, state):
+        def configure():
+            if self._problems:
+                raise ConfigurationError('; '.join(self._problems))
+            self.configure()
+
+        return self._attempt(configure, self.cleanup)
+
+    def on_activate(self, state):
+        return self._attempt(self.activate, self.deactivate)
+
+    def on_deactivate(self, state):
+        return self._attempt(self.deactivate)
+
+    def on_cleanup(self, state):
+        return self._attempt(self.cleanup)
+
+    def on_shutdown(self, state):
+        return self._attempt(self.stop)
+
+    def on_error(self, state):
+        return self._attempt(self.stop)
+
+    def _attempt(self, work, undo=None):
+        # No transition ever handles a sensitive symbol, so a traceback from here tells of none.
+        try:
+            work()
+            return _SUCCESS
+        except SymdpError as error:
+            self.get_logger().fatal(str(error))
+        except Exception:
+            self.get_logger().fatal(traceback.format_exc())
+        if undo is not None:
+            undo()
+        return _FAILURE
+
+
+def _refusing(change_state, logger):
+    """Let an impossible transition be refused, instead of ending the node with an exception."""
+    def callback(request, response):
+        try:
+            return change_state(request, response)
+        except RuntimeError:  # RCLError: the state machine has no such transition now
+            logger.error('a transition was asked for that is not possible in the present state')
+            response.success = False
+            return response
+
+    return callback

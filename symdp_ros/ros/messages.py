@@ -1,0 +1,194 @@
+"""
+Messages of any type: reading a region out of one, writing a region into one.
+
+Values are compared as strings: an integer mode 3 is the symbol '3', a boolean 'true' or 'false'.
+"""
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+
+from rclpy.serialization import serialize_message
+
+from symdp_ros.core.errors import ConfigurationError
+
+_STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?')
+_SEQUENCE = re.compile(r'sequence<(?P<of>[^,>]+)(, *\d+)?>|(?P<of2>[^\[]+)\[\d+\]')
+_INTEGERS = {  # type → smallest and largest value
+    **{f'uint{bits}': (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
+    **{f'int{bits}': (-2**(bits - 1), 2**(bits - 1) - 1) for bits in (8, 16, 32, 64)}}
+_DISCRETE = {'string', 'wstring', 'boolean', 'octet', *_INTEGERS}
+
+
+def message_class(name: str):
+    """
+    Return the message class of a type name such as std_msgs/msg/String.
+
+    :raises ConfigurationError: no such name, package or message.
+    """
+    parts = name.split('/')
+    if len(parts) == 2:
+        parts.insert(1, 'msg')
+    if len(parts) != 3 or parts[1] != 'msg' or not all(parts):
+        raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String')
+    try:
+        return getattr(import_module(f'{parts[0]}.msg'), parts[2])
+    except ImportError:
+        raise ConfigurationError(f'the package {parts[0]!r} of the message type {name} is not '
+                                 'found: is its workspace sourced?') from None
+    except AttributeError:
+        raise ConfigurationError(f'the package {parts[0]!r} has no message {parts[2]!r}') from None
+
+
+def region_reader(message_type, field: str, states: Iterable[str], symbol_map: Iterable[str] = (),
+                  no_region: Iterable[str] = ()) -> Callable[[object], str | None]:
+    """
+    Return a function from a message to the state it names; None where it names none.
+
+    :param field: dotted path to a string, integer or boolean; an [index] picks one of a list.
+    :param symbol_map: 'value=state' items; a value that is not listed stands for itself.
+    :param no_region: values that mean that no region is known.
+    :raises ConfigurationError: the path does not lead to such a field, a map item is malformed or
+        names no state, a value in `no_region` also names a state.
+    """
+    get = field_getter(message_type, field)
+    known = {state: state for state in states}
+    mapped = parse_symbol_map(symbol_map, known)
+    for value in no_region:
+        if value in known or value in mapped:
+            raise ConfigurationError(f'{value!r} is listed in no_region and also names a state: '
+                                     'rename the state, or change no_region')
+    table = {**known, **mapped, **dict.fromkeys(no_region)}
+
+    def read(message):
+        try:
+            value = get(message)
+        except IndexError:  # the list is shorter than the field's index: no region is known
+            return None
+        return table.get(value if type(value) is str else _as_symbol(value))
+
+    return read
+
+
+def region_writer(message_type, states: Iterable[str],
+                  symbol_map: Iterable[str] = ()) -> Callable[[str], bytes]:
+    """
+    Return a function from a state to a serialized message whose field `data` holds it.
+
+    A message is serialized once for each state, when it is first asked for.
+
+    :param message_type: with a string or integer field `data`. For integers, `symbol_map` is
+        read backwards (the first value of a state counts), and a state that it does not list
+        must be an integer by itself.
+    :raises ConfigurationError: no such field; a state without a value, or out of its range.
+    """
+    kinds = message_type.get_fields_and_field_types()
+    kind = kinds.get('data')
+    if list(kinds) != ['data'] or kind not in {'string', *_INTEGERS}:
+        raise ConfigurationError('output_type must be a message with one field, data, that is a '
+                                 'string or an integer, such as std_msgs/msg/UInt8')
+    values = {state: state for state in states}
+    if kind != 'string':
+        values = _integers_of(values, symbol_map, *_INTEGERS[kind])
+    made = {}
+
+    def write(state):
+        message = made.get(state)
+        if message is None:
+            message = made[state] = serialize_message(message_type(data=values[state]))
+        return message
+
+    return write
+
+
+def parse_symbol_map(items: Iterable[str], states) -> Mapping[str, str]:
+    """
+    Return value → state of items such as '1=dock'.
+
+    :raises ConfigurationError: a malformed or repeated item, or an unknown state.
+    """
+    mapped = {}
+    for item in items:
+        value, separator, state = item.partition('=')
+        if not separator or not value or not state:
+            raise ConfigurationError(f'symbol_map has the item {item!r}: write it as value=state')
+        if state not in states:
+            raise ConfigurationError(f'symbol_map names {state!r}, which is not a state of the '
+                                     'chain')
+        if value in mapped:
+            raise ConfigurationError(f'symbol_map lists the value {value!r} twice')
+        mapped[value] = state
+    return mapped
+
+
+def field_getter(message_type, path: str) -> Callable[[object], object]:
+    """
+    Return a function from a message to the value at a dotted path.
+
+    :raises ConfigurationError: the path does not lead to a string, an integer or a boolean.
+    """
+    getters, here = [], message_type
+    kind = None
+    for step in path.split('.'):
+        match = _STEP.fullmatch(step)
+        if not match:
+            raise ConfigurationError(f'field {path!r}: {step!r} is neither name nor name[index]')
+        if here is None:
+            raise ConfigurationError(f'field {path!r}: there is no {step!r} inside a {kind}')
+        fields = here.get_fields_and_field_types()
+        if match['name'] not in fields:
+            raise ConfigurationError(f'field {path!r}: {here.__name__} has no field '
+                                     f'{match["name"]!r}; it has {", ".join(fields)}')
+        getters.append(operator.attrgetter(match['name']))
+        kind = fields[match['name']]
+        if match['index']:
+            sequence = _SEQUENCE.fullmatch(kind)
+            if not sequence:
+                raise ConfigurationError(f'field {path!r}: {match["name"]!r} is a {kind}, not a '
+                                         'list, and has no [index]')
+            getters.append(operator.itemgetter(int(match['index'])))
+            kind = sequence['of'] or sequence['of2']
+        here = message_class(kind) if '/' in kind and not _SEQUENCE.fullmatch(kind) else None
+    if re.sub(r'<\d+>', '', kind) not in _DISCRETE:
+        raise ConfigurationError(f'field {path!r} is a {kind}: a region or mode must be a string, '
+                                 'an integer or a boolean')
+    if len(getters) == 1:
+        return getters[0]
+
+    def get(message):
+        for getter in getters:
+            message = getter(message)
+        return message
+
+    return get
+
+
+def _as_symbol(value) -> str:
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, bytes):  # an octet
+        return str(value[0])
+    return str(value)
+
+
+def _integers_of(states, symbol_map, least, most):
+    values = {}
+    for value, state in parse_symbol_map(symbol_map, states).items():
+        values.setdefault(state, value)
+    result, seen = {}, {}
+    for state in states:
+        text = values.get(state, state)
+        try:
+            number = int(text)
+        except ValueError:
+            raise ConfigurationError(f'output_type is an integer type, but state {state!r} has no '
+                                     'integer in symbol_map: add one as value=state') from None
+        if not least <= number <= most:
+            raise ConfigurationError(f'state {state!r} is {number} in output_type, which is not '
+                                     f'in {least} … {most}')
+        if number in seen:
+            raise ConfigurationError(f'states {seen[number]!r} and {state!r} are both {number} in '
+                                     'output_type: give each a value of its own')
+        seen[number] = state
+        result[state] = number
+    return result

@@ -1,0 +1,123 @@
+"""
+Parameters as the operator sets them: declared with a description, type and range, and read-only.
+
+A value that is wrong, or a name that is probably mistyped, does not stop the constructor of a
+node, which would end in a traceback; it is kept as a sentence, for the configure transition to
+fail with.
+"""
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import inf, isfinite
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.parameter import Parameter
+
+_Type = Parameter.Type
+_KINDS = {
+    _Type.DOUBLE: 'a number',
+    _Type.INTEGER: 'an integer',
+    _Type.BOOL: 'true or false',
+    _Type.STRING: 'a string',
+    _Type.STRING_ARRAY: 'a list of strings',
+}
+_LARGEST_INTEGER = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """
+    One parameter.
+
+    :param default: None: the operator must set it.
+    :param least: numbers only, the smallest value allowed.
+    :param choices: strings only, the values allowed.
+    """
+
+    name: str
+    type: Parameter.Type
+    default: object
+    description: str
+    least: float = -inf
+    choices: Sequence[str] = ()
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return what `ros2 param describe` shows."""
+        descriptor = ParameterDescriptor(description=self.description, read_only=True)
+        if self.choices:
+            descriptor.additional_constraints = 'one of ' + ', '.join(self.choices)
+        if self.default is None:
+            descriptor.additional_constraints = 'required'
+        if self.least > -inf and self.type == _Type.DOUBLE:
+            descriptor.floating_point_range = [
+                FloatingPointRange(from_value=float(self.least), to_value=1.7e308)]
+        elif self.least > -inf:
+            descriptor.integer_range = [
+                IntegerRange(from_value=int(self.least), to_value=_LARGEST_INTEGER)]
+        return descriptor
+
+    def check(self, value):
+        """
+        Return the value in the setting's own type: numbers accept integers, strings numbers.
+
+        :raises ValueError: what is wrong with it, for the operator.
+        """
+        accepted = {_Type.DOUBLE: (float, int), _Type.INTEGER: int, _Type.BOOL: bool,
+                    _Type.STRING: (str, int), _Type.STRING_ARRAY: Sequence}[self.type]
+        wrong = (not isinstance(value, accepted)
+                 or isinstance(value, bool) and self.type != _Type.BOOL
+                 or self.type == _Type.STRING_ARRAY and not _all_strings(value))
+        if wrong:
+            raise ValueError(f'{self.name} is {_shown(value)}: it must be {_KINDS[self.type]}')
+        if self.type == _Type.DOUBLE:
+            value = float(value)
+            if not isfinite(value):
+                raise ValueError(f'{self.name} is {value}: it must be a finite number')
+        if self.type == _Type.STRING:
+            value = str(value)
+        if self.type == _Type.STRING_ARRAY:
+            value = list(value)
+        if self.least > -inf and not self.least <= value:
+            raise ValueError(f'{self.name} is {value}: it must be at least {self.least:g}')
+        if self.choices and value not in self.choices:
+            raise ValueError(f'{self.name} is {value!r}: it must be one of '
+                             + ', '.join(self.choices))
+        return value
+
+
+def declare(node, settings: Sequence[Setting]) -> tuple[Mapping[str, object], list[str]]:
+    """
+    Declare all settings on a node.
+
+    :return: the values by name, None where a required one is missing or a value is wrong; and one
+        sentence for each problem.
+    """
+    overrides = {name: parameter.value for name, parameter in node._parameter_overrides.items()}
+    values, problems = {}, []
+    for setting in settings:
+        value = setting.default
+        if overrides.get(setting.name) is not None:
+            try:
+                value = setting.check(overrides[setting.name])
+            except ValueError as error:
+                problems.append(str(error))
+        elif setting.default is None:
+            problems.append(f'{setting.name} is not set: {setting.description}')
+        values[setting.name] = value
+        # rclpy cannot tell the type of None nor of an empty list: these are declared as not set.
+        node.declare_parameter(setting.name, setting.type if value in (None, []) else value,
+                               setting.descriptor(), ignore_override=True)
+    names = [setting.name for setting in settings]
+    for name in overrides:
+        close = [] if node.has_parameter(name) else get_close_matches(name, names, 1, 0.8)
+        if close:
+            problems.append(f'there is no parameter {name}: did you mean {close[0]}?')
+    return values, problems
+
+
+def _all_strings(value):
+    return not isinstance(value, (str, bytes)) and all(isinstance(item, str) for item in value)
+
+
+def _shown(value):
+    return f'the string {value!r}' if isinstance(value, str) else repr(value)

@@ -1,0 +1,40 @@
+"""Files that parameters name: plain paths and package:// URLs."""
+import sys
+from pathlib import Path
+
+from symdp_ros.core.errors import ConfigurationError
+
+_PACKAGE = 'symdp_ros'
+
+
+def resolve_path(name: str) -> Path:
+    """
+    Return the path that a parameter names: a path (~ is the home directory) or package://PKG/…
+
+    :raises ConfigurationError: the package is not found.
+    """
+    if not name.startswith('package://'):
+        return Path(name).expanduser()
+    package, _, rest = name.removeprefix('package://').partition('/')
+    return share_directory(package) / rest
+
+
+def share_directory(package: str) -> Path:
+    """
+    Return the share directory of a ROS package.
+
+    This package is found without an ament index too: in the Python environment that it was
+    installed into, or in its source tree.
+
+    :raises ConfigurationError: the package is not found.
+    """
+    from ament_index_python.packages import get_package_share_directory
+    try:
+        return Path(get_package_share_directory(package))
+    except (LookupError, OSError):
+        if package == _PACKAGE:
+            source = Path(__file__).resolve().parents[2]
+            for place in (source, Path(sys.prefix) / 'share' / _PACKAGE):
+                if (place / 'package.xml').is_file():
+                    return place
+    raise ConfigurationError(f'package {package!r} is not found: is its workspace sourced?')

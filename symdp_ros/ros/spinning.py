@@ -1,0 +1,63 @@
+"""Running one node in one process, until SIGINT or SIGTERM."""
+import signal
+import sys
+
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+
+_LONGEST_WAIT = 0.1  # seconds until a signal is noticed
+
+
+def run(make_node, arguments=None) -> int:
+    """
+    Make a node, start it, and spin until a signal asks to stop; return the exit status.
+
+    :param make_node: called without arguments. The node's `autostart()` tells whether it started
+        (where not, the status is 1); its `stop()` is called at the end.
+    :param arguments: the command line; sys.argv by default.
+    """
+    stopping = False
+
+    def ask_to_stop(number, frame):
+        nonlocal stopping
+        stopping = True
+
+    # Our own handlers: those of rclpy shut the context down before anything is put in order.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, ask_to_stop)
+    try:
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:  # arguments after --ros-args that ROS does not take
+        print(f'the ROS arguments are not valid: {error}', file=sys.stderr)
+        return 2
+    try:
+        node = make_node()
+        executor = _executor()
+        executor.add_node(node)
+        try:
+            if not node.autostart():
+                return 1
+            while not stopping:
+                executor.spin_once(timeout_sec=_LONGEST_WAIT)
+        finally:
+            node.stop()
+            executor.remove_node(node)
+            node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+    return 0
+
+
+def _executor():
+    """
+    Return the executor that carries most messages a second.
+
+    To be used in a loop of `spin_once`: `EventsExecutor.spin()` can keep a core busy and ignore a
+    shutdown.
+    """
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:  # the first releases of Jazzy
+        from rclpy.executors import SingleThreadedExecutor
+        return SingleThreadedExecutor()
+    return EventsExecutor()

@@ -1,0 +1,99 @@
+"""
+The file that carries a word over a restart: the last private symbol, which is public anyway.
+
+Layout (64 bytes, memory-mapped): 16 bytes magic, 32 bytes digest of the settings, 8 bytes slot.
+The slot holds the position of the symbol in the chain's states and, in its upper half, the
+complement of that, in one aligned 64-bit store: it is written whole or not at all, and survives
+the process. It is not flushed to the disk: after a power failure it may hold an older symbol.
+The word then goes on from there; that costs no privacy, as each symbol is drawn from public
+history alone, but the move across the gap may be one that the chain does not list.
+"""
+import fcntl
+import mmap
+import os
+from hashlib import sha256
+from pathlib import Path
+
+from symdp_ros.core.errors import StateFileError
+
+_MAGIC = b'symdp_ros word 1'
+_SIZE = 64
+_NOTHING = 0xFFFFFFFF  # a word that has no symbol yet
+
+
+def settings_digest(*settings) -> bytes:
+    """Return a SHA-256 of settings: of the text of each."""
+    return sha256('\n'.join(str(setting) for setting in settings).encode()).digest()
+
+
+class StateFile:
+    """
+    The last private symbol of one word, on disk.
+
+    :param path: created where it is absent, with mode 0600; its folder must exist.
+    :param digest: 32 bytes that tell the settings (chain, ε, k, policy) under which the word runs.
+    :param states: how many states the chain has.
+    :raises StateFileError: the file cannot be opened, is not a file of this kind, or another
+        process holds it.
+
+    `found` says what was there: 'a word to carry on', 'no word', 'a word of other settings' or
+    'a damaged word'; `position` is the symbol to carry on from: None before the first symbol.
+    """
+
+    def __init__(self, path: Path, digest: bytes, states: int):
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StateFileError(f'state_file {path} cannot be opened: {error.strerror}') from None
+        try:
+            self._lock(path)
+            self.found, self.position = self._read(path, digest, states)
+            if self.found != 'a word to carry on':
+                os.pwrite(self._file, _MAGIC + digest + bytes(_SIZE - 48), 0)
+            self._map = mmap.mmap(self._file, _SIZE)
+        except OSError as error:
+            os.close(self._file)
+            raise StateFileError(f'state_file {path} cannot be used: {error.strerror}') from None
+        except StateFileError:
+            os.close(self._file)
+            raise
+        self._view = memoryview(self._map)
+        self._slot = self._view[48:56].cast('Q')
+        if self.found != 'a word to carry on':
+            self.store(_NOTHING)
+
+    def store(self, position: int) -> None:
+        """Store the position of a private symbol; call it before the symbol is published."""
+        self._slot[0] = (position ^ 0xFFFFFFFF) << 32 | position
+
+    def close(self) -> None:
+        """Flush and release the file."""
+        self._slot.release()
+        self._view.release()
+        self._map.flush()
+        self._map.close()
+        os.close(self._file)
+
+    def _lock(self, path):
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StateFileError(f'state_file {path} is in use by another process: stop that one, '
+                                 'or give each node a state file of its own') from None
+
+    def _read(self, path, digest, states):
+        content = os.pread(self._file, _SIZE + 1, 0)
+        if not content:
+            return 'no word', None
+        if not content.startswith(_MAGIC[:-1]):
+            raise StateFileError(f'state_file {path} is a file of another kind: name one that '
+                                 'this node may write')
+        if len(content) != _SIZE or not content.startswith(_MAGIC):
+            return 'a damaged word', None
+        if content[16:48] != digest:
+            return 'a word of other settings', None
+        slot = memoryview(content)[48:56].cast('Q')[0]
+        position = slot & 0xFFFFFFFF
+        if position ^ 0xFFFFFFFF != slot >> 32 or not (position < states or position == _NOTHING):
+            return 'a damaged word', None
+        return 'a word to carry on', None if position == _NOTHING else position

@@ -1,0 +1,17 @@
+"""Who else listens to, or publishes on, a topic."""
+from collections import Counter
+
+
+def other_subscribers(node, topic: str) -> list[str]:
+    """
+    Return the full names of nodes that subscribe to a topic, this node's own subscription apart.
+
+    A node with several subscriptions is listed once.
+    """
+    names = Counter(_full_name(info) for info in node.get_subscriptions_info_by_topic(topic))
+    names[node.get_fully_qualified_name()] -= 1
+    return sorted(name for name, count in names.items() if count > 0)
+
+
+def _full_name(info) -> str:
+    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
