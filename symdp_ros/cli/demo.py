@@ -68,8 +68,7 @@ def run(options) -> int:
             **shared, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
             'policy': options.policy})
         with privatizer:
-            observer.wait(lambda: observer.publishers('private_region') and
-                          observer.subscribers('region') > 1, privatizer)
+            observer.wait(lambda: observer.publishers('private_region'), privatizer)
             patrol = _Process('patrol', logs, {
                 **shared, 'period': 1 / options.rate, 'wait_for_subscribers': 2})
             with patrol:
@@ -169,9 +168,6 @@ class _Observer:
 
     def publishers(self, topic):
         return self._node.count_publishers(topic)
-
-    def subscribers(self, topic):
-        return self._node.count_subscribers(topic)
 
     def spin(self, seconds, *processes):
         """Take what comes in for some time, while the processes run."""

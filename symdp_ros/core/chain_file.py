@@ -136,7 +136,7 @@ class _Reader:
         return node.value
 
     def number(self, node) -> float:
-        if isinstance(node, yaml.ScalarNode) and node.style is None:
+        if isinstance(node, yaml.ScalarNode) and not node.style:  # plain, unquoted
             try:
                 # YAML 1.1 writes .inf and .nan with a dot, and takes 1e-3 for a string.
                 return float(node.value.replace('.inf', 'inf').replace('.nan', 'nan'))

@@ -104,15 +104,26 @@ def declare(node, settings: Sequence[Setting]) -> tuple[Mapping[str, object], li
         elif setting.default is None:
             problems.append(f'{setting.name} is not set: {setting.description}')
         values[setting.name] = value
-        # rclpy cannot tell the type of None nor of an empty list: these are declared as not set.
-        node.declare_parameter(setting.name, setting.type if value in (None, []) else value,
-                               setting.descriptor(), ignore_override=True)
+        _declare_one(node, setting, value)
     names = [setting.name for setting in settings]
     for name in overrides:
         close = [] if node.has_parameter(name) else get_close_matches(name, names, 1, 0.8)
         if close:
             problems.append(f'there is no parameter {name}: did you mean {close[0]}?')
     return values, problems
+
+
+def _declare_one(node, setting, value):
+    descriptor = setting.descriptor()
+    if value is None:
+        node.declare_parameter(setting.name, setting.type, descriptor, ignore_override=True)
+    elif value != []:
+        node.declare_parameter(setting.name, value, descriptor, ignore_override=True)
+    else:  # rclpy cannot tell the type of an empty list
+        node.declare_parameter(setting.name, setting.type, ignore_override=True)
+        node.set_parameters([Parameter(setting.name, setting.type, value)])
+        descriptor.type = setting.type.value
+        node.set_descriptor(setting.name, descriptor)
 
 
 def _all_strings(value):

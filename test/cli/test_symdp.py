@@ -1,0 +1,157 @@
+"""The command line as a user types it, in processes of its own."""
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NAV2 = ROOT.parent / 'shared' / 'data' / 'nav2'
+
+#: From the maps' own description: states, edges, out-degrees, period.
+MAPS = {
+    'route_sample_graph': (9, 24, '2 to 4, mean 2.67', 2),
+    'route_turtlebot3_graph': (20, 64, '2 to 4, mean 3.20', 1),
+    'route_turtlebot4_graph': (34, 78, '1 to 5, mean 2.29', 1),
+    'route_aws_graph': (40, 84, '1 to 5, mean 2.10', 1),
+    'bringup_warehouse_graph': (96, 172, '1 to 4, mean 1.79', 1),
+}
+
+
+def symdp(*arguments, env=None):
+    return subprocess.run([sys.executable, '-m', 'symdp_ros.cli.main', *map(str, arguments)],
+                          capture_output=True, text=True, cwd=ROOT, timeout=120,
+                          env={**os.environ, **(env or {})})
+
+
+def report(run):
+    """The lines `name   value` of a report as a dict."""
+    return {line[:20].strip(): line[20:] for line in run.stdout.splitlines()}
+
+
+@pytest.mark.parametrize('name', MAPS)
+def test_check_tells_what_a_map_is_like(name):
+    file = NAV2 / f'{name}.geojson'
+    if not file.exists():
+        pytest.skip(f'the shared data folder is absent: {file.name}')
+    run = symdp('check', file)
+    states, edges, degrees, period = MAPS[name]
+    lines = report(run)
+    assert run.returncode == 0 and run.stderr == ''
+    assert lines['states'] == str(states)
+    assert lines['edges'].split()[0] == str(edges)
+    assert ('1 listed more than once' in lines['edges']) == (name == 'route_turtlebot3_graph')
+    assert lines['out-degree'] == degrees
+    assert (lines['strongly connected'], lines['period']) == ('yes', str(period))
+    assert (lines['isolated'], lines['dead ends']) == ('none', 'none')
+
+
+def test_check_refuses_a_map_that_cannot_be_a_chain():
+    file = NAV2 / 'test_error_codes.geojson'
+    if not file.exists():
+        pytest.skip(f'the shared data folder is absent: {file.name}')
+    run = symdp('check', file)
+    assert run.returncode == 1
+    assert report(run)['isolated'].startswith('400, 401, 402')
+    assert report(run)['dead ends'] == '399'
+    assert '12 states have no successor' in run.stderr and 'Traceback' not in run.stderr
+    assert symdp('check', file, '--self-loops').returncode == 0
+
+
+@pytest.mark.parametrize('name', ['warehouse.chain.yaml', 'modes.chain.yaml', 'depot.geojson'])
+def test_check_of_what_the_package_ships(name):
+    assert symdp('check', ROOT / 'config' / name).returncode == 0
+
+
+def test_check_tells_what_cannot_be_reached(tmp_path):
+    file = tmp_path / 'one_way.yaml'
+    file.write_text('initial_state: b\ntransitions: {a: [b], b: [c, b], c: [b]}\n')
+    lines = report(symdp('check', file))
+    assert lines['unreachable'] == 'a' and lines['strongly connected'] == 'no, 2 components'
+    assert report(symdp('check', file, '--initial-state', 'a'))['unreachable'] == 'none'
+
+
+@pytest.mark.parametrize('content, text', [
+    ('{', 'line 1: the file is not valid JSON'),
+    ('[]', 'no GeoJSON FeatureCollection'),
+    ('{"features": []}', 'there are no states'),
+    ('{"features": [{"type": "Feature"}]}', 'feature 0: it has no properties'),
+    ('{"features": [{"properties": {"id": true}}]}', 'feature 0: id is True'),
+    ('{"features": [{"properties": {"id": 1}}]}', 'feature 0: it has no startid'),
+    ('{"features": [{"properties": {"id": 1}, "geometry": {"type": "Point", "coordinates": '
+     '[0, NaN]}}]}', 'feature 0: its coordinates must be two finite numbers'),
+    ('{"features": [{"properties": {"id": 9, "startid": 1, "endid": 2}}]}',
+     'feature 0: the edge joins node 1, which is not in the file'),
+    ('{"features": [{"properties": {"startid": 1}}]}', 'feature 0: endid is None'),
+])
+def test_damaged_maps(tmp_path, content, text):
+    file = tmp_path / 'damaged.geojson'
+    file.write_text(content)
+    run = symdp('check', file)
+    assert run.returncode == 1
+    assert text in run.stderr and 'damaged.geojson' in run.stderr
+    assert 'Traceback' not in run.stderr
+
+
+def test_a_node_that_is_listed_twice(tmp_path):
+    node = {'properties': {'id': 3}, 'geometry': {'type': 'Point', 'coordinates': [0, 0]}}
+    file = tmp_path / 'twice.geojson'
+    file.write_text(json.dumps({'features': [node, node]}))
+    assert 'feature 1: node 3 is listed twice' in symdp('check', file).stderr
+
+
+@pytest.mark.parametrize('arguments, status, text', [
+    (['check'], 2, 'FILE'), ([], 2, 'COMMAND'), (['dance'], 2, 'invalid choice'),
+    (['check', 'nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
+    (['check', 'README.md'], 1, 'README.md: unknown kind of file'),
+    (['demo', 'nowhere.geojson'], 1, 'nowhere.geojson: the file cannot be read'),
+    (['demo', 'config/depot.geojson', '--epsilon', '-1'], 1, 'epsilon must be finite'),
+    (['demo', 'config/depot.geojson', '--duration', 'nan'], 1, 'duration and rate'),
+])
+def test_wrong_usage(arguments, status, text):
+    if arguments[:1] == ['demo']:
+        pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
+    run = symdp(*arguments)
+    assert run.returncode == status and text in run.stderr and 'Traceback' not in run.stderr
+
+
+def test_without_ros_the_core_and_check_work():
+    code = ('import sys; sys.modules["rclpy"] = None\n'
+            'from symdp_ros.cli.main import main\n'
+            'status = main(["check", "config/warehouse.chain.yaml"])\n'
+            'status += main(["demo", "config/depot.geojson"]) - 1\n'
+            'sys.exit(status)')
+    run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, cwd=ROOT,
+                         timeout=60)
+    assert run.returncode == 0 and 'the demo needs ROS 2' in run.stderr
+
+
+@pytest.mark.parametrize('file, extra', [
+    ('config/depot.geojson', ['--figure', 'routes.svg']),
+    ('config/warehouse.chain.yaml', ['--self-loops', '--policy', 'paper']),
+    ('../shared/data/nav2/bringup_warehouse_graph.geojson', ['--epsilon', '2']),
+])
+def test_demo(tmp_path, file, extra):
+    pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
+    if not (ROOT / file).exists():
+        pytest.skip(f'the shared data folder is absent: {file}')
+    extra = [str(tmp_path / 'routes.svg') if part == 'routes.svg' else part for part in extra]
+    if '--figure' in extra:
+        pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
+    run = symdp('demo', file, '--duration', '2', '--rate', '20', *extra,
+                env={'ROS_DOMAIN_ID': str(random.SystemRandom().randrange(1, 102)),
+                     'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
+    assert run.returncode == 0, run.stderr + run.stdout
+    rows = dict(line.strip('│ ').split('│') for line in run.stdout.splitlines()
+                if line.count('│') == 3)
+    rows = {name.strip(): value.strip() for name, value in rows.items()}
+    assert rows['infeasible moves'] == '0'
+    true, private = (int(part.split()[0]) for part in rows['symbols'].split(', '))
+    assert true == private > 20
+    assert 0 < float(rows['expected error'].split()[0]) < 1
+    assert rows['who read the truth'].endswith('/demo') or 'not yet' in rows['who read the truth']
+    if '--figure' in extra:
+        assert (tmp_path / 'routes.svg').read_text().count('<path') > 50

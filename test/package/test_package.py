@@ -1,0 +1,104 @@
+"""What the package says of itself: versions, dependencies, files, entry points."""
+import ast
+import re
+import xml.etree.ElementTree as ElementTree
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+import symdp_ros
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ElementTree.parse(ROOT / 'package.xml').getroot()
+SETUP = ast.parse((ROOT / 'setup.py').read_text())
+
+#: Imported module → rosdep key.
+KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'yaml': 'python3-yaml',
+        'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
+        'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
+
+
+def keys(*kinds):
+    return {element.text for kind in kinds for element in PACKAGE.iter(kind)}
+
+
+def imports(folder):
+    """Top-level names of all modules imported below a folder."""
+    found = set()
+    for file in (ROOT / folder).rglob('*.py'):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split('.')[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module.split('.')[0])
+    return found
+
+
+def external(folder):
+    import sys
+    own = {'symdp_ros', *(file.stem for file in (ROOT / folder).rglob('*.py'))}
+    return imports(folder) - set(sys.stdlib_module_names) - own
+
+
+def test_versions_agree():
+    changelog = (ROOT / 'CHANGELOG.rst').read_text()
+    newest = re.search(r'^(\d+\.\d+\.\d+|Forthcoming) ?(\(.*\))?\n-+$', changelog, re.M)
+    assert PACKAGE.findtext('version') == symdp_ros.__version__ == newest.group(1)
+
+
+def test_every_import_has_a_key():
+    run = {KEYS.get(name, name) for name in external('symdp_ros') | external('launch')}
+    assert run - keys('exec_depend', 'depend') == set()
+    tested = {KEYS.get(name, name) for name in external('test')}
+    assert tested - keys('exec_depend', 'depend', 'test_depend') == set()
+
+
+def test_every_package_is_installed():
+    found = {'.'.join(file.parent.relative_to(ROOT).parts)
+             for file in (ROOT / 'symdp_ros').rglob('__init__.py')}
+    text = (ROOT / 'setup.py').read_text()
+    parts = re.search(r"for part in \(([^)]*)\)", text).group(1)
+    assert {'symdp_ros', *(f'symdp_ros.{part}' for part in re.findall(r"'(\w+)'", parts))} == found
+
+
+def test_entry_points_exist():
+    points = re.findall(r"f'(\w+) = \{NAME\}\.([\w.]+):(\w+)'", (ROOT / 'setup.py').read_text())
+    assert {name for name, _, _ in points} >= {'privatizer', 'patrol', 'symdp'}
+    for _, module, function in points:
+        tree = ast.parse((ROOT / 'symdp_ros' / f'{module.replace(".", "/")}.py').read_text())
+        assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_it_is_an_ament_python_package():
+    assert PACKAGE.get('format') == '3'
+    assert PACKAGE.findtext('export/build_type') == 'ament_python'
+    assert (ROOT / 'resource' / 'symdp_ros').is_file()
+    config = ConfigParser()
+    config.read(ROOT / 'setup.cfg')
+    assert config['develop']['script_dir'] == config['install']['install_scripts'] \
+        == '$base/lib/symdp_ros'
+    # colcon takes a package whose e-mail is not of this form for a plain Python one.
+    assert re.fullmatch(r'[\w.]+@[\w.]+\.\w+', PACKAGE.find('maintainer').get('email'))
+
+
+def test_public_names():
+    for name in symdp_ros.__all__:
+        assert getattr(symdp_ros, name) is not None
+    assert sorted(symdp_ros.__all__) == list(symdp_ros.__all__)
+
+
+@pytest.mark.parametrize('folder, allowed', [
+    ('core', {'core'}), ('maps', {'core', 'maps'}), ('ros', {'core', 'maps', 'ros'}),
+    ('nodes', {'core', 'maps', 'ros', 'nodes'})])
+def test_dependencies_go_one_way(folder, allowed):
+    for file in (ROOT / 'symdp_ros' / folder).rglob('*.py'):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = ([alias.name for alias in node.names] if isinstance(node, ast.Import)
+                     else [node.module or ''] if isinstance(node, ast.ImportFrom) else [])
+            for name in names:
+                parts = name.split('.')
+                if parts[0] == 'symdp_ros' and len(parts) > 1:
+                    assert parts[1] in allowed, f'{file.name} imports {name}'
+                if folder in ('core', 'maps'):
+                    assert not re.match(r'(rclpy|launch|ament|\w+_(msgs|srvs|interfaces))\b', name)

@@ -1,0 +1,30 @@
+"""The fixture that the tests of this folder share."""
+import os
+from pathlib import Path
+
+import pytest
+
+# Set before any rclpy is initialized: nothing may leave this machine.
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+os.environ.pop('ROS_STATIC_PEERS', None)
+
+collect_ignore = []
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    """A ROS domain of its own; all processes of the test end with it."""
+    from harness import world_in
+
+    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
+    with world_in(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def chain_file(tmp_path) -> Path:
+    """The four-state chain of the tests: every state can stay; from d there is no way to c."""
+    file = tmp_path / 'four.chain.yaml'
+    file.write_text('initial_state: a\n'
+                    'transitions: {a: [a, b], b: [b, c, d], c: [c, a], d: [d, a]}\n')
+    return file

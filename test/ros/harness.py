@@ -1,0 +1,171 @@
+"""Nodes in processes of their own, each test in a ROS domain of its own, on this machine only."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+rclpy = pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
+
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from rclpy.context import Context  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / 'shared' / 'data'
+PATIENCE = 20.0  # seconds that a condition may take; no test asserts a time
+
+LATCHED = QoSProfile(depth=5000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+RELIABLE = QoSProfile(depth=5000)
+BEST_EFFORT = QoSProfile(depth=5000, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+def wait_until(condition, what, spin=lambda: time.sleep(0.02)):
+    """Wait for a condition; fail with `what` where it does not come true."""
+    until = time.monotonic() + PATIENCE
+    while not (value := condition()):
+        assert time.monotonic() < until, f'not within {PATIENCE:g} s: {what}'
+        spin()
+    return value
+
+
+class Run:
+    """A node of the package that runs in a process of its own."""
+
+    def __init__(self, domain, log: Path, name, arguments):
+        self.log_file = log
+        self._output = log.open('wb')
+        self.process = subprocess.Popen(
+            [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', *arguments],
+            stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT, cwd=ROOT,
+            env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, start_new_session=True)
+
+    @property
+    def log(self) -> str:
+        return self.log_file.read_text(errors='replace')
+
+    def wait_for(self, text):
+        """Wait for a text in the log."""
+        def found():
+            assert self.process.poll() is None or text in self.log, \
+                f'ended with {self.process.returncode}, without {text!r} in:\n{self.log}'
+            return text in self.log
+
+        wait_until(found, f'{text!r} in the log of {self.process.args[2]}')
+
+    def wait(self) -> int:
+        """Wait for the end of the process; return its exit status."""
+        return self.process.wait(PATIENCE)
+
+    def stop(self, number=signal.SIGINT) -> int:
+        """Send a signal; return the exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.wait()
+
+    def kill(self):
+        """Kill the process without warning, and clear what its shared memory leaves behind."""
+        self.process.kill()
+        self.process.wait()
+        for pattern in (f'fastrtps_*{self.process.pid}*', f'sem.fastrtps_*{self.process.pid}*'):
+            for file in Path('/dev/shm').glob(pattern):
+                file.unlink(missing_ok=True)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.kill()
+        self._output.close()
+
+
+class World:
+    """One ROS domain, with an observer node in this process and nodes in others."""
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+        # Below 102: the ports of higher domains may be taken by ordinary connections.
+        self.domain = random.SystemRandom().randrange(1, 102)
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=self.domain)
+        self.node = rclpy.create_node('observer', context=self.context)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self.runs = []
+
+    def start(self, name, *arguments, **parameters) -> Run:
+        """Start a node; parameters become -p name:=value."""
+        given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
+        run = Run(self.domain, self.directory / f'{len(self.runs)}-{name}.log', name,
+                  [*arguments, *given])
+        self.runs.append(run)
+        return run
+
+    def privatizer(self, *arguments, wait=True, **parameters) -> Run:
+        """Start a privatizer; wait until it is active, unless told not to."""
+        run = self.start('privatizer', *arguments, **parameters)
+        if wait:
+            run.wait_for('active')
+        return run
+
+    def spin(self, seconds=0.02):
+        self._executor.spin_once(timeout_sec=seconds)
+
+    def wait_until(self, condition, what):
+        return wait_until(condition, what, self.spin)
+
+    def publisher(self, topic='region', message_type=String, qos=LATCHED, subscribers=1):
+        """
+        Return a publisher, once there is a subscriber.
+
+        Latched by default: a writer may know of a reader before that one knows of it, and what
+        it sends then would be lost.
+        """
+        publisher = self.node.create_publisher(message_type, topic, qos)
+        self.wait_until(lambda: publisher.get_subscription_count() >= subscribers,
+                        f'{subscribers} subscribers on {topic}')
+        return publisher
+
+    def listen(self, topic='private_region', message_type=String, qos=LATCHED) -> list:
+        """Return the list that values (field data) of a topic are appended to."""
+        values = []
+        self.node.create_subscription(message_type, topic,
+                                      lambda message: values.append(message.data), qos)
+        return values
+
+    def diagnostics(self) -> list:
+        """Return the list that diagnostic statuses are appended to."""
+        statuses = []
+        self.node.create_subscription(DiagnosticArray, '/diagnostics',
+                                      lambda array: statuses.extend(array.status), 10)
+        return statuses
+
+    def call(self, service_type, name, request):
+        """Call a service; return the response."""
+        client = self.node.create_client(service_type, name)
+        self.wait_until(client.service_is_ready, f'service {name}')
+        future = client.call_async(request)
+        self.wait_until(future.done, f'a response of {name}')
+        self.node.destroy_client(client)
+        return future.result()
+
+    def close(self):
+        for run in self.runs:
+            run.close()
+        self._executor.remove_node(self.node)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+@contextmanager
+def world_in(directory):
+    world = World(directory)
+    try:
+        yield world
+    finally:
+        world.close()

@@ -1,0 +1,111 @@
+"""
+Nothing but the private topic depends on the sensitive word.
+
+Two runs of the same configuration on different words of one length and timing are recorded whole:
+every topic but the raw and the private one, every line of the log, every parameter. They must be
+equal, apart from times and the rate that follows from them.
+"""
+import re
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from harness import LATCHED, RELIABLE, world_in
+from lifecycle_msgs.msg import Transition, TransitionEvent
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import Log, ParameterEvent
+from rcl_interfaces.srv import GetParameters, ListParameters
+from std_msgs.msg import String
+
+CHAIN = """\
+initial_state: heron
+transitions:
+  heron: [heron, osprey]
+  osprey: [osprey, plover, heron]
+  plover: [plover, heron]
+  avocet: [avocet, heron]
+"""
+LABELS = ('heron', 'osprey', 'plover', 'avocet', 'petrel', 'gannet')
+WORDS = {  # feasible; infeasible, unknown, absent and first seen late
+    'still': ['heron'] * 60,
+    'moving': ['osprey', 'plover', 'heron'] * 20,
+    'strange': ['avocet', 'petrel', 'none', '', 'plover', 'gannet'] * 9 + ['avocet'] * 6,
+}
+TOPICS = {
+    '/rosout': Log,
+    '/parameter_events': ParameterEvent,
+    '/diagnostics': DiagnosticArray,
+    '/privatizer/transition_event': TransitionEvent,
+}
+
+
+def record(directory, word, parameters):
+    """Run the node on a word; return all that could be seen of it besides its private word."""
+    directory.mkdir()
+    chain_file = directory.parent / 'birds.chain.yaml'
+    chain_file.write_text(CHAIN)
+    with world_in(directory) as world:
+        seen = set()
+        for topic, kind in TOPICS.items():
+            world.node.create_subscription(
+                kind, topic, lambda message, topic=topic: seen.add(f'{topic}: {message}'),
+                LATCHED if topic == '/rosout' else RELIABLE)
+        statuses, private = world.diagnostics(), world.listen()
+        run = world.privatizer(wait=False, chain_file=chain_file, epsilon=1.0, autostart='false',
+                               **parameters)
+        for _ in range(20):
+            world.spin(0.02)
+        for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            request = ChangeState.Request()
+            request.transition.id = transition
+            assert world.call(ChangeState, '/privatizer/change_state', request).success
+        publisher = world.publisher(qos=RELIABLE)
+        world.wait_until(lambda: statuses, 'the first report')
+        for _ in range(20):  # the reader's side of the connection
+            world.spin(0.02)
+        for value in word:
+            publisher.publish(String(data=value))
+            world.spin(0.02)
+        world.wait_until(lambda: len(private) >= len(word), 'the private word')
+        statuses.clear()
+        world.wait_until(lambda: len(statuses) > 1, 'reports on the whole word')
+        names = world.call(ListParameters, '/privatizer/list_parameters',
+                           ListParameters.Request()).result.names
+        values = world.call(GetParameters, '/privatizer/get_parameters',
+                            GetParameters.Request(names=names)).values
+        graph = sorted(map(str, world.node.get_publisher_names_and_types_by_node(
+            'privatizer', '/') + world.node.get_service_names_and_types_by_node('privatizer', '/')))
+        assert run.stop() == 0
+        for _ in range(5):
+            world.spin(0.02)
+    return {
+        'topics': {without_times(text) for text in seen},
+        'log': without_times(run.log),
+        'parameters': sorted(f'{name} = {value}' for name, value in zip(names, values, strict=True)),
+        'graph': graph,
+    }
+
+
+def without_times(text):
+    """Blank times, and counts that run with the time."""
+    text = re.sub(r'\[\d+\.\d+\]', '[time]', text)
+    text = re.sub(r'(sec|nanosec|timestamp|stamp)=\d+', r'\1=time', text)
+    return re.sub(r"key='published( per second)?', value='[\d.]+'", 'key=count', text)
+
+
+@pytest.mark.parametrize('parameters', [
+    {'policy': 'paper'},
+    {'policy': 'guided', 'symbol_map': "['gannet=plover']"},
+    {'sampling': 'period', 'period': 0.02},
+], ids=['message', 'mapped', 'period'])
+def test_runs_on_different_words_look_alike(tmp_path, parameters):
+    runs = {name: record(tmp_path / name, word, parameters) for name, word in WORDS.items()}
+    still = runs.pop('still')
+    for name, run in runs.items():
+        for aspect, seen in run.items():
+            assert seen == still[aspect], f'{aspect}: {name} differs from still'
+    assert {topic for topic in TOPICS if any(text.startswith(f'{topic}:')
+                                             for text in still['topics'])} == set(TOPICS)
+    everything = ' '.join([*still['topics'], still['log'], *still['graph'], *still['parameters']])
+    configured = 'plover gannet' if 'symbol_map' in parameters else ''
+    for label in LABELS:
+        assert label in configured or label not in everything, f'{label} is to be seen'

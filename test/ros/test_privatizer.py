@@ -1,0 +1,341 @@
+"""The node `privatizer` in a process of its own, over real DDS: what it promises on the graph."""
+import signal
+
+import pytest
+from harness import BEST_EFFORT, DATA, LATCHED, RELIABLE, wait_until
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import DescribeParameters, SetParameters
+from std_msgs.msg import Bool, Int32, String, UInt8, UInt8MultiArray
+
+from symdp_ros import Chain
+from symdp_ros.maps import read_chain
+
+SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
+
+
+def words(chain_file):
+    return Chain.from_yaml(chain_file)
+
+
+def send(publisher, *values):
+    kind = publisher.msg_type
+    for value in values:
+        publisher.publish(kind(data=value))
+
+
+def test_each_symbol_in_gives_a_feasible_one_out(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    private = world.listen()
+    publisher = world.publisher()
+    send(publisher, *'abcdabdabbbbcaadcb' * 10)
+    world.wait_until(lambda: len(private) == 180, '180 private symbols')
+    assert words(chain_file).is_feasible(private)
+
+
+@pytest.mark.parametrize('name, initial', [
+    ('route_sample_graph', 0), ('route_turtlebot3_graph', 1), ('route_turtlebot4_graph', 0),
+    ('route_aws_graph', 0), ('bringup_warehouse_graph', 0)])
+def test_nav2_maps(world, name, initial):
+    file = DATA / 'nav2' / f'{name}.geojson'
+    if not file.exists():
+        pytest.skip(f'the shared data folder is absent: {file.name}')
+    world.privatizer(chain_file=file, initial_state=initial, epsilon=2)
+    private = world.listen()
+    world.start('patrol', chain_file=file, initial_state=initial, period=0.002, count=200,
+                wait_for_subscribers=1)
+    world.wait_until(lambda: len(private) == 200, '200 private symbols')
+    assert read_chain(file, str(initial)).is_feasible(private)
+
+
+def test_a_feasible_symbol_passes_at_a_large_epsilon(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE)
+    private = world.listen()
+    send(world.publisher(), *'abbcaabd')
+    world.wait_until(lambda: len(private) == 8, '8 private symbols')
+    assert ''.join(private) == 'abbcaabd'
+
+
+def test_remapping_and_namespace(world, chain_file):
+    world.privatizer('-r', '__ns:=/fleet/r1', '-r', 'private_region:=/shared/r1',
+                     '-r', '__node:=veil', chain_file=chain_file, epsilon=SURE)
+    private = world.listen('/shared/r1')
+    send(world.publisher('/fleet/r1/region'), 'b', 'd')
+    world.wait_until(lambda: private == ['b', 'd'], 'two symbols on the remapped topic')
+    assert ('veil', '/fleet/r1') in world.node.get_node_names_and_namespaces()
+
+
+def test_two_robots_side_by_side(world, chain_file):
+    for robot in ('r1', 'r2'):
+        world.privatizer('-r', f'__ns:=/{robot}', chain_file=chain_file, epsilon=SURE)
+    heard = {robot: world.listen(f'/{robot}/private_region') for robot in ('r1', 'r2')}
+    send(world.publisher('/r1/region'), 'b', 'c')
+    send(world.publisher('/r2/region'), 'a', 'b', 'd')
+    world.wait_until(lambda: heard == {'r1': ['b', 'c'], 'r2': ['a', 'b', 'd']},
+                     'both private words')
+
+
+@pytest.mark.parametrize('kind, field, map_, sent', [
+    ('std_msgs/msg/UInt8', 'data', "['1=a','2=b','7=c']", [UInt8(data=v) for v in (2, 2, 7)]),
+    ('std_msgs/Int32', 'data', "['-5=b','9=c']", [Int32(data=v) for v in (-5, -5, 9)]),
+    ('std_msgs/msg/Bool', 'data', "['true=b','false=a']",
+     [Bool(data=v) for v in (False, True, True)]),
+    ('std_msgs/msg/UInt8MultiArray', 'data[1]', "['4=b','5=a']",
+     [UInt8MultiArray(data=v) for v in ([0, 5], [0, 4], [0, 4, 8])]),
+    ('std_msgs/msg/UInt8MultiArray', 'layout.data_offset', "['3=b']",
+     [UInt8MultiArray() for _ in range(3)]),
+])
+def test_other_input_types(world, chain_file, kind, field, map_, sent):
+    if field == 'layout.data_offset':
+        for message in sent:
+            message.layout.data_offset = 3
+    world.privatizer(chain_file=chain_file, epsilon=SURE, message_type=kind, field=field,
+                     symbol_map=map_)
+    private = world.listen()
+    publisher = world.publisher(message_type=type(sent[0]))
+    for message in sent:
+        publisher.publish(message)
+    expected = {'std_msgs/msg/UInt8': 'bbc', 'std_msgs/Int32': 'bbc', 'std_msgs/msg/Bool': 'abb',
+                'data[1]': 'abb', 'layout.data_offset': 'bbb'}
+    world.wait_until(lambda: len(private) == 3, 'three symbols')
+    assert ''.join(private) == (expected.get(field) or expected[kind])
+
+
+def test_an_index_beyond_the_list_is_an_unknown_region(world, chain_file):
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE, field='data[3]',
+                           message_type='std_msgs/msg/UInt8MultiArray', symbol_map="['4=b']")
+    private = world.listen()
+    publisher = world.publisher(message_type=UInt8MultiArray)
+    for data in ([], [1], [0, 0, 0, 4]):
+        publisher.publish(UInt8MultiArray(data=data))
+    world.wait_until(lambda: len(private) == 3, 'three symbols')
+    assert run.process.poll() is None and words(chain_file).is_feasible(private)
+
+
+def test_integer_output(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE, message_type='std_msgs/msg/UInt8',
+                     output_type='std_msgs/msg/UInt8', symbol_map="['1=a','2=b','3=c','4=d']")
+    private = world.listen(message_type=UInt8)
+    send(world.publisher(message_type=UInt8), 1, 2, 3, 1, 2, 4)
+    world.wait_until(lambda: private == [1, 2, 3, 1, 2, 4], 'the same modes')
+
+
+@pytest.mark.parametrize('qos', [RELIABLE, BEST_EFFORT, LATCHED],
+                         ids=['reliable', 'best effort', 'latched'])
+def test_the_subscription_suits_the_publisher(world, chain_file, qos):
+    world.privatizer(chain_file=chain_file, epsilon=SURE)
+    private = world.listen()
+    publisher = world.publisher(qos=qos)
+    while not private:  # what is sent before the subscription knows of the publisher is lost
+        send(publisher, 'b')
+        world.spin(0.05)
+    send(publisher, 'c')
+    world.wait_until(lambda: private[-1] == 'c', 'the last symbol')
+    assert set(private[:-1]) == {'b'}
+
+
+def test_a_publisher_that_offers_less_comes_later(world, chain_file):
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE)
+    private = world.listen()
+    send(world.publisher(qos=LATCHED), 'b')
+    world.wait_until(lambda: private == ['b'], 'the first publisher')
+    second = world.publisher(qos=BEST_EFFORT)
+    while private[-1] != 'c':
+        send(second, 'c')
+        world.spin(0.05)
+    assert 'does not suit' not in run.log
+
+
+def test_a_latched_region_from_before_the_start_is_heard(world, chain_file):
+    send(world.publisher(qos=LATCHED, subscribers=0), 'b')
+    private = world.listen()
+    world.privatizer(chain_file=chain_file, epsilon=SURE)
+    world.wait_until(lambda: private == ['b'], 'the latched symbol')
+
+
+def test_qos_overrides_hold(world, chain_file):
+    parameters = chain_file.with_name('qos.yaml')
+    parameters.write_text('privatizer:\n  ros__parameters:\n    qos_overrides:\n      /region:\n'
+                          '        subscription: {reliability: reliable, durability: volatile}\n')
+    run = world.privatizer('--params-file', str(parameters), chain_file=chain_file, epsilon=SURE)
+    world.node.create_publisher(String, 'region', BEST_EFFORT)
+    run.wait_for('does not suit the one asked for')
+
+
+def test_the_private_topic_is_latched(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE)
+    first = world.listen()
+    send(world.publisher(), 'b', 'c')
+    world.wait_until(lambda: len(first) == 2, 'two symbols')
+    late = world.listen()
+    world.wait_until(lambda: late == ['b', 'c'], 'the word so far')
+
+
+def lifecycle_label(world):
+    return world.call(GetState, '/privatizer/get_state', GetState.Request()).current_state.label
+
+
+def change(world, transition):
+    request = ChangeState.Request()
+    request.transition.id = transition
+    return world.call(ChangeState, '/privatizer/change_state', request).success
+
+
+def test_lifecycle(world, chain_file):
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE, autostart='false', wait=False)
+    assert lifecycle_label(world) == 'unconfigured'
+    assert not change(world, Transition.TRANSITION_ACTIVATE), 'it is not configured'
+    assert change(world, Transition.TRANSITION_CONFIGURE)
+    assert lifecycle_label(world) == 'inactive'
+    assert world.node.count_subscribers('region') == 0, 'an inactive node must not listen'
+    private = world.listen()
+    send(world.publisher(qos=LATCHED, subscribers=0), 'b')
+    assert change(world, Transition.TRANSITION_ACTIVATE)
+    world.wait_until(lambda: private == ['b'], 'the latched symbol')
+    assert change(world, Transition.TRANSITION_DEACTIVATE)
+    world.wait_until(lambda: world.node.count_subscribers('region') == 0, 'silence')
+    assert change(world, Transition.TRANSITION_CLEANUP)
+    assert change(world, Transition.TRANSITION_CONFIGURE)
+    assert change(world, Transition.TRANSITION_ACTIVATE)
+    world.wait_until(lambda: len(private) == 2, 'the latched symbol again')
+    assert private == ['b', 'b'] and run.process.poll() is None
+    assert change(world, Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    assert lifecycle_label(world) == 'finalized'
+    assert run.stop() == 0
+
+
+def test_the_word_goes_on_over_deactivation(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE)
+    private = world.listen()
+    publisher = world.publisher()
+    send(publisher, 'b', 'c')
+    world.wait_until(lambda: len(private) == 2, 'two symbols')
+    assert change(world, Transition.TRANSITION_DEACTIVATE)
+    world.node.destroy_publisher(publisher)
+    assert change(world, Transition.TRANSITION_ACTIVATE)
+    send(world.publisher(), 'c', 'a')
+    world.wait_until(lambda: private == ['b', 'c', 'c', 'a'], 'the word to go on from c')
+
+
+def test_parameters_are_described_and_read_only(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=2)
+    names = ['epsilon', 'adjacency', 'policy', 'chain_file', 'sampling', 'symbol_map', 'autostart']
+    described = world.call(DescribeParameters, '/privatizer/describe_parameters',
+                           DescribeParameters.Request(names=names)).descriptors
+    types = [ParameterType.PARAMETER_DOUBLE, ParameterType.PARAMETER_INTEGER,
+             ParameterType.PARAMETER_STRING, ParameterType.PARAMETER_STRING,
+             ParameterType.PARAMETER_STRING, ParameterType.PARAMETER_STRING_ARRAY,
+             ParameterType.PARAMETER_BOOL]
+    assert [d.name for d in described] == names
+    assert [d.type for d in described] == types
+    assert all(d.read_only and d.description for d in described)
+    assert described[0].floating_point_range[0].from_value == 0.0
+    assert described[1].integer_range[0].from_value == 1
+    assert described[2].additional_constraints == 'one of paper, guided'
+    value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=100.0)
+    results = world.call(SetParameters, '/privatizer/set_parameters', SetParameters.Request(
+        parameters=[Parameter(name='epsilon', value=value)])).results
+    assert not results[0].successful and 'read-only' in results[0].reason
+
+
+@pytest.mark.parametrize('parameters, sentence', [
+    ({'epsilon': None}, 'epsilon is not set'),
+    ({'chain_file': None}, 'chain_file is not set'),
+    ({'epsilon': -1.0}, 'epsilon is -1.0: it must be at least 0'),
+    ({'epsilon': '.nan'}, 'epsilon is nan: it must be a finite number'),
+    ({'epsilon': '.inf'}, 'epsilon is inf: it must be a finite number'),
+    ({'epsilon': 'two'}, "epsilon is the string 'two': it must be a number"),
+    ({'epsilon': 'true'}, 'epsilon is True: it must be a number'),
+    ({'adjacency': 0}, 'adjacency is 0: it must be at least 1'),
+    ({'adjacency': 1.5}, 'adjacency is 1.5: it must be an integer'),
+    ({'policy': 'best'}, "policy is 'best': it must be one of paper, guided"),
+    ({'epsilom': 2.0}, 'there is no parameter epsilom: did you mean epsilon?'),
+    ({'chain_file': 'no-such-file.yaml'}, 'no-such-file.yaml: the file cannot be read'),
+    ({'chain_file': 'package://nowhere/x.yaml'}, "package 'nowhere' is not found"),
+    ({'initial_state': 'cellar'}, "the initial state 'cellar' is not a state"),
+    ({'self_loops': 'perhaps'}, "self_loops is the string 'perhaps': it must be true or false"),
+    ({'message_type': 'std_msgs/msg/Strin'}, "the package 'std_msgs' has no message 'Strin'"),
+    ({'message_type': 'no_msgs/msg/String'}, "the package 'no_msgs'"),
+    ({'field': 'datum'}, "String has no field 'datum'; it has data"),
+    ({'message_type': 'std_msgs/msg/Float64'}, 'a region or mode must be a string'),
+    ({'symbol_map': "['1:a']"}, "symbol_map has the item '1:a': write it as value=state"),
+    ({'symbol_map': "['1=z']"}, "symbol_map names 'z', which is not a state"),
+    ({'no_region': "['a']"}, "'a' is listed in no_region and also names a state"),
+    ({'output_type': 'std_msgs/msg/UInt8'}, "state 'a' has no integer in symbol_map"),
+    ({'sampling': 'sometimes'}, 'sampling is'),
+    ({'sampling': 'period', 'period': 0.0}, 'period is 0.0: it must be at least 0.001'),
+    ({'sampling': 'period', 'unknown_symbol': 'drop'}, 'contradict'),
+    ({'input_timeout': 1.0}, 'input_timeout needs sampling: period'),
+    ({'state_file': '/nowhere/at/all'}, 'state_file /nowhere/at/all cannot be opened'),
+], ids=lambda value: value if isinstance(value, str) else None)
+def test_a_wrong_parameter_ends_the_start_with_a_sentence(world, chain_file, parameters, sentence):
+    given = {'chain_file': chain_file, 'epsilon': 1.0, **parameters}
+    run = world.privatizer(wait=False, **{k: v for k, v in given.items() if v is not None})
+    assert run.wait() == 1
+    assert sentence in run.log and 'Traceback' not in run.log, run.log
+
+
+def test_period_needs_staying(world, tmp_path):
+    file = tmp_path / 'moving.chain.yaml'
+    file.write_text('initial_state: a\ntransitions: {a: [b], b: [a, b]}\n')
+    run = world.privatizer(wait=False, chain_file=file, epsilon=1.0, sampling='period')
+    assert run.wait() == 1 and 'set self_loops: true' in run.log
+    world.privatizer(chain_file=file, epsilon=1.0, sampling='period', self_loops='true')
+
+
+def test_a_manager_sees_the_failure_of_configure(world):
+    run = world.privatizer(wait=False, chain_file='nowhere.yaml', epsilon=1.0, autostart='false')
+    assert not change(world, Transition.TRANSITION_CONFIGURE)
+    assert lifecycle_label(world) == 'unconfigured'
+    assert 'nowhere.yaml: the file cannot be read' in run.log
+    assert run.stop() == 0
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_it_with_status_0(world, chain_file, number):
+    run = world.privatizer(chain_file=chain_file, epsilon=1.0)
+    assert run.stop(number) == 0
+    assert 'Traceback' not in run.log
+
+
+def test_a_second_start_is_refused_and_does_no_harm(world, chain_file):
+    first = world.privatizer(chain_file=chain_file, epsilon=SURE)
+    second = world.privatizer(wait=False, chain_file=chain_file, epsilon=SURE)
+    assert second.wait() == 1
+    assert 'already privatizes onto /private_region' in second.log
+    private = world.listen()
+    send(world.publisher(), 'b', 'c')
+    world.wait_until(lambda: private == ['b', 'c'], 'the first to go on')
+    first.kill()
+    world.privatizer(chain_file=chain_file, epsilon=SURE)
+
+
+def test_diagnostics(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=1.5, adjacency=2)
+    statuses, private = world.diagnostics(), world.listen()
+    send(world.publisher(), 'b', 'x', 'c')
+    world.wait_until(lambda: len(private) == 3, 'three symbols')
+    statuses.clear()
+    world.wait_until(lambda: statuses, 'a report')
+    status = statuses[0]
+    values = {pair.key: pair.value for pair in status.values}
+    assert status.level == status.OK and status.name == '/privatizer: private region'
+    assert values == {
+        'chain': 'four.chain.yaml', 'states': '4', 'epsilon': '1.5', 'adjacency': '2',
+        'policy': 'guided', 'sampling': 'message', 'active': 'True', 'published': '3',
+        'published per second': values['published per second'],
+        'publishers of the raw topic': '1', 'other subscribers of the raw topic': '0'}
+    world.listen('region')
+    world.wait_until(lambda: statuses[-1].level == status.WARN, 'a warning')
+    assert statuses[-1].message == '1 other node reads the raw topic /region: /observer'
+
+
+def test_none_of_many_messages_is_lost(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE)
+    private = world.listen()
+    publisher = world.publisher()
+    for _ in range(40):  # bursts of 500 messages as fast as this process can
+        send(publisher, *'b' * 500)
+        world.wait_until(lambda count=len(private): len(private) >= count + 500, 'a burst')
+    wait_until(lambda: len(private) == 20_000, '20,000 symbols', world.spin)

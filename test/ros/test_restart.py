@@ -1,0 +1,158 @@
+"""What survives a restart: the state file, and the claim on the private topic."""
+import os
+
+import pytest
+from std_msgs.msg import String
+
+from symdp_ros import Chain, StateFileError
+from symdp_ros.ros.single_publisher import TopicClaim
+from symdp_ros.ros.state_file import StateFile, settings_digest
+
+SURE = 1000.0
+DIGEST = settings_digest('chain', 2.0, 1, 'guided')
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / 'word.state'
+
+
+def reopened(path, digest=DIGEST, states=10):
+    file = StateFile(path, digest, states)
+    file.close()
+    return file.found, file.position
+
+
+def test_what_was_stored_is_found_again(path):
+    file = StateFile(path, DIGEST, 10)
+    assert (file.found, file.position) == ('no word', None)
+    file.store(3)
+    file.store(7)
+    file.close()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert reopened(path) == ('a word to carry on', 7)
+
+
+def test_a_word_without_a_symbol_is_carried_on_from_its_start(path):
+    reopened(path)
+    assert reopened(path) == ('a word to carry on', None)
+
+
+@pytest.mark.parametrize('digest, states, found', [
+    (settings_digest('chain', 2.0, 2, 'guided'), 10, 'a word of other settings'),
+    (settings_digest('chain', 2.5, 1, 'guided'), 10, 'a word of other settings'),
+    (DIGEST, 7, 'a damaged word'),
+])
+def test_other_settings_begin_a_new_word(path, digest, states, found):
+    file = StateFile(path, DIGEST, 10)
+    file.store(7)
+    file.close()
+    assert reopened(path, digest, states) == (found, None)
+    assert reopened(path, digest, states) == ('a word to carry on', None)
+
+
+@pytest.mark.parametrize('place', [*range(48, 56)])
+def test_every_changed_byte_of_the_slot_is_noticed(path, place):
+    file = StateFile(path, DIGEST, 10)
+    file.store(7)
+    file.close()
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0x10
+    path.write_bytes(content)
+    assert reopened(path) == ('a damaged word', None)
+
+
+@pytest.mark.parametrize('length', [1, 15, 16, 47, 48, 56, 63, 65])
+def test_a_file_of_another_length_is_damaged_or_refused(path, length):
+    reopened(path)
+    path.write_bytes((path.read_bytes() + b'more')[:length])
+    if length < 15:
+        with pytest.raises(StateFileError, match='a file of another kind'):
+            StateFile(path, DIGEST, 10)
+        assert path.stat().st_size == length
+    else:
+        assert reopened(path) == ('a damaged word', None)
+
+
+def test_files_of_another_kind_are_not_overwritten(path):
+    path.write_text('a letter that somebody would miss, longer than sixty-four characters.')
+    before = path.read_text()
+    with pytest.raises(StateFileError, match='a file of another kind'):
+        StateFile(path, DIGEST, 10)
+    assert path.read_text() == before
+
+
+def test_one_process_at_a_time(path):
+    file = StateFile(path, DIGEST, 10)
+    with pytest.raises(StateFileError, match='in use by another process'):
+        StateFile(path, DIGEST, 10)
+    file.close()
+    assert reopened(path)[0] == 'a word to carry on'
+
+
+def test_missing_folder(path):
+    with pytest.raises(StateFileError, match='cannot be opened: No such file'):
+        StateFile(path / 'deeper' / 'file', DIGEST, 10)
+
+
+def test_a_claim_holds_until_it_is_released_or_its_process_ends():
+    topic = f'/test_{os.getpid()}/private_region'
+    claim = TopicClaim(3, topic)
+    with pytest.raises(ValueError, match='already privatizes onto'):
+        TopicClaim(3, topic)
+    TopicClaim(4, topic).release()
+    claim.release()
+    child = os.fork()
+    if not child:
+        TopicClaim(3, topic)
+        os._exit(0)
+    os.waitpid(child, 0)
+    TopicClaim(3, topic).release()
+
+
+def send(publisher, *values):
+    for value in values:
+        publisher.publish(String(data=value))
+
+
+def test_after_a_kill_the_same_feasible_word_goes_on(world, tmp_path):
+    ring = tmp_path / 'ring.chain.yaml'  # one move from each state: the word is its position
+    ring.write_text('initial_state: s0\ntransitions:\n' + ''.join(
+        f'  s{i}: [s{(i + 1) % 50}]\n' for i in range(50)))
+    chain, private, state = Chain.from_yaml(ring), world.listen(), tmp_path / 'word'
+    for round_ in range(3):
+        run = world.privatizer(chain_file=ring, epsilon=1.0, state_file=state)
+        assert ('is carried on' in run.log) == (round_ > 0)
+        publisher = world.publisher()
+        send(publisher, *['anything'] * 17)
+        world.wait_until(lambda count=17 * round_ + 10: len(private) >= count, 'some symbols')
+        run.kill()
+        world.node.destroy_publisher(publisher)
+        for _ in range(10):
+            world.spin(0.02)
+    # A kill between storing and publishing may have cost a symbol at the end of a round.
+    moves = list(zip(private, private[1:], strict=False))
+    assert len(private) >= 30
+    gaps = [(a, b) for a, b in moves if b not in chain.successors(a)]
+    assert len(gaps) <= 2 and all(chain.successors(chain.successors(a)[0])[0] == b
+                                  for a, b in gaps)
+
+
+def test_a_stop_and_a_start_carry_the_word_on_exactly(world, chain_file, tmp_path):
+    private, state = world.listen(), tmp_path / 'word'
+    for word in ('bc', 'cab', 'd'):
+        run = world.privatizer(chain_file=chain_file, epsilon=SURE, state_file=state)
+        count, publisher = len(private), world.publisher()
+        send(publisher, *word)
+        world.wait_until(lambda n=count + len(word): len(private) == n, 'the symbols')
+        assert run.stop() == 0
+        world.node.destroy_publisher(publisher)
+    # From c the word went on with c, a, b; a new one would have gone on from a.
+    assert ''.join(private) == 'bccabd'
+
+
+def test_other_settings_are_said_at_the_start(world, chain_file, tmp_path):
+    state = tmp_path / 'word'
+    assert world.privatizer(chain_file=chain_file, epsilon=1.0, state_file=state).stop() == 0
+    run = world.privatizer(chain_file=chain_file, epsilon=2.0, state_file=state)
+    assert 'it held a word of other settings: a new word begins' in run.log

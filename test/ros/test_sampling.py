@@ -1,0 +1,109 @@
+"""What becomes a symbol: each sampling mode, unknown regions, the node's clock."""
+from harness import RELIABLE
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+
+from symdp_ros import Chain
+
+SURE = 1000.0
+
+
+def send(publisher, *values):
+    for value in values:
+        publisher.publish(String(data=value))
+
+
+def test_change_drops_repeats(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='change')
+    private = world.listen()
+    send(world.publisher(), *'aabbbbccaab')
+    world.wait_until(lambda: len(private) == 5, 'five changes')
+    assert ''.join(private) == 'abcab'
+
+
+def test_change_counts_unknown_regions_as_one_value(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='change')
+    private = world.listen()
+    send(world.publisher(), 'a', 'x', 'none', 'y', 'a', 'a')
+    world.wait_until(lambda: len(private) == 3, 'known, unknown, known')
+
+
+def test_unknown_regions_are_symbols_of_their_own(world, chain_file):
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE)
+    private = world.listen()
+    send(world.publisher(), *['none', '', 'cellar', 'A', 'b c', 'ä', 'x' * 10_000] * 40)
+    world.wait_until(lambda: len(private) == 280, '280 symbols')
+    assert Chain.from_yaml(chain_file).is_feasible(private)
+    assert set(private) == set('abcd')  # uniform moves; misses one with probability < 1e-20
+    assert 'cellar' not in run.log
+
+
+def test_unknown_regions_can_be_dropped(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE, unknown_symbol='drop')
+    private = world.listen()
+    send(world.publisher(), 'b', 'none', 'cellar', 'c')
+    world.wait_until(lambda: private == ['b', 'c'], 'the known ones')
+
+
+def test_no_region_can_be_configured(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE, unknown_symbol='drop',
+                     no_region="['lost']", symbol_map="['none=b']")
+    private = world.listen()
+    send(world.publisher(), 'none', 'lost', 'c')
+    world.wait_until(lambda: private == ['b', 'c'], 'none as a name, lost as no region')
+
+
+class SimulatedTime:
+    """Publishes /clock and waits until what it ticks has been seen."""
+
+    def __init__(self, world):
+        self._world, self._seconds = world, 0.0
+        self._publisher = world.publisher('/clock', Clock, RELIABLE)
+
+    def advance(self, seconds, step=0.05):
+        for _ in range(round(seconds / step)):
+            self._seconds += step
+            message = Clock()
+            message.clock.sec = int(self._seconds)
+            message.clock.nanosec = int(self._seconds % 1 * 1e9)
+            self._publisher.publish(message)
+            self._world.spin(0.002)
+
+
+def test_period_gives_one_symbol_a_tick_of_the_node_clock(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='period', period=1.0,
+                     use_sim_time='true')
+    private = world.listen()
+    time = SimulatedTime(world)
+    time.advance(0.2)
+    publisher = world.publisher()
+    send(publisher, 'a', 'c', 'b')  # the last known region counts
+    time.advance(5.0)
+    world.wait_until(lambda: len(private) >= 5, 'five ticks')
+    for _ in range(20):
+        world.spin(0.01)
+    assert len(private) == 5
+    assert private[-4:] == ['b'] * 4  # held (the first tick may come before the region)
+
+
+def test_ticks_before_the_first_region_and_after_the_timeout_are_unknown(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='period', period=1.0,
+                     input_timeout=3.5, use_sim_time='true')
+    private = world.listen()
+    time = SimulatedTime(world)
+    publisher = world.publisher()
+    time.advance(300.2, step=0.5)
+    world.wait_until(lambda: len(private) >= 295, 'ticks without a region')
+    assert Chain.from_yaml(chain_file).is_feasible(private)
+    assert set(private) == set('abcd')  # uniform moves; misses one with probability < 1e-15
+    send(publisher, 'a')
+    time.advance(300.2, step=0.5)
+    world.wait_until(lambda: len(private) >= 590, 'ticks after the timeout')
+    assert set(private[320:]) == set('abcd')
+    send(publisher, 'a')
+    for _ in range(8):  # a region every second: it is known all the time
+        time.advance(1.0)
+        send(publisher, 'a')
+    count = len(private)
+    world.wait_until(lambda: len(private) >= count, 'the ticks')
+    assert private[-3:] == ['a'] * 3
