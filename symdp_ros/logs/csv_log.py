@@ -1,0 +1,74 @@
+"""
+Logs as CSV (RFC 4180): a header with the columns `stamp` (seconds) and `symbol`, and others.
+
+The last line must end too: a file that was cut off, or is being written, could otherwise end in
+half a symbol. (One that was cut off just behind a line cannot be told from a whole one.)
+"""
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from symdp_ros.logs import stamps
+from symdp_ros.logs.errors import LogError
+
+
+def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
+    """Return (stamp, symbol) of every row; blank lines are skipped."""
+    rows = _rows(read_lines(path))
+    _, header = next(rows, (1, []))
+    if header.count(stamp_key) != 1 or header.count(symbol_key) != 1:
+        raise LogError(f'its first line must be a header with the columns {stamp_key!r} and '
+                       f'{symbol_key!r}, once each: add it, or name the columns that it has')
+    stamp_column, symbol_column = header.index(stamp_key), header.index(symbol_key)
+    log, lines = [], []
+    for line, row in rows:
+        if len(row) != len(header):
+            raise LogError(f'line {line} has {len(row)} fields where the header has '
+                           f'{len(header)}: correct it')
+        stamp = stamps.from_text(row[stamp_column].strip())
+        if stamp is None:
+            raise LogError(f'line {line}: the stamp is not a number of seconds, such as 12.5')
+        log.append((stamp, row[symbol_column]))
+        lines.append((line, stamp))
+    stamps.check_order(lines)
+    return log
+
+
+def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> Iterable[str]:
+    """Return the lines of a word whose symbols are `period` nanoseconds apart."""
+    yield f'{_quoted(stamp_key)},{_quoted(symbol_key)}\n'
+    for i, symbol in enumerate(word):
+        yield f'{stamps.to_text(i * period)},{_quoted(symbol)}\n'
+
+
+def read_lines(path) -> str:
+    """Return the text of a file whose last line has its end."""
+    with open(path, encoding='utf-8-sig', newline='') as file:
+        content = file.read()
+    if content and not content.endswith(('\n', '\r')):
+        raise LogError('its last line has no end: it was cut off or is still being written; if '
+                       'it is whole, add a newline')
+    return content
+
+
+def _rows(content):
+    reader = csv.reader(io.StringIO(content, newline=''), strict=True)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            row = None
+        if row is None:
+            raise LogError(f'line {reader.line_num} is not CSV: look for a stray or missing '
+                           'quote')
+        if row:
+            yield reader.line_num, row
+
+
+def _quoted(field):
+    # by hand: before Python 3.13 the csv module leaves a lone carriage return unquoted
+    if field and not field[0].isspace() and not set(field) & set(',"\r\n'):
+        return field
+    return '"' + field.replace('"', '""') + '"'

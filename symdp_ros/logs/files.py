@@ -1,0 +1,245 @@
+"""Logs as files: finding, reading and writing them, whatever their format."""
+import os
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.logs import csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
+from symdp_ros.logs.errors import LogError
+
+FORMATS = ('sqlite3', 'mcap', 'csv', 'jsonl')
+_TEXT = {'.csv': csv_log, '.jsonl': jsonl}
+_BAG_FILES = tuple(suffix for suffix, _ in rosbag.STORAGES.values())
+_RELEASED = '.private'  # marks what this package wrote, so that it is never read as a log
+_TEMPORARY = ('.tmp', '.part', '.partial', '.swp', '.bak', '~')
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A log: `id` is its file name, suffix included, and public by declaration."""
+
+    id: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class LogListing:
+    """The logs of a directory by name, and those that were skipped: (name, reason)."""
+
+    logs: tuple[LogFile, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+def list_logs(directory) -> LogListing:
+    """
+    Return the logs of a directory: recordings, bare .db3 and .mcap files, .csv and .jsonl.
+
+    Skipped, and listed as such, is what is still being written: a directory of storage files
+    without metadata.yaml, which a recorder writes when it ends; an SQLite file with a non-empty
+    -wal or -journal beside it; a bare MCAP file without its end mark. (Where metadata.yaml is
+    there, a missing end mark means that the file is cut off: it is listed, and `read_log` says
+    so.) Nothing of the kind can be told of text: write a .csv or .jsonl under a hidden name, and
+    rename it when it is whole.
+
+    Ignored are hidden and temporary names, those marked as released (`release_name`), and
+    whatever else is no log.
+
+    :raises LogError: a directory that cannot be read, or is itself a recording.
+    """
+    directory, problem = Path(directory), None
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError as error:
+        problem = f'the directory cannot be read: {error.strerror}'
+    if problem is None and rosbag.METADATA in names:
+        problem = 'the directory is itself a recording: give the one that holds it'
+    if problem is not None:
+        raise LogError(problem, path=directory)
+    logs, skipped = [], []
+    for name in names:
+        path = directory / name
+        if name.startswith('.') or name.endswith(_TEMPORARY) or f'{_RELEASED}.' in f'{name}.':
+            continue
+        try:
+            is_log, reason = _examined(path)
+        except OSError as error:
+            is_log, reason = True, f'it cannot be opened: {error.strerror}'
+        if is_log and reason is None and not name.isprintable():
+            reason = 'its name holds characters that cannot be printed: rename it'
+        if is_log and reason is not None:
+            skipped.append((name, reason))
+        elif is_log:
+            logs.append(LogFile(name, path))
+    return LogListing(tuple(logs), tuple(skipped))
+
+
+def read_log(path, *, topic: str = 'region', message_type: str | None = None,
+             field: str = 'data', stamp_key: str = 'stamp',
+             symbol_key: str = 'symbol') -> list[tuple[int, str | None]]:
+    """
+    Return (stamp in nanoseconds, value) of everything that a log holds, in order.
+
+    Strings are values as they are; integers and octets become '3', booleans 'true' or 'false'.
+    None stands where there is no value: a JSON null, or a list shorter than the field's index.
+
+    :param path: a recording (a directory, .db3 or .mcap), .csv or .jsonl.
+    :param topic: recordings only; a name without a slash in front is given one.
+    :param message_type: recordings only; None takes the type that was recorded.
+    :param field: recordings only; a dotted path, with an [index] where it goes into a list.
+    :param stamp_key: the CSV column, or JSON key, of the stamp in seconds.
+    :param symbol_key: that of the symbol.
+    :raises LogError: truncated, damaged, empty, of another type, field or serialization, or
+        holding another number of messages than it announces.
+    :raises ConfigurationError: `message_type` is no name of a type.
+    """
+    path = Path(path)
+    try:
+        return _read(path, topic, message_type, field, stamp_key, symbol_key)
+    except ConfigurationError:
+        raise
+    except LogError as error:
+        problem = error.reason
+    except FileNotFoundError:
+        problem = 'there is no such file'
+    except OSError as error:
+        problem = f'it cannot be read: {error.strerror}'
+    except UnicodeDecodeError:
+        problem = 'it is not UTF-8 text: it is damaged, or must be converted'
+    except Exception as error:  # the file is foreign: whatever a library may raise on its bytes
+        problem = f'it cannot be read, as it is damaged or cut off ({type(error).__name__})'
+    # raised here, where nothing that quotes the log can hang on it as its context
+    raise LogError(problem, path=path)
+
+
+def write_log(path, word: Sequence[str], *, format: str, period: float = 1.0,
+              topic: str = 'private_region', message_type: str = 'std_msgs/msg/String',
+              stamp_key: str = 'stamp', symbol_key: str = 'symbol') -> None:
+    """
+    Write a released word to a new path, and make it durable.
+
+    Nothing of the log it came from is in it: stamps are 0, T, 2T, …, times of modification the
+    epoch, and the files of a recording have fixed names. The same word gives the same bytes
+    (with one version of SQLite). On an error, nothing is left at `path`; after a kill, part of
+    it may be: write into a staging directory, and rename.
+
+    :param path: must not exist, and its directory must; a directory is made for a recording.
+    :param word: not empty; its symbols are strings.
+    :param format: one of `FORMATS`; sqlite3 and mcap are recordings that rosbag2 can read.
+    :param period: T, in seconds, > 0.
+    :param topic: recordings only; the only topic.
+    :param message_type: recordings only: a standard type whose only field, `data`, is a string,
+        or an integer where the symbols are.
+    :raises LogError: the path exists, cannot be written, or its disk is full; a symbol that the
+        format cannot hold.
+    :raises ConfigurationError: a setting that is not valid.
+    """
+    path, word = Path(path), list(word)
+    if format not in FORMATS:
+        raise ConfigurationError(f'format is {format!r}: it must be one of {", ".join(FORMATS)}')
+    period = stamps.from_seconds(period, 'period')
+    _check_word(word, period, path)
+    made, problem = False, None
+    try:
+        if format in rosbag.STORAGES:
+            os.mkdir(path)
+            made = True
+            files = rosbag.write(path, word, period, format, topic, message_type)
+        else:
+            with open(path, 'x', encoding='utf-8', newline='') as file:
+                made = True
+                file.writelines(_TEXT[f'.{format}'].text(word, period, stamp_key, symbol_key))
+            files = []
+        for file in (*files, path, path.parent):
+            _make_durable(file, epoch=file != path.parent)
+    except BaseException as error:
+        if made:
+            _remove(path)
+        if isinstance(error, LogError):
+            problem = error.reason
+        elif isinstance(error, OSError):
+            problem = f'it cannot be written: {error.strerror}'
+        elif isinstance(error, sqlite3.Error):
+            problem = 'it cannot be written: the disk is full, or fails'
+        else:
+            raise
+    if problem is not None:
+        raise LogError(problem, path=path)
+
+
+def release_name(name: str, format: str) -> str:
+    """Return the file name of a release, `name.private.csv`: `list_logs` ignores such names."""
+    return f'{name}{_RELEASED}' + (f'.{format}' if f'.{format}' in _TEXT else '')
+
+
+def _examined(path):
+    """Return whether a path is a log, and why it should be skipped, or None."""
+    if path.is_dir():
+        names = os.listdir(path)
+        files = [path / name for name in names
+                 if name.removesuffix('.zstd').endswith(_BAG_FILES)]
+        if rosbag.METADATA not in names:
+            return bool(files), f'it is still being recorded: there is no {rosbag.METADATA} yet'
+        if any(sqlite3_file.is_open(file) for file in files):
+            return True, 'it is still being recorded: a journal lies beside its files'
+        return True, None
+    if not path.is_file():
+        return False, None
+    if path.suffix == '.db3' and sqlite3_file.is_open(path):
+        return True, 'it is still being recorded: a journal lies beside it'
+    if path.suffix == '.mcap' and not mcap_file.is_whole(path):
+        return True, 'it is still being recorded: it has no end mark yet'
+    return path.suffix in _TEXT or path.suffix in _BAG_FILES, None
+
+
+def _read(path, topic, message_type, field, stamp_key, symbol_key):
+    if path.is_dir():
+        if not (path / rosbag.METADATA).exists():
+            raise LogError(f'it is no recording, or is still being recorded: there is no '
+                           f'{rosbag.METADATA} in it')
+        return rosbag.read(path, topic, message_type, field)
+    if path.suffix in _BAG_FILES:
+        return rosbag.read(path, topic, message_type, field)
+    if path.suffix not in _TEXT:
+        raise LogError('its name ends neither in .db3, .mcap, .csv nor .jsonl, and it is no '
+                       'directory')
+    log = _TEXT[path.suffix].read(path, stamp_key, symbol_key)
+    if not log:
+        raise LogError('it holds no symbols')
+    return log
+
+
+def _check_word(word, period, path):
+    if not word:
+        raise LogError('the word to be written is empty', path=path)
+    if (len(word) - 1) * period > stamps.LARGEST:
+        raise LogError('the word to be written is too long for its period', path=path)
+    for symbol in set(word):
+        if not isinstance(symbol, str) or not symbol or '\0' in symbol or _has_surrogates(symbol):
+            raise LogError('the word to be written holds a symbol that is not a string, is empty, '
+                           'or cannot be encoded as UTF-8', path=path)
+
+
+def _has_surrogates(symbol):
+    return any('\ud800' <= character <= '\udfff' for character in symbol)
+
+
+def _make_durable(path, epoch):
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        if epoch:
+            os.utime(descriptor, ns=(0, 0))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path):
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()

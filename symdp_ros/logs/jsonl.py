@@ -1,0 +1,72 @@
+"""Logs as JSON Lines: an object per line, {"stamp": 12.5, "symbol": "dock"}, stamp in seconds."""
+import json
+from collections.abc import Iterable, Sequence
+
+from symdp_ros.logs import stamps
+from symdp_ros.logs.csv_log import read_lines
+from symdp_ros.logs.errors import LogError
+
+
+class _Number(str):
+    """A number as it is written, so that no digit is lost."""
+
+
+def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str | None]]:
+    """Return (stamp, symbol) of every line; null is None, and blank lines are skipped."""
+    log, lines = [], []
+    for line, content in enumerate(read_lines(path).split('\n'), 1):
+        if not content.strip():
+            continue
+        record = _record(content)
+        if record is None:
+            raise LogError(f'line {line} is not a JSON object such as '
+                           f'{{"{stamp_key}": 12.5, "{symbol_key}": "dock"}}')
+        if stamp_key not in record or symbol_key not in record:
+            raise LogError(f'line {line}: the keys {stamp_key!r} and {symbol_key!r} must both be '
+                           'there: add them, or name the keys that are')
+        stamp = record[stamp_key]
+        stamp = stamps.from_text(stamp) if isinstance(stamp, _Number) else None
+        if stamp is None:
+            raise LogError(f'line {line}: the stamp is not a number of seconds, such as 12.5')
+        log.append((stamp, _symbol(record[symbol_key], line)))
+        lines.append((line, stamp))
+    stamps.check_order(lines)
+    return log
+
+
+def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> Iterable[str]:
+    """Return the lines of a word whose symbols are `period` nanoseconds apart."""
+    stamp_key, symbol_key = json.dumps(stamp_key), json.dumps(symbol_key)
+    for i, symbol in enumerate(word):
+        stamp = stamps.to_text(i * period)
+        yield f'{{{stamp_key}: {stamp}, {symbol_key}: {json.dumps(symbol)}}}\n'
+
+
+def _record(content):
+    try:
+        record = json.loads(content, parse_float=_Number, parse_int=_Number,
+                            parse_constant=_Number, object_pairs_hook=_object)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _object(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError('a key is repeated')
+    return record
+
+
+def _symbol(value, line):
+    if isinstance(value, _Number):
+        if not value.lstrip('-').isdigit():
+            raise LogError(f'line {line}: the symbol is a number that is no integer: regions are '
+                           'discrete; write a string, an integer or a boolean')
+        return '0' if value == '-0' else str(value)
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if value is None or isinstance(value, str):
+        return value
+    raise LogError(f'line {line}: the symbol is a list or an object: write a string, an integer '
+                   'or a boolean')

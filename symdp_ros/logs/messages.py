@@ -1,0 +1,157 @@
+"""
+Serialized messages, without ROS: reading a field out of one, writing a symbol into one.
+
+The standard message types are known. The definition of any other is taken from the recording.
+"""
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from keyword import iskeyword
+from operator import attrgetter, itemgetter
+
+from rosbags.interfaces import Nodetype
+from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.logs.errors import LogError
+
+_TYPE = re.compile(r'(\w+)/(?:msg/)?(\w+)', re.ASCII)
+_STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?', re.ASCII)
+_INTEGERS = {f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}
+_TO_SYMBOL = {
+    'string': str,
+    'bool': lambda value: 'true' if value else 'false',
+    'byte': lambda value: str(int(value) & 255),
+    'octet': lambda value: str(int(value) & 255),
+    'char': lambda value: str(int(value) & 255),
+    **dict.fromkeys(_INTEGERS, lambda value: str(int(value))),
+}
+
+
+def full_name(message_type: str) -> str:
+    """
+    Return std_msgs/msg/String for that or std_msgs/String.
+
+    :raises ConfigurationError: no name of a message type.
+    """
+    match = _TYPE.fullmatch(message_type)
+    if not match:
+        raise ConfigurationError(f'{message_type!r} is no message type: write it as '
+                                 'std_msgs/msg/String')
+    return f'{match[1]}/msg/{match[2]}'
+
+
+def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
+            path: str) -> Callable[[bytes], str | None]:
+    """
+    Return a function from a serialized message (CDR) to the value of one of its fields.
+
+    It returns None where the list is shorter than the field's index, and raises whatever
+    `rosbags` does where the bytes are not such a message.
+
+    :param definitions: those of the recording, as `Recorded` has them.
+    :param path: dotted; an [index] picks one of a list.
+    :raises LogError: a type without a definition; a path that does not lead to a string, an
+        integer or a boolean.
+    """
+    store = _store(message_type, definitions)
+    getters, convert = _field(store, message_type, path)
+
+    def decode(data):
+        value = store.deserialize_cdr(data, message_type)
+        try:
+            for getter in getters:
+                value = getter(value)
+        except IndexError:
+            return None
+        return convert(value)
+
+    return decode
+
+
+def encoder(message_type: str) -> tuple[Callable[[str], bytes], str, str]:
+    """
+    Return a function from a symbol to a serialized message, and its type's definition and hash.
+
+    The function raises ValueError for a symbol that such a message cannot hold.
+
+    :raises ConfigurationError: not a standard type whose only field, `data`, is a string or an
+        integer.
+    """
+    store = _standard_types()
+    fields = store.fielddefs.get(message_type, ((), ()))[1]
+    kind = fields[0][1] if [name for name, _ in fields] == ['data'] else (None, (None,))
+    if kind[0] != Nodetype.BASE or kind[1][0] not in {'string', *_INTEGERS}:
+        raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
+                                 'one field, data, that is a string or an integer, such as '
+                                 'std_msgs/msg/String')
+    convert = str if kind[1][0] == 'string' else int
+    message = store.types[message_type]
+
+    def encode(symbol):
+        return bytes(store.serialize_cdr(message(data=convert(symbol)), message_type,
+                                         little_endian=True))
+
+    return encode, store.generate_msgdef(message_type, ros_version=2)[0], store.hash_rihs01(
+        message_type)
+
+
+@lru_cache(maxsize=1)
+def _standard_types():
+    return get_typestore(Stores.LATEST)
+
+
+def _store(message_type, definitions):
+    store = _standard_types()
+    if message_type in store.fielddefs:
+        return store
+    store, (form, text) = get_typestore(Stores.LATEST), definitions.get(message_type, ('', ''))
+    try:
+        types = {'ros2msg': lambda: get_types_from_msg(text, message_type),
+                 'ros2idl': lambda: get_types_from_idl(text)}[form]()
+        store.register({name: fields for name, fields in types.items()
+                        if name not in store.fielddefs})
+        store.get_msgdef(message_type)
+    except Exception:  # the definition is foreign text: whatever a parser may raise
+        store = None
+    if store is None:
+        raise LogError(f'the message type {message_type} is not a standard one, and the recording '
+                       'does not hold its definition: record it as mcap, or with ROS 2 Iron or '
+                       'later, or republish the region as std_msgs/msg/String')
+    return store
+
+
+def _field(store, message_type, path):
+    """Return the getters that lead to a field, and the function that makes its value a string."""
+    getters, (kind, detail) = [], (Nodetype.NAME, message_type)
+    for step in path.split('.'):
+        match = _STEP.fullmatch(step)
+        if not match:
+            raise LogError(f'field {path!r}: {step!r} is neither name nor name[index]')
+        name = match['name']
+        if kind != Nodetype.NAME:
+            raise LogError(f'field {path!r}: there is no {name!r} inside a list, string or number')
+        fields = dict(store.fielddefs[detail][1])
+        if name not in fields:
+            raise LogError(f'field {path!r}: {detail} has no field {name!r}; it has '
+                           f'{_listed(fields)}')
+        getters.append(attrgetter(f'{name}_' if iskeyword(name) else name))
+        kind, detail = fields[name]
+        if match['index']:
+            if kind not in (Nodetype.ARRAY, Nodetype.SEQUENCE):
+                raise LogError(f'field {path!r}: {name!r} is not a list, and has no [index]')
+            getters.append(itemgetter(int(match['index'])))
+            kind, detail = detail[0]
+    if kind == Nodetype.NAME:
+        raise LogError(f'field {path!r} is a whole {detail}: name one of its fields, '
+                       f'{_listed(dict(store.fielddefs[detail][1]))}')
+    if kind != Nodetype.BASE:
+        raise LogError(f'field {path!r} is a list: add an [index]')
+    if detail[0] not in _TO_SYMBOL:
+        raise LogError(f'field {path!r} is a {detail[0]}: regions are discrete, so it must be a '
+                       'string, an integer or a boolean')
+    return getters, _TO_SYMBOL[detail[0]]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ', '.join(names) or 'none'

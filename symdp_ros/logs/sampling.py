@@ -1,0 +1,127 @@
+"""
+From a log to the word that ε protects.
+
+A log is a sequence of (stamp in nanoseconds, value); a value is a string, or None where the log
+itself says that there is none. The word is what is sampled from it, as the node `privatizer`
+does it live:
+
+`message`  each message is one symbol.
+`change`   as `message`, then consecutive repeats are dropped.
+`period`   one symbol at every tick, T seconds apart from the first message's stamp to the last
+           one's: the region of the latest message up to then. A tick is unknown where that
+           message names no region, or is older than `input_timeout`.
+
+A region that is unknown is None, one more symbol of the word. What becomes of it:
+
+`uniform`  it stays, and the mechanism draws it as a symbol that no state can reach.
+`drop`     it is left out. The length of the word then tells how many were known. (The live
+           node refuses it with `period`, where its silence would tell when, too.)
+`split`    the log is cut at every run of unknown symbols into several words, each released by
+           itself. ε protects each of them; how many there are, how long each is, and so where
+           the log was cut, is then public.
+`hold`     the last known region takes its place; before the first known one it stays None. ε
+           then protects the held word: one measured region may fill many of its symbols, and k
+           counts symbols of the held word, not measurements.
+
+`drop`, `split` and `hold` come before the repeats of `change` are dropped.
+"""
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.logs import stamps
+from symdp_ros.logs.errors import LogError
+
+SAMPLING = ('message', 'change', 'period')
+UNKNOWN_SYMBOL = ('uniform', 'drop', 'split', 'hold')
+MOST_SYMBOLS = 10_000_000
+
+Log = Sequence[tuple[int, str | None]]
+Word = list[str | None]
+
+
+def sample(log: Log, states: Iterable[str], *, sampling: str = 'message',
+           period: float | None = None, input_timeout: float = 0.0,
+           unknown_symbol: str = 'uniform', symbol_map: Mapping[str, str] = MappingProxyType({}),
+           no_region: Iterable[str] = ('none', '')) -> list[Word]:
+    """
+    Return the words of a log, none of them empty; a log without anything left has none.
+
+    All but `split` give one word at most.
+
+    :param log: in the order of its stamps.
+    :param states: those of the chain; any other value is unknown.
+    :param period: T, in seconds, > 0; needed for `period` only.
+    :param input_timeout: in seconds; 0 is never, and the only value but for `period`.
+    :param symbol_map: value → state; a value that is not listed stands for itself.
+    :param no_region: values that mean that no region is known.
+    :raises ConfigurationError: a setting that is not valid.
+    :raises LogError: more than 10,000,000 ticks.
+    """
+    _check_choice('sampling', sampling, SAMPLING)
+    _check_choice('unknown_symbol', unknown_symbol, UNKNOWN_SYMBOL)
+    table = _table(states, symbol_map, no_region)
+    timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
+    if sampling == 'period':
+        if period is None:
+            raise ConfigurationError("sampling 'period' needs a period, in seconds")
+        log = _ticks(log, stamps.from_seconds(period, 'period'), timeout)
+    elif timeout:
+        raise ConfigurationError('input_timeout needs sampling: period')
+    words = _UNKNOWN[unknown_symbol]([table.get(value) for _, value in log])
+    if sampling == 'change':
+        words = [[symbol for symbol, _ in groupby(word)] for word in words]
+    return [word for word in words if word]
+
+
+def _ticks(log, period, timeout):
+    """Yield (stamp, value) of every tick."""
+    if not log:
+        return
+    first, last = log[0][0], log[-1][0]
+    count = (last - first) // period + 1
+    if count > MOST_SYMBOLS:
+        raise LogError(f'it spans more than {MOST_SYMBOLS:,} periods: choose a longer period, or '
+                       'look for a stamp that is wrong')
+    latest = -1
+    for tick in range(first, first + count * period, period):
+        while latest + 1 < len(log) and log[latest + 1][0] <= tick:
+            latest += 1
+        stamp, value = log[latest]
+        yield tick, None if timeout and tick - stamp > timeout else value
+
+
+def _hold(word):
+    held, known = [], None
+    for symbol in word:
+        known = known if symbol is None else symbol
+        held.append(known)
+    return [held]
+
+
+_UNKNOWN = {
+    'uniform': lambda word: [word],
+    'drop': lambda word: [[symbol for symbol in word if symbol is not None]],
+    'split': lambda word: [list(run) for unknown, run in groupby(word, lambda s: s is None)
+                           if not unknown],
+    'hold': _hold,
+}
+
+
+def _table(states, symbol_map, no_region):
+    known = {state: state for state in states}
+    for value, state in symbol_map.items():
+        if state not in known:
+            raise ConfigurationError(f'symbol_map names {state!r} for {value!r}, which is not a '
+                                     'state of the chain')
+    for value in no_region:
+        if value in known or value in symbol_map:
+            raise ConfigurationError(f'{value!r} is listed in no_region and also names a state: '
+                                     'rename the state, or change no_region')
+    return known | dict(symbol_map)
+
+
+def _check_choice(name, value, choices):
+    if value not in choices:
+        raise ConfigurationError(f'{name} is {value!r}: it must be one of {", ".join(choices)}')

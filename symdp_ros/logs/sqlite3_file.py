@@ -1,0 +1,105 @@
+"""rosbag2 storage files of the kind sqlite3 (.db3): schemas 1 to 4 read, 4 written."""
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+from symdp_ros.logs.errors import LogError
+from symdp_ros.logs.recorded import Recorded
+
+_MAGIC = b'SQLite format 3\0'
+_PAGE_SIZE = 4096
+_SCHEMA = '''
+    CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
+    CREATE TABLE metadata(id INTEGER PRIMARY KEY, metadata_version INTEGER NOT NULL,
+        metadata TEXT NOT NULL);
+    CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL,
+        serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL,
+        type_description_hash TEXT NOT NULL);
+    CREATE TABLE message_definitions(id INTEGER PRIMARY KEY, topic_type TEXT NOT NULL,
+        encoding TEXT NOT NULL, encoded_message_definition TEXT NOT NULL,
+        type_description_hash TEXT NOT NULL);
+    CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL,
+        timestamp INTEGER NOT NULL, data BLOB NOT NULL);
+    CREATE INDEX timestamp_idx ON messages (timestamp ASC);
+'''
+
+
+def is_open(path: Path) -> bool:
+    """Return whether a writer's journal lies beside the file, so that it alone is not whole."""
+    return any(journal.exists() and journal.stat().st_size > 0
+               for journal in (Path(f'{path}-wal'), Path(f'{path}-journal')))
+
+
+def read(path: Path, topic: str) -> Recorded:
+    """
+    Return what the file holds of a topic.
+
+    :raises LogError: a file that is open in a writer, truncated, damaged or no rosbag2 file.
+    """
+    if is_open(path):
+        raise LogError(f"{path.name} has a writer's journal beside it: it is still being written, "
+                       'or its writer was killed; stop the recorder, or repair the file with '
+                       "sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'")
+    _check_size(path)
+    recorded = Recorded()
+    # immutable: no lock or journal is made, so that a read-only directory will do
+    with closing(sqlite3.connect(f'file:{quote(os.fsencode(path))}?mode=ro&immutable=1',
+                                 uri=True)) as db:
+        if db.execute('PRAGMA quick_check(1)').fetchone() != ('ok',):
+            raise LogError(f'{path.name} is damaged: copy it from the robot again')
+        tables = {name for name, in db.execute("SELECT name FROM sqlite_master "
+                                               "WHERE type = 'table'")}
+        if not {'topics', 'messages'} <= tables:
+            raise LogError(f'{path.name} is an SQLite file, but no rosbag2 recording')
+        found = db.execute('SELECT id, type, serialization_format FROM topics WHERE name = ?',
+                           (topic,)).fetchall()
+        for topic_id, message_type, encoding in found:
+            recorded.types.add(message_type)
+            recorded.encodings.add(encoding)
+            recorded.messages += db.execute('SELECT timestamp, data FROM messages '
+                                            'WHERE topic_id = ? ORDER BY timestamp, id',
+                                            (topic_id,))
+        if 'message_definitions' in tables:
+            for message_type, *definition in db.execute(
+                    'SELECT topic_type, encoding, encoded_message_definition '
+                    'FROM message_definitions'):
+                recorded.definitions[message_type] = tuple(definition)
+    return recorded
+
+
+def write(path: Path, topic: Mapping[str, str], definition: str,
+          messages: Iterable[tuple[int, bytes]]) -> None:
+    """
+    Write a new file with one topic.
+
+    :param topic: its name, type, serialization_format, offered_qos_profiles and
+        type_description_hash.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(f'PRAGMA page_size = {_PAGE_SIZE}')
+        db.execute('PRAGMA journal_mode = MEMORY')
+        db.executescript(f'BEGIN; {_SCHEMA}')
+        db.execute("INSERT INTO schema VALUES (4, '')")
+        db.execute('INSERT INTO topics VALUES (1, ?, ?, ?, ?, ?)', tuple(topic.values()))
+        db.execute("INSERT INTO message_definitions VALUES (1, ?, 'ros2msg', ?, ?)",
+                   (topic['type'], definition, topic['type_description_hash']))
+        db.executemany('INSERT INTO messages (topic_id, timestamp, data) VALUES (1, ?, ?)',
+                       messages)
+        db.execute('COMMIT')
+
+
+def _check_size(path):
+    # SQLite fills the missing end of a last page with zeros, without an error
+    with open(path, 'rb') as file:
+        header = file.read(100)
+        size = file.seek(0, 2)
+    if len(header) < 100 or not header.startswith(_MAGIC):
+        raise LogError(f'{path.name} is empty, cut off or no SQLite file')
+    page_size = int.from_bytes(header[16:18], 'big')
+    page_size = 65536 if page_size == 1 else page_size
+    pages = int.from_bytes(header[28:32], 'big')
+    if size % page_size or size < pages * page_size:
+        raise LogError(f'{path.name} is cut off: copy it from the robot again')

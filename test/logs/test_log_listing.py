@@ -1,0 +1,99 @@
+"""The logs of a directory."""
+import ast
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import logs
+from symdp_ros.logs import LogError, list_logs, read_log, write_log
+
+WORD = ['dock', 'aisle_1']
+
+
+def names(directory):
+    return [log.id for log in list_logs(directory).logs]
+
+
+def test_every_kind(tmp_path):
+    write_log(tmp_path / 'a_bag', WORD, format='sqlite3')
+    write_log(tmp_path / 'b_bag', WORD, format='mcap')
+    write_log(tmp_path / 'c.csv', WORD, format='csv')
+    write_log(tmp_path / 'd.jsonl', WORD, format='jsonl')
+    (tmp_path / 'e.mcap').write_bytes((tmp_path / 'b_bag' / 'private_0.mcap').read_bytes())
+    (tmp_path / 'f.db3').write_bytes((tmp_path / 'a_bag' / 'private_0.db3').read_bytes())
+    listing = list_logs(str(tmp_path))
+    assert [log.id for log in listing.logs] == ['a_bag', 'b_bag', 'c.csv', 'd.jsonl', 'e.mcap',
+                                                'f.db3']
+    assert listing.skipped == ()
+    for log in listing.logs:
+        assert [value for _, value in read_log(log.path, topic='private_region')] == WORD
+
+
+def test_what_is_no_log(tmp_path):
+    for name in ('.hidden.csv', 'notes.txt', 'a.csv~', 'b.csv.tmp', 'c.jsonl.part', '.d.csv.swp',
+                 'e.private.csv', 'f.private.jsonl'):
+        (tmp_path / name).write_text('')
+    for name in ('folder', '.staging', 'g.private'):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / 'log.csv').write_text('')
+    assert names(tmp_path) == [] and list_logs(tmp_path).skipped == ()
+
+
+def test_what_is_still_being_written(tmp_path):
+    for form in ('sqlite3', 'mcap'):
+        write_log(tmp_path / f'begun_{form}', WORD, format=form)
+        (tmp_path / f'begun_{form}' / 'metadata.yaml').unlink()
+        write_log(tmp_path / f'done_{form}', WORD, format=form)
+    write_log(tmp_path / 'split', WORD, format='sqlite3')
+    (tmp_path / 'split' / 'private_0.db3-wal').write_text('pages')
+    (tmp_path / 'bare.db3').write_text('')
+    (tmp_path / 'bare.db3-journal').write_text('pages')
+    (tmp_path / 'bare.mcap').write_bytes(b'\x89MCAP0\r\n')
+    listing = list_logs(tmp_path)
+    assert [log.id for log in listing.logs] == ['done_mcap', 'done_sqlite3']
+    assert [name for name, _ in listing.skipped] == ['bare.db3', 'bare.mcap', 'begun_mcap',
+                                                     'begun_sqlite3', 'split']
+    assert all('still being recorded' in reason for _, reason in listing.skipped)
+
+
+def test_an_empty_journal_is_none(tmp_path):
+    write_log(tmp_path / 'bag', WORD, format='sqlite3')
+    (tmp_path / 'bag' / 'private_0.db3-journal').write_text('')
+    assert names(tmp_path) == ['bag']
+
+
+def test_a_recording_cut_off_is_listed_and_says_so(tmp_path):
+    write_log(tmp_path / 'bag', WORD, format='mcap')
+    file = tmp_path / 'bag' / 'private_0.mcap'
+    file.write_bytes(file.read_bytes()[:-10])
+    log, = list_logs(tmp_path).logs
+    with pytest.raises(LogError, match='cut off'):
+        read_log(log.path, topic='private_region')
+
+
+def test_names_that_would_break_a_line(tmp_path):
+    (tmp_path / 'a\nb.csv').write_text('')
+    listing = list_logs(tmp_path)
+    assert listing.logs == () and 'rename it' in listing.skipped[0][1]
+
+
+def test_directories_that_cannot_be_listed(tmp_path):
+    (tmp_path / 'file').write_text('')
+    for name, reason in (('absent', 'No such file'), ('file', 'Not a directory')):
+        with pytest.raises(LogError, match=reason) as caught:
+            list_logs(tmp_path / name)
+        assert caught.value.__context__ is None
+    write_log(tmp_path / 'bag', WORD, format='mcap')
+    with pytest.raises(LogError, match='itself a recording'):
+        list_logs(tmp_path / 'bag')
+
+
+def test_no_ros_is_imported():
+    imported = set()
+    for file in Path(logs.__file__).parent.glob('*.py'):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split('.')[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add(node.module.split('.')[0])
+    assert not {name for name in imported if name.startswith('rclpy') or name.endswith('_msgs')}
