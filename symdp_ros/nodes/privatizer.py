@@ -168,10 +168,11 @@ class Privatizer(ManagedNode):
         if found == 'a word to carry on':
             self._mechanism.reset(None if position is None else chain.states[position])
             self.get_logger().info('state_file: the word of the last run is carried on')
+        elif found == 'no word':
+            self.get_logger().info('state_file: a new word begins')
         else:
-            self.get_logger().warning(f'state_file: it held {found}: a new word begins, and a '
-                                      'reader of both words may lose privacy up to the sum of '
-                                      'their ε')
+            self.get_logger().warning(f'state_file: it held {found}: a new word begins; for who '
+                                      'has seen both words, their losses add up')
 
     def _tell(self, chain, privacy):
         log = self.get_logger().info
