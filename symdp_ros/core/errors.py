@@ -6,7 +6,10 @@ Every error that this package raises on purpose.
     ├── PrivacyError          ε or k is not one that can be kept
     ├── ConfigurationError    a setting (policy, parameter, message field, …) is not valid
     ├── UnknownSymbolError    a word holds a symbol that is no state of the chain
-    └── StateFileError        the file that carries a word over a restart cannot be used
+    ├── StateFileError        the file that carries a word over a restart cannot be used
+    ├── LogError              a log cannot be read or written
+    ├── BudgetError           a release would cost more than may be spent
+    └── LedgerError           the ledger of what was spent cannot be used
 
 Each message says what is wrong, where, and what to do. None of them carries a sensitive
 symbol or its position: `UnknownSymbolError` takes no arguments for that reason.
@@ -48,3 +51,25 @@ class UnknownSymbolError(SymdpError, ValueError):
 
 class StateFileError(SymdpError):
     """A state file cannot be opened, or another process holds it."""
+
+
+class LogError(SymdpError):
+    """
+    A log cannot be read or written: `path` is which, `reason` is why and what to do.
+
+    Neither carries a symbol, a stamp or a line of the log, and no other exception hangs on it
+    as its cause or context: it may be printed and logged.
+    """
+
+    def __init__(self, reason, *, path=None):
+        super().__init__(reason if path is None else f'{path}: {reason}')
+        self.path = path
+        self.reason = reason
+
+
+class BudgetError(SymdpError):
+    """A release would cost more than may be spent."""
+
+
+class LedgerError(SymdpError):
+    """The ledger of what was spent cannot be used."""

@@ -1,5 +1,5 @@
 """Logs: patrols as recordings, CSV and JSON Lines; read, sampled into words, and written."""
-from symdp_ros.logs.errors import LogError
+from symdp_ros.core.errors import LogError
 from symdp_ros.logs.files import (FORMATS, LogFile, LogListing, list_logs, read_log, release_name,
                                   write_log)
 from symdp_ros.logs.sampling import SAMPLING, UNKNOWN_SYMBOL, sample

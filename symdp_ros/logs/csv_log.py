@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterable, Sequence
 
 from symdp_ros.logs import stamps
-from symdp_ros.logs.errors import LogError
+from symdp_ros.core.errors import LogError
 
 
 def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:

@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.logs import csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
-from symdp_ros.logs.errors import LogError
 
 FORMATS = ('sqlite3', 'mcap', 'csv', 'jsonl')
 _TEXT = {'.csv': csv_log, '.jsonl': jsonl}

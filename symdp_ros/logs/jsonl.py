@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from symdp_ros.logs import stamps
 from symdp_ros.logs.csv_log import read_lines
-from symdp_ros.logs.errors import LogError
+from symdp_ros.core.errors import LogError
 
 
 class _Number(str):

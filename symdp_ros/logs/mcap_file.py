@@ -7,7 +7,7 @@ from mcap.records import Channel, Header, Message, Schema, Statistics
 from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer
 
-from symdp_ros.logs.errors import LogError
+from symdp_ros.core.errors import LogError
 from symdp_ros.logs.recorded import Recorded
 
 _MAGIC = b'\x89MCAP0\r\n'

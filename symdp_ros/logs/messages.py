@@ -12,8 +12,7 @@ from operator import attrgetter, itemgetter
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.logs.errors import LogError
+from symdp_ros.core.errors import ConfigurationError, LogError
 
 _TYPE = re.compile(r'(\w+)/(?:msg/)?(\w+)', re.ASCII)
 _STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?', re.ASCII)

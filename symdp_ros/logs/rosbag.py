@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import yaml
 
 from symdp_ros.logs import mcap_file, sqlite3_file
-from symdp_ros.logs.errors import LogError
+from symdp_ros.core.errors import LogError
 from symdp_ros.logs.messages import decoder, encoder, full_name
 from symdp_ros.logs.recorded import Recorded
 

@@ -14,8 +14,8 @@ does it live:
 A region that is unknown is None, one more symbol of the word. What becomes of it:
 
 `uniform`  it stays, and the mechanism draws it as a symbol that no state can reach.
-`drop`     it is left out. The length of the word then tells how many were known. (The live
-           node refuses it with `period`, where its silence would tell when, too.)
+`drop`     it is left out; the length of the word then tells how many were known. Not with
+           `period`, where silence would tell when, too.
 `split`    the log is cut at every run of unknown symbols into several words, each released by
            itself. ε protects each of them; how many there are, how long each is, and so where
            the log was cut, is then public.
@@ -29,9 +29,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.symbols import symbol_table
 from symdp_ros.logs import stamps
-from symdp_ros.logs.errors import LogError
 
 SAMPLING = ('message', 'change', 'period')
 UNKNOWN_SYMBOL = ('uniform', 'drop', 'split', 'hold')
@@ -61,11 +61,14 @@ def sample(log: Log, states: Iterable[str], *, sampling: str = 'message',
     """
     _check_choice('sampling', sampling, SAMPLING)
     _check_choice('unknown_symbol', unknown_symbol, UNKNOWN_SYMBOL)
-    table = _table(states, symbol_map, no_region)
+    table = symbol_table(states, symbol_map, no_region)
     timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
     if sampling == 'period':
         if period is None:
             raise ConfigurationError("sampling 'period' needs a period, in seconds")
+        if unknown_symbol == 'drop':
+            raise ConfigurationError('sampling: period and unknown_symbol: drop contradict each '
+                                     'other: silence would tell that the region is unknown')
         log = _ticks(log, stamps.from_seconds(period, 'period'), timeout)
     elif timeout:
         raise ConfigurationError('input_timeout needs sampling: period')
@@ -107,19 +110,6 @@ _UNKNOWN = {
                            if not unknown],
     'hold': _hold,
 }
-
-
-def _table(states, symbol_map, no_region):
-    known = {state: state for state in states}
-    for value, state in symbol_map.items():
-        if state not in known:
-            raise ConfigurationError(f'symbol_map names {state!r} for {value!r}, which is not a '
-                                     'state of the chain')
-    for value in no_region:
-        if value in known or value in symbol_map:
-            raise ConfigurationError(f'{value!r} is listed in no_region and also names a state: '
-                                     'rename the state, or change no_region')
-    return known | dict(symbol_map)
 
 
 def _check_choice(name, value, choices):

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from symdp_ros.logs.errors import LogError
+from symdp_ros.core.errors import LogError
 from symdp_ros.logs.recorded import Recorded
 
 _MAGIC = b'SQLite format 3\0'

@@ -10,8 +10,7 @@ from decimal import Decimal
 from math import isfinite
 from numbers import Real
 
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.logs.errors import LogError
+from symdp_ros.core.errors import ConfigurationError, LogError
 
 LARGEST = 2**63 - 1  # what a recording can hold
 _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?', re.ASCII | re.IGNORECASE)

@@ -5,12 +5,13 @@ Values are compared as strings: an integer mode 3 is the symbol '3', a boolean '
 """
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from importlib import import_module
 
 from rclpy.serialization import serialize_message
 
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 
 _STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?')
 _SEQUENCE = re.compile(r'sequence<(?P<of>[^,>]+)(, *\d+)?>|(?P<of2>[^\[]+)\[\d+\]')
@@ -52,13 +53,7 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
         names no state, a value in `no_region` also names a state.
     """
     get = field_getter(message_type, field)
-    known = {state: state for state in states}
-    mapped = parse_symbol_map(symbol_map, known)
-    for value in no_region:
-        if value in known or value in mapped:
-            raise ConfigurationError(f'{value!r} is listed in no_region and also names a state: '
-                                     'rename the state, or change no_region')
-    table = {**known, **mapped, **dict.fromkeys(no_region)}
+    table = symbol_table(states, parse_symbol_map(symbol_map), no_region)
 
     def read(message):
         try:
@@ -99,26 +94,6 @@ def region_writer(message_type, states: Iterable[str],
         return message
 
     return write
-
-
-def parse_symbol_map(items: Iterable[str], states) -> Mapping[str, str]:
-    """
-    Return value → state of items such as '1=dock'.
-
-    :raises ConfigurationError: a malformed or repeated item, or an unknown state.
-    """
-    mapped = {}
-    for item in items:
-        value, separator, state = item.partition('=')
-        if not separator or not value or not state:
-            raise ConfigurationError(f'symbol_map has the item {item!r}: write it as value=state')
-        if state not in states:
-            raise ConfigurationError(f'symbol_map names {state!r}, which is not a state of the '
-                                     'chain')
-        if value in mapped:
-            raise ConfigurationError(f'symbol_map lists the value {value!r} twice')
-        mapped[value] = state
-    return mapped
 
 
 def field_getter(message_type, path: str) -> Callable[[object], object]:
@@ -172,8 +147,10 @@ def _as_symbol(value) -> str:
 
 
 def _integers_of(states, symbol_map, least, most):
+    symbol_map = parse_symbol_map(symbol_map)
+    symbol_table(states, symbol_map)  # checks the map
     values = {}
-    for value, state in parse_symbol_map(symbol_map, states).items():
+    for value, state in symbol_map.items():
         values.setdefault(state, value)
     result, seen = {}, {}
     for state in states:

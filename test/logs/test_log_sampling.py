@@ -61,11 +61,16 @@ def test_period(entries, period, timeout, expected):
 
 
 @pytest.mark.parametrize('unknown_symbol, expected', [
-    ('uniform', ['-aa-b']), ('drop', ['aab']), ('split', ['aa', 'b']), ('hold', ['-aaab'])])
+    ('uniform', ['-aa-b']), ('split', ['aa', 'b']), ('hold', ['-aaab'])])
 def test_unknown_ticks(unknown_symbol, expected):
     entries = [(0, 'none'), (S, 'a'), (4 * S, 'b')]
     assert show(sample(entries, STATES, sampling='period', period=1, input_timeout=1,
                        unknown_symbol=unknown_symbol)) == expected
+
+
+def test_dropped_ticks_are_refused():
+    with pytest.raises(ConfigurationError, match='contradict'):
+        sample([(0, 'a')], STATES, sampling='period', period=1, unknown_symbol='drop')
 
 
 def test_ticks_do_not_drift():

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import re
 import traceback
 
 import pytest
@@ -141,7 +142,8 @@ def test_a_word_comes_back(tmp_path, word, form, period):
 @given(st.lists(st.tuples(st.integers(0, 10**6), SYMBOLS), min_size=1, max_size=8),
        st.sampled_from(['\n', '\r\n', '\r']), st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
 def test_what_another_csv_writer_wrote(tmp_path, rows, terminator, quoting):
-    rows = sorted((stamp, symbol.replace('\r', ' ')) for stamp, symbol in rows)
+    # a csv.writer quotes only line ends of its own kind
+    rows = sorted((stamp, re.sub('[\r\n]', ' ', symbol)) for stamp, symbol in rows)
     buffer = io.StringIO(newline='')
     writer = csv.writer(buffer, lineterminator=terminator, quoting=quoting)
     writer.writerows([('stamp', 'symbol'), *rows])
