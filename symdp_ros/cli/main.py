@@ -4,9 +4,9 @@ import os
 import sys
 
 from symdp_ros import SymdpError, __version__
-from symdp_ros.cli import check, demo
+from symdp_ros.cli import check, demo, ledger, release
 
-COMMANDS = (check, demo)
+COMMANDS = (check, demo, release, ledger)
 
 
 def main(arguments=None) -> int:

@@ -2,7 +2,7 @@
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from hashlib import sha256
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from types import MappingProxyType
 
@@ -69,11 +69,12 @@ class Chain:
         Return the chain in which every symbol can follow every symbol: an alphabet.
 
         The paper's Mechanisms 1 and 2 are its Mechanisms 3 and 4 on this chain. It takes
-        O(states) memory: no edge is stored.
+        O(states) memory: no edge is stored. (It equals no chain whose edges are listed one by
+        one.) A set of symbols is sorted.
         """
         if isinstance(symbols, str):
             raise ChainError(f'symbols must be a list of labels, not the string {symbols!r}')
-        symbols = list(symbols)
+        symbols = sorted(symbols) if isinstance(symbols, AbstractSet) else list(symbols)
         index = _index_of(symbols)
         if len(index) < len(symbols):
             repeated = next(s for i, s in enumerate(symbols) if index[s] != i)
@@ -95,6 +96,9 @@ class Chain:
         if initial_state is None:
             raise ChainError(f'{graph.place()}the file names no initial state: give one of its '
                              f'{len(graph.successors)} states as initial_state')
+        if graph.successors and initial_state == graph.initial_state not in graph.successors:
+            raise ChainError(f'{graph.place(line=graph.initial_line)}the initial state '
+                             f'{initial_state!r} is not a state of the chain')
         try:
             if graph.complete:
                 return cls.complete(graph.successors, initial_state)
@@ -258,8 +262,8 @@ def _index_of(states) -> dict[str, int]:
     index = {}
     for position, state in enumerate(states):
         if not isinstance(state, str):
-            raise ChainError(f'the state {state!r} is a {type(state).__name__}: write it as a '
-                             f'string, {str(state)!r}')
+            raise ChainError(f'the state {state!r} is of type {type(state).__name__}: write it '
+                             f'as a string, {str(state)!r}')
         if not state:
             raise ChainError('a state has an empty label: give it a name')
         index.setdefault(state, position)
@@ -279,8 +283,8 @@ def _checked_row(state, row, index) -> dict[str, float | None]:
     names = sorted(row, key=lambda s: index.get(s, -1)) if isinstance(row, AbstractSet) else row
     for target in names:
         if not isinstance(target, str):
-            raise problem(f'lists the successor {target!r}, a {type(target).__name__}: write it '
-                          f'as a string, {str(target)!r}')
+            raise problem(f'lists the successor {target!r} of type {type(target).__name__}: '
+                          f'write it as a string, {str(target)!r}')
         if target not in index:
             raise problem(f'lists the successor {target!r}, which is not a state: add a row for '
                           'it, or correct the name')
@@ -300,8 +304,12 @@ def _checked_row(state, row, index) -> dict[str, float | None]:
 def _checked_chance(target, chance, problem) -> float:
     if isinstance(chance, bool) or not isinstance(chance, Real):
         raise problem(f'gives {target!r} the probability {chance!r}: it must be a number')
-    if not (isfinite(chance) and 0 < chance <= 1 + _ROW_SUM_TOLERANCE):
-        advice = ': remove the successor where the move is impossible' if chance == 0 else ''
-        raise problem(f'gives {target!r} the probability {chance!r}, which is not in (0, 1]'
+    try:
+        value = float(chance)
+    except OverflowError:
+        value = inf
+    if not (isfinite(value) and 0 < value <= 1 + _ROW_SUM_TOLERANCE):
+        advice = ': remove the successor where the move is impossible' if value == 0 else ''
+        raise problem(f'gives {target!r} the probability {value!r}, which is not in (0, 1]'
                       + advice)
-    return float(chance)
+    return value

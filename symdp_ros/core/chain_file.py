@@ -22,7 +22,8 @@ from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 
 _KEYS = ('initial_state', 'transitions', 'symbols')
-_STRING, _NULL = 'tag:yaml.org,2002:str', 'tag:yaml.org,2002:null'
+_TAG = 'tag:yaml.org,2002:'
+_DEEPEST = 50
 _Loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
@@ -49,15 +50,27 @@ def compose_yaml(path) -> yaml.Node:
     except UnicodeDecodeError:
         raise ChainError(f'{path}: the file is not UTF-8 text') from None
     try:
+        _check_depth(text, path)
         node = yaml.compose(text, Loader=_Loader)
-    except (yaml.YAMLError, RecursionError) as error:
+    except yaml.YAMLError as error:
         mark = getattr(error, 'problem_mark', None)
         where = f', line {mark.line + 1}' if mark else ''
-        what = getattr(error, 'problem', None) or 'it is nested too deeply'
+        what = getattr(error, 'problem', None) or getattr(error, 'reason', None) or 'it is damaged'
         raise ChainError(f'{path}{where}: the file is not valid YAML: {what}') from None
     if node is None:
         raise ChainError(f'{path}: the file is empty')
     return node
+
+
+def _check_depth(text, path):
+    # The composer recurses, in C: it would end the process on a file that is nested deeply.
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ChainError(f'{path}, line {event.start_mark.line + 1}: the file is nested too '
+                             'deeply for a chain file')
 
 
 def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
@@ -68,18 +81,21 @@ def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
         if key not in _KEYS:
             raise reader.error(line, f'unknown key {key!r}: a chain file has the keys '
                                + ', '.join(_KEYS))
-    initial = None
-    if 'initial_state' in top and top['initial_state'][1].tag != _NULL:
+    initial, initial_line = None, None
+    if 'initial_state' in top and top['initial_state'][1].tag != f'{_TAG}null':
         initial = reader.label(top['initial_state'][1])
+        initial_line = top['initial_state'][1].start_mark.line + 1
     if ('transitions' in top) == ('symbols' in top):
         raise ChainError(f'{source}: a chain file has either transitions (which state can follow '
                          'which) or symbols (all can follow all)')
     if 'symbols' in top:
         names = reader.labels(top['symbols'][1], 'symbols')
-        return TransitionGraph({name: [] for name in names}, initial, source, complete=True)
+        return TransitionGraph({name: [] for name in names}, initial, source, complete=True,
+                               initial_line=initial_line)
     rows = reader.mapping(top['transitions'][1], 'transitions', 'state: [successor, …]')
     return TransitionGraph({state: reader.row(state, node) for state, (_, node) in rows.items()},
-                           initial, source, lines={state: line for state, (line, _) in rows.items()})
+                           initial, source, initial_line=initial_line,
+                           lines={state: line for state, (line, _) in rows.items()})
 
 
 class _Reader:
@@ -94,7 +110,7 @@ class _Reader:
 
     def mapping(self, node, what, form) -> dict[str, tuple[int, yaml.Node]]:
         """Return key → (line, value node)."""
-        if not isinstance(node, yaml.MappingNode):
+        if not isinstance(node, yaml.MappingNode) or node.tag != f'{_TAG}map':
             raise self.error(node, f'{what} must be a map of the form {form}')
         found = {}
         for key_node, value in node.value:
@@ -114,7 +130,7 @@ class _Reader:
         return self.labels(node, f'the row of {state!r}')
 
     def labels(self, node, what) -> list[str]:
-        if not isinstance(node, yaml.SequenceNode):
+        if not isinstance(node, yaml.SequenceNode) or node.tag != f'{_TAG}seq':
             raise self.error(node, f'{what} must be a list, such as [dock, aisle_1]')
         labels = {}
         for item in node.value:
@@ -127,16 +143,18 @@ class _Reader:
     def label(self, node) -> str:
         if not isinstance(node, yaml.ScalarNode):
             raise self.error(node, 'a label must be a string, not a list or a map')
-        if node.tag != _STRING:
+        if not node.value:
+            raise self.error(node, 'a label is empty: give the state a name')
+        if node.tag != f'{_TAG}str':
             kind = node.tag.rpartition(':')[2]
             raise self.error(node, f'YAML reads the label {node.value} as a value of type {kind}: '
                              f'quote it, "{node.value}"')
-        if not node.value:
-            raise self.error(node, 'a label is empty: give the state a name')
         return node.value
 
     def number(self, node) -> float:
-        if isinstance(node, yaml.ScalarNode) and not node.style:  # plain, unquoted
+        numeric = isinstance(node, yaml.ScalarNode) and not node.style and (  # plain, unquoted
+            node.tag in (f'{_TAG}int', f'{_TAG}float', f'{_TAG}str'))
+        if numeric:
             try:
                 # YAML 1.1 writes .inf and .nan with a dot, and takes 1e-3 for a string.
                 return float(node.value.replace('.inf', 'inf').replace('.nan', 'nan'))

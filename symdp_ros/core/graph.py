@@ -1,6 +1,6 @@
 """A transition graph as a file gives it, before it is known to be a chain; its structure."""
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gcd
 
 import numpy as np
@@ -19,6 +19,7 @@ class TransitionGraph:
     :param source: the file, for messages.
     :param positions: (x, y) of the states in metres, where the file has them.
     :param lines: the line of the file at which a state is described, where known.
+    :param initial_line: that of the initial state.
     :param complete: every state can follow every state; `successors` is then empty lists.
     :param repeated: how many moves the file lists more than once.
     """
@@ -30,6 +31,7 @@ class TransitionGraph:
     lines: Mapping[str, int] = field(default_factory=dict)
     complete: bool = False
     repeated: int = 0
+    initial_line: int | None = None
 
     def with_self_loops(self) -> 'TransitionGraph':
         """
@@ -49,12 +51,11 @@ class TransitionGraph:
         if self.complete:
             return self
         looped = {state: with_loop(state, row) for state, row in self.successors.items()}
-        return TransitionGraph(looped, self.initial_state, self.source, self.positions, self.lines,
-                               repeated=self.repeated)
+        return replace(self, successors=looped)
 
-    def place(self, state=None) -> str:
+    def place(self, state=None, line=None) -> str:
         """Return 'FILE, line N: ' as far as they are known, to begin a message with."""
-        line = self.lines.get(state)
+        line = self.lines.get(state, line)
         parts = [self.source] if self.source else []
         if line is not None:
             parts.append(f'line {line}')
@@ -68,7 +69,7 @@ class Structure:
     states: int
     edges: int
     out_degrees: tuple[int, int, float]  # smallest, largest, mean
-    isolated: tuple[str, ...]            # neither a move in nor out (staying apart)
+    isolated: tuple[str, ...]            # no move in or out, and no staying
     dead_ends: tuple[str, ...]           # no move out, but some in
     unreachable: tuple[str, ...] | None  # from the initial state; None where there is none
     strong_components: int
@@ -92,7 +93,8 @@ def structure(graph: TransitionGraph) -> Structure:
     index = {name: i for i, name in enumerate(names)}
     initial = graph.initial_state
     if initial is not None and initial not in index:
-        raise ChainError(f'{graph.place()}the initial state {initial!r} is not a state')
+        raise ChainError(f'{graph.place(line=graph.initial_line)}the initial state {initial!r} is '
+                         'not a state')
     if graph.complete:
         n = len(names)
         return Structure(n, n * n, (n, n, float(n)), (), (), None if initial is None else (),

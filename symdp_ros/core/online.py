@@ -130,7 +130,7 @@ class OnlineMechanism:
         self._check_symbols([symbol])
         *_, successors, feasible, codes = self._row_of(previous)
         if codes is None:
-            return symbol if symbol in feasible else None
+            return feasible.get(symbol)
         code = codes[self._index[symbol]]
         return successors[code - 1] if code else None
 
@@ -195,7 +195,7 @@ class OnlineMechanism:
         Return what a step from this state needs; rows are made when a word first gets there.
 
         A plain tuple (a named one unpacks far more slowly): the integers of the `Response`, the
-        successors, and either the set of feasible symbols or the codes of the targets.
+        successors, and either the feasible symbols or the codes of the targets.
         """
         row = self._rows.get(previous)
         if row is not None:
@@ -209,7 +209,7 @@ class OnlineMechanism:
             response = self._responses[len(successors)]
             numbers = response.limit, response.threshold, response.weight, response.uniform_weight
             if self._targets is None:
-                row = (*numbers, successors, frozenset(successors), None)
+                row = (*numbers, successors, {state: state for state in successors}, None)
             else:
                 if len(self._rows) == self._targets.kept_rows:
                     self._rows.clear()
@@ -237,7 +237,8 @@ def _stepper(index, rows, row_of, integers):
                 drawn = next_integer()
         if codes is None:
             if symbol in feasible:
-                output = symbol if drawn >= threshold else successors[drawn // weight]
+                # The chain's own string: the caller's may be of another type, and so show a match.
+                output = feasible[symbol] if drawn >= threshold else successors[drawn // weight]
             elif symbol in index:
                 output = successors[drawn // uniform_weight]
             else:

@@ -33,7 +33,7 @@ class Privacy:
         except OverflowError:
             value = float('inf')
         if not (isfinite(value) and 0.0 <= value):
-            raise PrivacyError(f'epsilon must be finite and at least 0, not {epsilon!r}')
+            raise PrivacyError(f'epsilon must be finite and at least 0, not {value!r}')
         if isinstance(adjacency, bool) or not isinstance(adjacency, Integral):
             raise PrivacyError(f'adjacency must be an integer, not {adjacency!r}')
         if not 1 <= adjacency:

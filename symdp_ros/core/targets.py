@@ -8,8 +8,8 @@ Guided policy: the target is the c ∈ C(o) from which the fewest further moves 
 of `successors(o)` where several do. So it is s itself where s ∈ C(o), and there is none where s
 cannot be reached. Up to `DENSE_STATES` states all pairs are kept, one byte each (more where a
 state has over 255 successors). Above that, only pairs within a radius: s at most `radius` moves
-from o, the largest radius for which no more than `MOST_PAIRS` pairs are needed. It depends on the
-chain alone, so it is public.
+from o, the largest radius (at least 1) for which no more than `MOST_PAIRS` pairs are needed. It
+depends on the chain alone, so it is public.
 """
 from array import array
 
@@ -19,6 +19,7 @@ from symdp_ros.core.chain import Chain
 
 DENSE_STATES = 2_000
 MOST_PAIRS = 4_000_000
+_CANDIDATES = 1_000_000  # pairs looked at together: bounds the memory of the search
 
 
 class DenseTargets:
@@ -27,9 +28,9 @@ class DenseTargets:
     radius = None
     kept_rows = None  # rows exist anyway: a caller may keep all
 
-    def __init__(self, codes: np.ndarray):
-        """:param codes: unsigned integers, shape (states, states), [o, s]."""
-        self._rows = [_as_row(row) for row in np.pad(codes, ((0, 0), (0, 1)))]
+    def __init__(self, rows):
+        """:param rows: for each o the codes of all s, and a 0 for the unknown symbol."""
+        self._rows = rows
 
     @property
     def nbytes(self) -> int:
@@ -86,94 +87,95 @@ def _as_row(codes: np.ndarray):
 
 
 def guided_targets(chain: Chain) -> DenseTargets | SparseTargets:
-    """
-    Return the targets of the guided policy (see the module).
+    """Return the targets of the guided policy (see the module)."""
+    return _all_pairs(chain) if len(chain) <= DENSE_STATES else _near_pairs(chain)
 
-    Breadth-first from all symbols at once, backwards: the pairs (o, s) at distance 1 are those
-    with s ∈ C(o); a pair is at distance d+1 when some successor c of o is at distance d from s,
-    and it is not nearer. All pairs of one distance are found in one step.
+
+def _all_pairs(chain):
+    """
+    Breadth-first from every state at once, with sets of symbols as the bits of integers.
+
+    `at_distance[c]` holds the symbols that are d moves from c; in the order of C(o), each c gives
+    its own to the symbols that o has no target for yet.
     """
     n = len(chain)
-    if n <= DENSE_STATES:
-        seen = _DensePairs(n, chain)
-        for pairs, codes in _pairs_by_distance(chain, seen):
-            seen.add(pairs, codes)
-        return DenseTargets(seen.codes)
-    seen = _SparsePairs()
-    radius = 0
-    for pairs, codes in _pairs_by_distance(chain, seen, MOST_PAIRS):
-        if radius and len(seen.pairs) + len(pairs) > MOST_PAIRS:
-            break
-        seen.add(pairs, codes)
-        radius += 1
-    return SparseTargets(seen.pairs, seen.codes, n, radius)
-
-
-def _pairs_by_distance(chain, seen, most=None):
-    """
-    Yield (pairs, codes) for distance 1, 2, …: pairs o·states + s with their smallest code.
-
-    The caller puts them into `seen` before it asks for the next distance.
-    """
     offsets, targets = chain.csr()
+    successors = [row.tolist() for row in np.split(targets, offsets[1:-1])]
+    wide = max(map(len, successors)) > 255
+    rows = [array('I', bytes(4 * (n + 1))) if wide else bytearray(n + 1) for _ in range(n)]
+    without_target = [(1 << n) - 1] * n
+    at_distance = [1 << state for state in range(n)]
+    while any(at_distance):
+        reached = [0] * n
+        for o, left in enumerate(without_target):
+            if not left:
+                continue
+            for code, c in enumerate(successors[o], 1):
+                symbols = at_distance[c] & left
+                if symbols:
+                    left ^= symbols
+                    _put(rows[o], symbols, code)
+            reached[o] = without_target[o] ^ left
+            without_target[o] = left
+        at_distance = reached
+    return DenseTargets(rows if wide else [bytes(row) for row in rows])
+
+
+def _put(row, symbols, code):
+    """Set the code of every symbol whose bit is set."""
+    while symbols:
+        lowest = symbols & -symbols
+        row[lowest.bit_length() - 1] = code
+        symbols ^= lowest
+
+
+def _near_pairs(chain):
+    """
+    Breadth-first, backwards: the pairs (o, s) at distance d+1 are those of the predecessors of
+    some c with (c, s) at distance d, that are not nearer. A pair is the integer o·states + s.
+    """
     n = len(chain)
+    offsets, targets = chain.csr()
     degrees = np.diff(offsets)
     sources = np.repeat(np.arange(n, dtype=np.int64), degrees)
-    edge_codes = np.arange(len(targets), dtype=np.int64) - np.repeat(offsets[:-1], degrees) + 1
-    pairs = sources * n + targets
-    order = np.argsort(pairs)
-    pairs, codes = pairs[order], edge_codes[order]
-    # Predecessors of each state, with the code by which they lead to it.
+    edge_codes = (np.arange(len(targets)) - np.repeat(offsets[:-1], degrees) + 1).astype(np.uint32)
     by_target = np.argsort(targets, kind='stable')
-    before = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=n))])
-    predecessor, its_code = sources[by_target], edge_codes[by_target]
+    predecessors, their_codes = sources[by_target], edge_codes[by_target]
+    first = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=n))])
+    found = pairs, codes = _least_codes(sources * n + targets, edge_codes)
+    radius = 1
     while len(pairs):
-        yield pairs, codes
-        here, symbol = np.divmod(pairs, n)
-        first, counts = before[here], before[here + 1] - before[here]
-        if most is not None and counts.sum() > 8 * most:
-            return
-        edge = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        pairs = predecessor[edge] * n + np.repeat(symbol, counts)
-        codes = its_code[edge]
-        new = seen.lacks(pairs)
-        pairs, codes = pairs[new], codes[new]
-        order = np.lexsort((codes, pairs))
-        pairs, codes = pairs[order], codes[order]
-        first = np.ones(len(pairs), bool)
-        first[1:] = pairs[1:] != pairs[:-1]
-        pairs, codes = pairs[first], codes[first]
+        nearer, farther = found[0], (pairs[:0], codes[:0])
+        counts = np.diff(first)[pairs // n]
+        for part in np.split(pairs, np.flatnonzero(np.diff(np.cumsum(counts) // _CANDIDATES)) + 1):
+            if len(nearer) + len(farther[0]) > MOST_PAIRS:
+                break
+            here, symbols = np.divmod(part, n)
+            counts = first[here + 1] - first[here]
+            edges = np.repeat(first[here] - np.cumsum(counts) + counts, counts)
+            edges += np.arange(len(edges))
+            candidates = predecessors[edges] * n + np.repeat(symbols, counts)
+            new = ~_holds(nearer, candidates)
+            farther = _least_codes(np.concatenate([farther[0], candidates[new]]),
+                                   np.concatenate([farther[1], their_codes[edges[new]]]))
+        pairs, codes = farther
+        if len(nearer) + len(pairs) > MOST_PAIRS:
+            break
+        found = _least_codes(np.concatenate([nearer, pairs]), np.concatenate([found[1], codes]))
+        radius += 1
+    return SparseTargets(*found, n, radius)
 
 
-class _DensePairs:
-    """Codes of all pairs in one array: shape (states, states)."""
-
-    def __init__(self, n, chain):
-        kind = np.uint8 if int(chain.out_degrees().max()) <= 255 else np.uint32
-        self.codes = np.zeros((n, n), kind)
-
-    def lacks(self, pairs):
-        return self.codes.ravel()[pairs] == 0
-
-    def add(self, pairs, codes):
-        self.codes.ravel()[pairs] = codes
+def _least_codes(pairs, codes):
+    """Return the different pairs, ascending, each with its smallest code."""
+    order = np.lexsort((codes, pairs))
+    pairs, codes = pairs[order], codes[order]
+    first = np.ones(len(pairs), bool)
+    first[1:] = pairs[1:] != pairs[:-1]
+    return pairs[first], codes[first]
 
 
-class _SparsePairs:
-    """Codes of some pairs in two sorted arrays."""
-
-    def __init__(self):
-        self.pairs = np.zeros(0, np.int64)
-        self.codes = np.zeros(0, np.uint32)
-
-    def lacks(self, pairs):
-        if not len(self.pairs):
-            return np.ones(len(pairs), bool)
-        place = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
-        return self.pairs[place] != pairs
-
-    def add(self, pairs, codes):
-        merged = np.concatenate([self.pairs, pairs])
-        order = np.argsort(merged, kind='stable')
-        self.pairs = merged[order]
-        self.codes = np.concatenate([self.codes, codes.astype(np.uint32)])[order]
+def _holds(ascending, pairs):
+    """Return for each of some pairs whether it is among others."""
+    place = np.minimum(np.searchsorted(ascending, pairs), len(ascending) - 1)
+    return ascending[place] == pairs

@@ -1,0 +1,197 @@
+"""
+The exponential mechanism on a chain: words drawn by one backward and one forward pass.
+
+With R = 1/B ≥ 1, the mechanism draws a feasible word o of length n with probability
+R^{matches(w, o)} / Z(w), where matches = n − d(w, o) (paper, Mechanism 3, divided by B^n). Instead
+of the automaton with its error coordinate, the weights are summed out position by position:
+
+    V_n(s) = 1,  V_{t−1}(s) = Σ_{s' ∈ C(s)} W_t(s'),  W_t(s') = b_t(s')·V_t(s'),                (1)
+
+b_t(s') = R if s' = w_t, else 1; then o_t is drawn from C(o_{t−1}) with probabilities proportional
+to W_t. O(n·|E|) time. As many W_t are kept as take `STORED_BYTES`, or 2.5·√n of them; those between
+are computed again, as far as the walk can still reach.
+
+**Rounding.** W and V are computed in float64, u = 2⁻⁵³; o_t is drawn from the computed weights
+exactly, in as many random bits as it takes. Then for every feasible o
+
+    P̂[o|w] = Π_t Ŵ_t(o_t) / Σ_{s' ∈ C(o_{t−1})} Ŵ_t(s').                                       (2)
+
+Let N be the largest number of successors. A computed sum V̂_{t−1} is off its own terms by at most
+N−1 additions and one omission (terms below 2⁻²⁰⁰ of the largest), and Ŵ_t(w_t) = R·V̂_t(w_t) by one
+product; so (2) telescopes to R^{matches} / V̂_0(s_0), times n·(N+1) factors of 1±u at the most.
+In the same way V̂_0(s_0) = Z(w), times as many. For adjacent words R^{matches} differs by R^k at
+most, and so does Z; ln((1+u)/(1−u)) < 2.01·u. Altogether
+
+    |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R + 4.02·n·(N+1)·u ≤ ε,                                   (3)
+
+since R is chosen with ln R ≤ (ε/k − 5·n·(N+1)·2⁻⁵³) / 2, in rational arithmetic. Where that is
+not positive, R = 1: W then does not depend on w in any bit, and the loss is exactly 0. R is at
+most 2⁴⁰ (B ≥ 2⁻⁴⁰), which is more private. As no weight rounds to zero, every feasible o has a
+positive probability.
+
+**Range.** For the floats not to leave theirs, either the weights at one position are known to lie
+within a factor of 2¹⁷⁰⁰ of each other, or each state carries an exponent of its own. Which it is
+depends on the chain, R and n alone: if all states reach the same states in exactly r moves
+(`ReachableChain.mixing_moves`), V_t(s) ≤ (N·R)^r·max V_{t+r} and V_t(s') ≥ max V_{t+r}.
+"""
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import log, log2, nextafter, sqrt
+
+import numpy as np
+
+from symdp_ros.core.exact_draw import as_integers, draw_index
+from symdp_ros.core.reachable import ReachableChain
+from symdp_ros.core.response import exp_lower_bound
+
+LARGEST_RATIO = 2.0**40
+STORED_BYTES = 30_000_000
+
+_SPREAD_BITS = 1_700  # between the weights at one position, of the 2,045 that a float64 has;
+_GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
+
+
+def match_ratio(epsilon_per_symbol: Fraction, reserve: Fraction) -> float:
+    """
+    Return the largest float R ≥ 1 (nearly) with ln R ≤ (ε/k − reserve)/2 and R ≤ 2⁴⁰.
+
+    :param epsilon_per_symbol: ε/k ≥ 0.
+    :param reserve: ≥ 0, set aside for rounding.
+    """
+    exact = exp_lower_bound(max(Fraction(0), (epsilon_per_symbol - reserve) / 2))
+    ratio = float(min(exact, Fraction(LARGEST_RATIO)))
+    return ratio if Fraction(ratio) <= exact else nextafter(ratio, 0.0)
+
+
+def rounding_reserve(length: int, chain: ReachableChain) -> Fraction:
+    """Return 5·n·(N+1)·2⁻⁵³, more than equation (3) loses by rounding."""
+    return Fraction(5 * length * (chain.most_successors + 1), 2**53)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is decided for words of one length, from public data."""
+
+    ratio: float
+    wide: bool           # one exponent for each state
+    rescale_every: int   # moves, where not wide
+    spacing: int         # positions from one stored row to the next
+    shape: tuple[int, int]
+
+    def workspace(self, length):
+        """Return empty arrays (W, E, scale) for the kernels."""
+        return (np.empty(self.shape), np.empty(self.shape if self.wide else (1, 1), np.int32),
+                np.empty(length + 1, np.int32))
+
+
+class BackwardSampler:
+    """
+    Draws words from the exponential mechanism (see the module).
+
+    Words are lists of state numbers of the `ReachableChain`; 0 is a symbol that no state matches.
+
+    :param chain: the public chain.
+    :param epsilon_per_symbol: ε/k ≥ 0.
+    :param random: an object with `getrandbits`.
+    """
+
+    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random):
+        self._chain, self._epsilon_per_symbol, self._random = chain, epsilon_per_symbol, random
+        self._arrays = chain.offsets, chain.targets, chain.columns, chain.long_rows, chain.reach
+        self._plans = {}
+
+    def ratio(self, length: int) -> float:
+        """Return R for words of this length, in [1, 2⁴⁰]."""
+        return self._plan(length).ratio
+
+    def draw(self, word: list[int]) -> list[int]:
+        """Return a private word."""
+        from symdp_ros.core import kernels
+
+        if not word:
+            return []
+        n, plan, random = len(word), self._plan(len(word)), self._random
+        bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
+        W, E, scale = plan.workspace(n)
+        word, out = np.array(word, np.int64), np.empty(n, np.int64)
+        position, state, row = kernels.route(word, bits, *self._arrays, plan.ratio, plan.spacing,
+                                             plan.rescale_every, plan.wide, W, E, scale, out)
+        while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
+            successors = self._chain.successors(state)
+            weights = as_integers(*_row_of(W, E, plan.wide, row, successors))
+            state = int(successors[draw_index(weights, random, int(bits[position]) >> 11, 53)])
+            out[position] = state
+            position, state, row = kernels.walk(position + 1, state, word, bits, *self._arrays,
+                                                plan.ratio, plan.spacing, plan.wide, W, E, scale,
+                                                out)
+        return out.tolist()
+
+    def log_normalizer(self, word: list[int]) -> float:
+        """Return ln Z(w) = ln Σ_o R^{matches(w, o)} over the feasible words o."""
+        if not word:
+            return 0.0
+        plan = self._plan(len(word))
+        W, E, row, exponent = self._swept(word, plan)
+        weights, exponents = _row_of(W, E, plan.wide, row, self._chain.successors(1))
+        highest = exponents.max()
+        return log(np.ldexp(weights, exponents - highest).sum()) + (highest + exponent) * log(2)
+
+    def weights(self, word: list[int]) -> list[dict[int, Fraction]]:
+        """
+        Return Ŵ_1…Ŵ_n exactly as they are drawn from, up to one factor for each position.
+
+        For inspection and tests: every weight is stored.
+
+        :return: for each position, number → weight of the states within as many moves.
+        """
+        n = len(word)
+        plan = self._plan(n)
+        plan = replace(plan, spacing=1, shape=(n + 1, plan.shape[1]))
+        W, E, _, _ = self._swept(word, plan)
+        states = [np.arange(1, self._chain.reached(t) + 1) for t in range(1, n + 1)]
+        return [dict(zip(some.tolist(), map(Fraction, as_integers(
+            *_row_of(W, E, plan.wide, t, some))), strict=True)) for t, some in enumerate(states, 1)]
+
+    def _swept(self, word, plan):
+        from symdp_ros.core import kernels
+
+        W, E, scale = plan.workspace(len(word))
+        exponent, row = kernels.sweep(np.array(word, np.int64), *self._arrays, plan.ratio,
+                                      plan.spacing, plan.rescale_every, plan.wide, W, E, scale)
+        return W, E, row, exponent
+
+    def _plan(self, length):
+        plan = self._plans.get(length)
+        if plan is None:
+            if len(self._plans) > 1_000:
+                self._plans.clear()
+            plan = self._plans[length] = self._make_plan(length)
+        return plan
+
+    def _make_plan(self, length):
+        chain = self._chain
+        ratio = match_ratio(self._epsilon_per_symbol, rounding_reserve(length, chain))
+        growth = log2(chain.most_successors * ratio)  # bits, in one move
+        wide = growth * length > _SPREAD_BITS
+        if wide and chain.mixing_moves is not None:
+            wide = growth * chain.mixing_moves > _SPREAD_BITS
+        width = chain.reached(length) + 1
+        spacing, rows = _spacing(length, STORED_BYTES // (width * (12 if wide else 8)))
+        return _Plan(ratio, wide, int(_GROWTH_BITS / growth) if growth else length + 1, spacing,
+                     (rows, width))
+
+
+def _spacing(length, most_rows):
+    """Return the least distance between stored rows that needs no more rows; or √n/2; and rows."""
+    if length + 1 <= most_rows:
+        return 1, length + 1
+    spacings = np.arange(2, max(2, round(sqrt(length) / 2)) + 1)
+    rows = -(-length // spacings) + 3 + spacings
+    i = int(np.argmax(rows <= most_rows)) if (rows <= most_rows).any() else len(rows) - 1
+    return int(spacings[i]), int(rows[i])
+
+
+def _row_of(W, E, wide, row, states):
+    """Return (float64, int64 exponents of two) of some states, same shape as `states`."""
+    weights, exponents = np.frexp(W[row, states])
+    return weights, exponents.astype(np.int64) + (E[row, states] if wide else 0)

@@ -1,0 +1,190 @@
+"""
+How many words lie at each Hamming distance, and a uniform draw among those at one.
+
+For a chain: M_t(s, e), the number of ways to go on from state s at position t that meet e errors,
+
+    M_n(s, 0) = 1,  M_{t−1}(s, e) = Σ_{s' ∈ C(s)} M_t(s', e − [s' ≠ w_t]),  m_ℓ = M_0(s_0, ℓ),   (1)
+
+in floats with an exponent of their own, so that no count is zero unless there is no word. A sum has
+at most N terms (N: the largest number of successors), so with u = 2⁻⁵³ a computed count is off by
+at most n·(N−1) factors of 1±u, and exact while it is below 2⁵³. O(n²·|E|) time.
+
+A word at distance ℓ is drawn forward: from (s, e) to s' with probability exactly proportional to
+the computed M_t(s', e − [s' ≠ w_t]). By the same telescoping as in `core.backward`, each word has
+1/m̂_ℓ times at most n·(N−1) factors of 1±u, m̂_ℓ being the computed m_ℓ. (Drawing from the
+exponential mechanism until the distance is ℓ would need less memory, but where words come in
+separate kinds, all near or all far, it might never end.)
+"""
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+
+import numpy as np
+
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
+from symdp_ros.core.reachable import ReachableChain
+
+_TABLES_BYTES = 2**26  # as many tables are kept at once; then more are computed again
+
+
+@dataclass(frozen=True)
+class Counts:
+    """m̂_ℓ = mantissa·2^exponent for ℓ = 0…n: float64 in [1, 2), or 0; int64."""
+
+    mantissa: np.ndarray
+    exponent: np.ndarray
+
+    @cached_property
+    def present(self) -> np.ndarray:
+        """The distances at which there is a word, ascending."""
+        return np.flatnonzero(self.mantissa)
+
+    @cached_property
+    def log(self) -> np.ndarray:
+        """ln m̂_ℓ of the distances that are present."""
+        return (np.log(self.mantissa[self.present])
+                + log(2) * self.exponent[self.present].astype(np.float64))
+
+
+class ChainWords:
+    """The feasible words of a chain that stores its edges; words are lists of state numbers."""
+
+    def __init__(self, chain: ReachableChain):
+        self.number, self.label = chain.number, chain.label
+        self.most_successors = chain.most_successors
+        self._chain = chain
+
+    def counts(self, word: list[int]) -> Counts:
+        """Return all m̂_ℓ, off by at most n·(N−1) factors of 1±2⁻⁵³."""
+        tables = _Tables(self._chain, word, len(word))
+        mantissa, exponent = tables.back(tables.last(), 0, len(word))
+        mantissa, exponent = mantissa[1], exponent[1].astype(np.int64)
+        return Counts(mantissa.copy(), np.where(mantissa == 0, 0, exponent))
+
+    def draw(self, word: list[int], distance: int, random) -> list[int]:
+        """Return one of the words at a distance at which there are some."""
+        tables = _Tables(self._chain, word, distance)
+        output = []
+        tables.walk(output, 0, len(word), tables.last(), 1, distance, random)
+        return output
+
+
+class AlphabetWords:
+    """All words over the states of a complete chain; word symbols are numbered from 1."""
+
+    def __init__(self, chain: Chain):
+        self.label = [None, *chain.states]
+        self.number = {label: i for i, label in enumerate(self.label)}
+        self.most_successors = len(chain)
+
+    def counts(self, word: list[int]) -> Counts:
+        """
+        Return all m̂_ℓ: C(n', ℓ')·(m−1)^ℓ'·m^(ℓ−ℓ') for n' known symbols, ℓ' = ℓ − (n − n').
+
+        Off by at most a factor 1 − 2⁻⁵².
+        """
+        m, unknown = self.most_successors, word.count(0)
+        known = len(word) - unknown
+        mantissa, exponent = np.zeros(len(word) + 1), np.zeros(len(word) + 1, np.int64)
+        count = m**unknown
+        for errors in range(known + 1):
+            if count == 0:
+                break
+            shift = max(0, count.bit_length() - 53)
+            fraction, power = np.frexp(float(count >> shift))
+            mantissa[unknown + errors], exponent[unknown + errors] = 2 * fraction, power - 1 + shift
+            count = count * (known - errors) * (m - 1) // (errors + 1)
+        return Counts(mantissa, exponent)
+
+    def draw(self, word: list[int], distance: int, random) -> list[int]:
+        """Return one of the words at a distance at which there are some, all equally likely."""
+        m, known = self.most_successors, len(word) - word.count(0)
+        errors = distance - word.count(0)
+        output = []
+        for symbol in word:
+            if symbol == 0:
+                symbol = 1 + draw_below(m, random)
+            else:
+                if draw_below(known, random) < errors:
+                    errors -= 1
+                    symbol = (symbol + draw_below(m - 1, random)) % m + 1
+                known -= 1
+            output.append(symbol)
+        return output
+
+
+class _Tables:
+    """
+    Tables M_t[s, e] for e ≤ most: (float64, int32 exponents), both of shape (states+1, most+1).
+
+    At position t only the states within t moves, and e ≤ n−t, are filled in.
+    """
+
+    def __init__(self, chain, word, most):
+        self._chain, self._word, self._most = chain, np.array(word, np.int64), most
+        self._shape = chain.reached(len(word)) + 1, most + 1
+        self._free = []
+
+    def last(self):
+        """Return M_n."""
+        mantissa, exponent = self._take()
+        mantissa[:, 0], exponent[:, 0] = 1, 0
+        return mantissa, exponent
+
+    def back(self, table, begin, end):
+        """Return M_begin from M_end, which is kept."""
+        kept = table
+        for t in range(end - 1, begin - 1, -1):
+            before = self._step(table, t)
+            if table is not kept:
+                self._free.append(table)
+            table = before
+        return table
+
+    def walk(self, output, begin, end, table, state, errors, random):
+        """
+        Append o_{begin+1}…o_end to the output, given M_end, and return (state, errors) there.
+
+        Half of the way is walked at a time, until the tables of a part can all be kept.
+        """
+        if (end - begin) * 12 * self._shape[0] * self._shape[1] > _TABLES_BYTES and end > begin + 1:
+            middle = (begin + end) // 2
+            half_way = self.back(table, middle, end)
+            state, errors = self.walk(output, begin, middle, half_way, state, errors, random)
+            self._free.append(half_way)
+            return self.walk(output, middle, end, table, state, errors, random)
+        tables = [table]
+        for t in range(end - 1, begin, -1):
+            tables.append(self._step(tables[-1], t))
+        for t in range(begin, end):
+            mantissa, exponent = table = tables.pop()
+            successors = self._chain.successors(state)
+            after = errors - (successors != self._word[t])
+            possible = (after >= 0) & (after < self._width(t + 1))
+            successors, after = successors[possible], after[possible]
+            weights, exponents = mantissa[successors, after], exponent[successors, after]
+            possible = weights > 0
+            i = draw_index(as_integers(weights[possible], exponents[possible].astype(np.int64)),
+                           random)
+            state, errors = int(successors[possible][i]), int(after[possible][i])
+            output.append(state)
+            if tables:
+                self._free.append(table)
+        return state, errors
+
+    def _step(self, table, t):
+        """Return M_t from M_{t+1}."""
+        from symdp_ros.core import kernels
+
+        before, chain = self._take(), self._chain
+        kernels.count_step(self._word[t], chain.offsets, chain.targets, chain.reached(t),
+                           self._width(t + 1), self._width(t), *table, *before)
+        return before
+
+    def _width(self, t):
+        return min(len(self._word) - t, self._most) + 1
+
+    def _take(self):
+        return self._free.pop() if self._free else (np.empty(self._shape),
+                                                    np.empty(self._shape, np.int32))

@@ -1,0 +1,341 @@
+"""
+Compiled loops of the offline mechanisms: import only where a route is privatized (numba is slow).
+
+States are numbered from 1 as in `core.reachable`; number 0 is nobody: its weight is always 0, and
+unknown symbols and the padding of `columns` point to it. The arrays that all loops share:
+
+    word      int64 (n,)            w_1…w_n
+    offsets   int64 (states+2,)     the successors of s are targets[offsets[s]:offsets[s+1]]
+    targets   uint32 (edges,)
+    columns   uint32 (D, states+1)  the first D successors of each state, padded with 0
+    long_rows int64 (·,)            the states with more than D successors, ascending
+    reach     int64 (levels,)       reach[t]: the states 1…reach[t] are within t moves of s_0
+    W         float64 (rows, ·)     weights of the states at one position in each row
+    E         int32, as W           exponents of two: the weight is W·2^E; or shape (1, 1): not used
+
+Rows of W: row i is position i·spacing, the last of them n; then two rows to work in; then those
+of the segment that is being walked.
+"""
+from math import frexp, ldexp
+
+import numba
+import numpy as np
+
+_FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
+_POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
+_TOP = 800                         # rescaled rows have their largest weight just below 2⁸⁰⁰
+_NEVER = np.int32(-2**30)          # the exponent of zero
+
+
+def _compiled(function):
+    """Compile on first use; keep the result on disk where some directory can be written."""
+    try:
+        return numba.njit(nogil=True, cache=True)(function)
+    except RuntimeError:
+        return numba.njit(nogil=True)(function)
+
+
+@_compiled
+def _reached(reach, position):
+    return reach[min(position, len(reach) - 1)]
+
+
+@_compiled
+def _gather(offsets, targets, columns, long_rows, after, here, count):
+    """here[s] = Σ after[s'] over the successors s' of s = 1…count."""
+    width = len(columns)
+    first = width % 4
+    if first == 0:
+        a, b, c, d = columns[0], columns[1], columns[2], columns[3]
+        for s in range(1, count + 1):
+            here[s] = after[a[s]] + after[b[s]] + after[c[s]] + after[d[s]]
+        first = 4
+    elif first == 1:
+        a = columns[0]
+        for s in range(1, count + 1):
+            here[s] = after[a[s]]
+    elif first == 2:
+        a, b = columns[0], columns[1]
+        for s in range(1, count + 1):
+            here[s] = after[a[s]] + after[b[s]]
+    else:
+        a, b, c = columns[0], columns[1], columns[2]
+        for s in range(1, count + 1):
+            here[s] = after[a[s]] + after[b[s]] + after[c[s]]
+    for j in range(first, width, 4):
+        a, b, c, d = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        for s in range(1, count + 1):
+            here[s] = here[s] + after[a[s]] + after[b[s]] + after[c[s]] + after[d[s]]
+    for s in long_rows:
+        if s > count:
+            break
+        total = here[s]
+        for e in range(offsets[s] + width, offsets[s + 1]):
+            total += after[targets[e]]
+        here[s] = total
+
+
+@_compiled
+def _gather_some(some, offsets, targets, after, here):
+    """As `_gather`, for the states listed in `some`."""
+    for s in some:
+        total = 0.0
+        for e in range(offsets[s], offsets[s + 1]):
+            total += after[targets[e]]
+        here[s] = total
+
+
+@_compiled
+def _gather_wide(offsets, targets, columns, long_rows, after, after_exponent, here, here_exponent,
+                 count):
+    """As `_gather`, with one exponent for each state, and weights in [1, 2) (or times R)."""
+    for s in range(1, count + 1):
+        here_exponent[s] = after_exponent[columns[0, s]]
+    for j in range(1, len(columns)):
+        a = columns[j]
+        for s in range(1, count + 1):
+            here_exponent[s] = max(here_exponent[s], after_exponent[a[s]])
+    for s in range(1, count + 1):
+        here[s] = 0.0
+    for j in range(len(columns)):
+        a = columns[j]
+        for s in range(1, count + 1):
+            gap = here_exponent[s] - after_exponent[a[s]]
+            here[s] += after[a[s]] * _POWERS[min(gap, _FAR)]
+    for s in long_rows:
+        if s > count:
+            break
+        highest = here_exponent[s]
+        for e in range(offsets[s], offsets[s + 1]):
+            highest = max(highest, after_exponent[targets[e]])
+        total = 0.0
+        for e in range(offsets[s], offsets[s + 1]):
+            gap = highest - after_exponent[targets[e]]
+            total += after[targets[e]] * _POWERS[min(gap, _FAR)]
+        here[s], here_exponent[s] = total, highest
+    bits = here.view(np.int64)
+    for s in range(1, count + 1):
+        exponent = (bits[s] >> 52) - 1023
+        here_exponent[s] += exponent
+        bits[s] -= exponent << 52
+
+
+@_compiled
+def _rescale(here, count, exponent):
+    factor = ldexp(1.0, -exponent)
+    for s in range(1, count + 1):
+        here[s] *= factor
+
+
+@_compiled
+def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, rescale_every, wide,
+          W, E, scale):
+    """
+    Fill the rows of W (and E) from position n down to 1.
+
+    Row t holds b_t(s)·V_t(s) for the states that can be reached in t moves, b_t being `ratio` at
+    w_t and 1 elsewhere. scale, int32 (n+1,): the power of two by which row t was divided on top of
+    what row t+1 was. Return the sum of `scale`, and the row of position 1.
+    """
+    n = len(word)
+    last = (n + spacing - 1) // spacing
+    row, total_scale = last, 0
+    for t in range(n, 0, -1):
+        count = _reached(reach, t)
+        scale[t] = 0
+        if t == n:
+            W[row, 1:count + 1] = 1.0
+            if wide:
+                E[row, 1:count + 1] = 0
+        else:
+            after = row
+            row = t // spacing if t % spacing == 0 else last + 1 + t % 2
+            if wide:
+                _gather_wide(offsets, targets, columns, long_rows, W[after], E[after], W[row],
+                             E[row], count)
+            else:
+                _gather(offsets, targets, columns, long_rows, W[after], W[row], count)
+                if t % rescale_every == 0:
+                    exponent = frexp(W[row, 1:count + 1].max())[1] - _TOP
+                    _rescale(W[row], count, exponent)
+                    scale[t] = exponent
+                    total_scale += exponent
+        W[row, 0] = 0.0
+        if wide:
+            E[row, 0] = _NEVER
+        if word[t - 1] <= count:
+            W[row, word[t - 1]] *= ratio
+    return total_scale, row
+
+
+@_compiled
+def _cone(state, depth, offsets, targets, cone, sizes, mark, stamp, most):
+    """
+    List the states within 0, 1, …, depth moves of a state: cone[:sizes[j]] is within j.
+
+    Return the first j at which there are more than `most`, or depth + 1.
+    """
+    cone[0], mark[state], size, tried = state, stamp, 1, 0
+    sizes[0] = 1
+    for j in range(1, depth + 1):
+        known = size
+        for i in range(tried, known):
+            for e in range(offsets[cone[i]], offsets[cone[i] + 1]):
+                s = targets[e]
+                if mark[s] != stamp:
+                    mark[s] = stamp
+                    cone[size] = s
+                    size += 1
+        tried = known
+        sizes[j] = size
+        if size > most:
+            return j
+    return depth + 1
+
+
+@_compiled
+def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, reach, ratio, wide,
+               W, E, scale, end_row, base, cone, sizes, mark, most):
+    """Fill the rows begin < t < end, from base on, as far as a walk from `state` can see them."""
+    dense_from = 0
+    if not wide:
+        dense_from = _cone(state, end - begin - 1, offsets, targets, cone, sizes, mark, begin + 1,
+                           most)
+    after = end_row
+    for t in range(end - 1, begin, -1):
+        row, ahead, count = base + t - begin - 1, t - begin, _reached(reach, t)
+        if wide:
+            _gather_wide(offsets, targets, columns, long_rows, W[after], E[after], W[row],
+                         E[row], count)
+            E[row, 0] = _NEVER
+        elif ahead >= dense_from:
+            _gather(offsets, targets, columns, long_rows, W[after], W[row], count)
+            if scale[t] != 0:
+                _rescale(W[row], count, scale[t])
+        else:
+            some = cone[:sizes[ahead]]
+            _gather_some(some, offsets, targets, W[after], W[row])
+            if scale[t] != 0:
+                factor = ldexp(1.0, -scale[t])
+                for s in some:
+                    W[row, s] *= factor
+        W[row, 0] = 0.0
+        if word[t - 1] <= count:
+            W[row, word[t - 1]] *= ratio
+        after = row
+
+
+@_compiled
+def _choose(first, last, targets, weights, exponents, wide, bits):
+    """
+    Return the edge that the point bits/2⁵³ falls on, or -1 where 53 bits cannot tell for sure.
+
+    The edges first…last−1 lie side by side, each as long as the weight of its target. Whatever
+    was rounded or left out moves an end by less than `margin`, and so do the bits not yet drawn.
+    """
+    highest = _NEVER
+    total = 0.0
+    if wide:
+        for e in range(first, last):
+            highest = max(highest, exponents[targets[e]])
+        for e in range(first, last):
+            gap = highest - exponents[targets[e]]
+            total += weights[targets[e]] * _POWERS[min(gap, _FAR)]
+    else:
+        for e in range(first, last):
+            total += weights[targets[e]]
+    point = bits * (total * 2.0**-53)
+    margin = (4 * (last - first) + 8) * (total * 2.0**-53)
+    right = 0.0
+    for e in range(first, last):
+        left = right
+        if wide:
+            gap = highest - exponents[targets[e]]
+            right += weights[targets[e]] * _POWERS[min(gap, _FAR)]
+        else:
+            right += weights[targets[e]]
+        if point + margin <= right or e == last - 1:
+            return e if e == first or point - margin >= left else -1
+    return -1
+
+
+@_compiled
+def walk(position, state, word, bits, offsets, targets, columns, long_rows, reach, ratio, spacing,
+         wide, W, E, scale, out):
+    """
+    Walk forward from a state at a position; W must hold what `sweep` left there.
+
+    bits, uint64 (n,): 64 random bits for each position. out, int64 (n,): the states walked.
+    Return (position, state, row): how far it came; where that is not n, the next state could not
+    be told from its bits, and row of W is that of the next position.
+    """
+    n = len(word)
+    last = (n + spacing - 1) // spacing
+    base = last + 3
+    size = W.shape[1] if spacing > 1 else 1
+    cone, mark = np.empty(size, np.int64), np.zeros(size, np.int64)
+    sizes = np.empty(spacing + 1, np.int64)
+    begin = position
+    while begin < n:
+        end = min((begin // spacing + 1) * spacing, n)
+        end_row = (end + spacing - 1) // spacing
+        if end - begin > 1:
+            _recompute(begin, end, state, word, offsets, targets, columns, long_rows, reach, ratio,
+                       wide, W, E, scale, end_row, base, cone, sizes, mark, size // 3)
+        for t in range(begin + 1, end + 1):
+            row = end_row if t == end else base + t - begin - 1
+            e = _choose(offsets[state], offsets[state + 1], targets, W[row],
+                        E[row if wide else 0], wide, np.float64(bits[t - 1] >> np.uint64(11)))
+            if e < 0:
+                return t - 1, state, row
+            state = np.int64(targets[e])
+            out[t - 1] = state
+        begin = end
+    return n, state, 0
+
+
+@_compiled
+def route(word, bits, offsets, targets, columns, long_rows, reach, ratio, spacing, rescale_every,
+          wide, W, E, scale, out):
+    """Sweep, then walk from s_0."""
+    sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, rescale_every, wide,
+          W, E, scale)
+    return walk(0, 1, word, bits, offsets, targets, columns, long_rows, reach, ratio, spacing,
+                wide, W, E, scale, out)
+
+
+@_compiled
+def count_step(symbol, offsets, targets, count, width_after, width, after, after_exponent, here,
+               here_exponent):
+    """
+    here[s, e] = Σ after[s', e − [s' ≠ symbol]] over the successors s' of s = 1…count.
+
+    Each entry is a float64 in [1, 2), or 0, times 2^exponent (int32). Entries e < width_after of
+    `after` are read, entries e < width of `here` written; width ≤ width_after + 1.
+    """
+    total, factor, factor_after = np.empty(width), np.empty(width), np.empty(width)
+    total_bits = total.view(np.int64)
+    factor_bits, after_bits = factor.view(np.int64), factor_after.view(np.int64)
+    highest = np.empty(width, np.int32)
+    for s in range(1, count + 1):
+        total[:] = 0.0
+        highest[:] = _NEVER
+        for e in range(offsets[s], offsets[s + 1]):
+            s_after = targets[e]
+            shift = 0 if s_after == symbol else 1
+            many = min(width_after, width - shift)
+            own, own_exponent = after[s_after], after_exponent[s_after]
+            for i in range(many):
+                a, b = np.int64(highest[i + shift]), np.int64(own_exponent[i])
+                top = max(a, b)
+                factor_bits[i] = max(np.int64(0), 1023 - (top - a)) << 52
+                after_bits[i] = max(np.int64(0), 1023 - (top - b)) << 52
+                highest[i + shift] = top
+            for i in range(many):
+                total[i + shift] = total[i + shift] * factor[i] + own[i] * factor_after[i]
+        for i in range(width):
+            grown = ((total_bits[i] >> 52) & 0x7ff) - 1023
+            zero = total_bits[i] == 0
+            here_exponent[s, i] = _NEVER if zero else highest[i] + grown
+            total_bits[i] = 0 if zero else total_bits[i] - (grown << 52)
+        here[s, :width] = total

@@ -1,0 +1,178 @@
+"""
+Permute-and-flip over words, by distances: its draw, and its probabilities in closed form.
+
+Permute-and-flip (McKenna & Sheldon 2020; for words: Benvenuti, Rao & Hale 2026, arXiv 2603.28903)
+equals reporting the noisy maximum with exponential noise (Ding et al. 2021): word o wins if its
+−d(w, o)·ln R + X_o is the largest, with independent unit exponentials X_o; R = e^{ε/2k}. All words
+at one distance ℓ share a utility, so the largest of m_ℓ unit exponentials stands for them all,
+
+    X_ℓ = −ln(1 − U^{1/m_ℓ}),  U uniform in (0, 1),                                           (1)
+
+and a uniform word at the winning distance is released. With p_ℓ = R^{−(ℓ−ℓ_min)}, a word at ℓ has
+
+    P[o] = p_ℓ ∫₀¹ (1 − p_ℓ x)^{m_ℓ−1} Π_{j≠ℓ} (1 − p_j x)^{m_j} dx.                            (2)
+
+**Rounding.** The m̂_ℓ that are drawn with, and the draw at a distance, are off m_ℓ, and off the
+uniform, by θ = n·(N+1)·2⁻⁵³ each in the logarithm (`core.distances`); the winner for the given m̂
+and R is decided exactly. Let F(s) be ln P[o] with all m scaled by s in e^{−sH(x)}, H = −Σ m_j
+ln(1 − p_j x): convex and decreasing in s, F(1/2) ≤ ln ∫ (1−x)^{−1/2} dx = ln 2, and F(1) ≥ −L with
+L = n·(ln N + ln R), as o may come first among the ≤ N^n words and is then taken with p_ℓ ≥ R^{−n}.
+So |F(s) − F(1)| ≤ |s − 1|·(ln 2 + L)/(1/2 − |s − 1|), and with |s − 1| ≤ e^θ − 1, the words' ratio
+is off by less than 2θ + 4.1·θ·(0.7 + L) < 5·θ·(1 + L) in the logarithm: `rounding_reserve`.
+R is chosen with 2k·ln R ≤ ε − reserve; where that is not positive, R = 1, all feasible words are
+equally likely, and they are drawn without looking at the word.
+"""
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import ceil, inf, log
+
+import numpy as np
+
+from symdp_ros.core.distances import Counts
+
+_LARGEST_LOG_RATIO = 28  # R ≤ 2⁴⁰ < e²⁸
+_DRAWN_BITS = 32         # of each U to begin with
+_NEGLIGIBLE = 45.0       # e⁻⁴⁵ < 10⁻¹⁹: integrands are cut off that far below their peak
+_PANEL = 0.5             # width in ln x of the panels of quadrature
+_CHUNK = 2**20
+
+
+def rounding_reserve(length: int, most_successors: int, epsilon_per_symbol: Fraction) -> Fraction:
+    """Return 5·θ·(1 + L) or a little more (see the module)."""
+    largest_loss = length * (most_successors.bit_length()
+                             + min(epsilon_per_symbol / 2, Fraction(_LARGEST_LOG_RATIO)))
+    return Fraction(5 * length * (most_successors + 1), 2**53) * (1 + largest_loss)
+
+
+def draw_distance(counts: Counts, ratio: float, random) -> int:
+    """
+    Draw the distance of permute-and-flip, exactly for the given counts and ratio.
+
+    Each score lies between those of the two ends of what is known of its U. While the intervals
+    of the best ones overlap, more bits of their U are drawn, with twice the digits. Distances that
+    are more than 1 behind in floats are left out beforehand.
+
+    :param counts: m̂_ℓ, at least one of them positive.
+    :param ratio: R ≥ 1.
+    """
+    width = _DRAWN_BITS
+    drawn = {d: random.getrandbits(width) for d in counts.present.tolist()}
+    lowest, highest = _rough_scores(counts, ratio, np.array([*drawn.values()]))
+    near = highest > lowest.max() - 1
+    drawn = {d: u for (d, u), kept in zip(drawn.items(), near.tolist(), strict=True) if kept}
+    while len(drawn) > 1:
+        with localcontext() as context:
+            context.prec = 2 * width
+            lowest, highest = _scores(counts, ratio, drawn, width)
+        best = max(lowest.values())
+        drawn = {d: u for d, u in drawn.items() if highest[d] >= best}
+        if len(drawn) > 1:
+            drawn = {d: u << width | random.getrandbits(width) for d, u in drawn.items()}
+            width *= 2
+    return next(iter(drawn))
+
+
+def _rough_scores(counts, ratio, drawn):
+    """Return the scores of `_scores` in floats, off by far less than 1/2."""
+    with np.errstate(divide='ignore'):
+        log_z = np.log(-np.log([drawn / 2**_DRAWN_BITS, (drawn + 1) / 2**_DRAWN_BITS])) - counts.log
+        largest = np.where(log_z < -40, -log_z, -np.log(-np.expm1(-np.exp(log_z))))
+    return largest - counts.present * log(ratio)
+
+
+def _scores(counts, ratio, drawn, width):
+    """
+    Return the least and the largest score of each distance, U being in [u, u+1]/2^width.
+
+    With 2·width digits and correctly rounded ln and exp, what is computed is off by less than
+    `slack`: ln U, ln m̂ and ln R are good to more than 1.9·width digits, and 1 − e^{−z} loses at
+    most another `width` of them, as z > 10^{−width} there.
+    """
+    slack = Decimal(10)**(4 - width)
+    log_two, log_ratio = Decimal(2).ln(), Decimal(ratio).ln()
+    lowest, highest = {}, {}
+    for distance, u in drawn.items():
+        log_count = (Decimal(float(counts.mantissa[distance])).ln()
+                     + int(counts.exponent[distance]) * log_two)
+        utility = -distance * log_ratio
+        lowest[distance] = utility + _largest(u, width, log_count) - slack
+        highest[distance] = utility + _largest(u + 1, width, log_count) + slack
+    return lowest, highest
+
+
+def _largest(u, width, log_count):
+    """Return −ln(1 − U^{1/m}) for U = u / 2^width."""
+    if u == 0:
+        return Decimal(0)
+    if u == 1 << width:
+        return Decimal('Infinity')
+    log_z = (-(Decimal(u) / (1 << width)).ln()).ln() - log_count  # U^{1/m} = e^{−z}
+    if log_z < -3 * width:  # e⁻³ < 1/10; z − z²/2 < 1 − e^{−z} < z
+        return -log_z
+    return -(1 - (-log_z.exp()).exp()).ln()
+
+
+def log_probabilities(counts: Counts, ratio: float) -> np.ndarray:
+    """
+    Return ln P[o] for one word o at each distance, by equation (2), to a relative error of 10⁻⁹.
+
+    With x = e^y, the integrand e^{y − H(e^y)} is log-concave and entire in y: composite Gauss–
+    Legendre quadrature between the points where it is negligible.
+
+    :return: float64, shape (n+1,); −inf where there is no word.
+    """
+    distances, log_counts = counts.present, counts.log
+    log_p = -(distances - distances[0]) * log(ratio)
+    one_less = log_counts.copy()
+    one_less[0] = -inf
+    if counts.exponent[distances[0]] > 52:
+        one_less[0] = log_counts[0]
+    elif (first := np.ldexp(counts.mantissa[distances[0]], counts.exponent[distances[0]])) > 1:
+        one_less[0] = log(first - 1)
+
+    def hazard(y, logs):
+        """Return H(e^y), same shape as y."""
+        with np.errstate(over='ignore'):
+            return np.exp(logs + _log_hazard(y[:, None] + log_p)).sum(axis=1)
+
+    scale = log_counts + log_p
+    start = min(0.0, -(scale.max() + log(np.exp(scale - scale.max()).sum()))) - 1
+    floor = start - float(hazard(np.array([start]), log_counts)[0]) - _NEGLIGIBLE
+    low, high = floor, _last_above(floor, start, lambda y: y - hazard(np.array([y]), one_less)[0])
+    panels = ceil((high - low) / _PANEL)
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    half = (high - low) / panels / 2
+    y = (low + half * (2 * np.arange(panels)[:, None] + 1 + nodes)).ravel()
+    log_weights = np.log(np.tile(weights * half, panels))
+    sums = np.full(len(distances), -inf)
+    for begin in range(0, len(y), max(1, _CHUNK // len(distances))):
+        some = slice(begin, begin + max(1, _CHUNK // len(distances)))
+        shared = log_weights[some] + y[some] - hazard(y[some], log_counts)
+        own = -_log_one_minus_exp(y[some, None] + log_p)
+        sums = np.logaddexp(sums, np.logaddexp.reduce(shared[:, None] + own, axis=0))
+    result = np.full(len(counts.mantissa), -inf)
+    result[distances] = log_p + sums
+    return result
+
+
+def _last_above(floor, start, function):
+    """Return the last y ≤ 0 with function(y) ≥ floor, for one that falls from `start` on."""
+    if function(-1e-300) >= floor:
+        return 0.0
+    low, high = start, 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if function(middle) >= floor else (low, middle)
+    return high
+
+
+def _log_one_minus_exp(v):
+    """Return ln(1 − e^v) for v < 0."""
+    with np.errstate(divide='ignore'):
+        return np.where(v < -0.7, np.log1p(-np.exp(v)), np.log(-np.expm1(v)))
+
+
+def _log_hazard(v):
+    """Return ln(−ln(1 − e^v)) for v < 0."""
+    with np.errstate(divide='ignore'):
+        return np.where(v < -36, v, np.log(-_log_one_minus_exp(v)))

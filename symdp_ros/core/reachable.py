@@ -1,0 +1,127 @@
+"""The part of a chain that a word can visit, numbered in the order in which it is reached."""
+from functools import cached_property
+
+import numpy as np
+
+from symdp_ros.core.chain import Chain
+
+
+class ReachableChain:
+    """
+    The states that can be reached from s_0, numbered from 1 in breadth-first order.
+
+    So s_0 is 1, and the states that can be reached in at most t moves are 1…reach[t]: loops over a
+    position go over a prefix. Number 0 is nobody: it stands for unknown symbols and for states
+    that cannot be reached, which no output ever matches.
+
+    Arrays (see `core.kernels`): offsets, targets, columns, long_rows, reach; O(edges) memory.
+
+    :param chain: one that stores its edges.
+    """
+
+    def __init__(self, chain: Chain):
+        offsets, targets = chain.csr()
+        states, index = chain.states, chain.state_index
+        order, self.reach = _breadth_first(offsets, targets, index[chain.initial_state])
+        number = np.zeros(len(states), np.int64)
+        number[order] = np.arange(1, len(order) + 1)
+        degrees = np.diff(offsets)[order]
+        self.offsets = np.zeros(len(order) + 2, np.int64)
+        np.cumsum(degrees, out=self.offsets[2:])
+        self.targets = number[targets[_edges_of(offsets, order)]].astype(np.uint32)
+        width = _column_count(degrees)
+        self.columns = np.zeros((width, len(order) + 1), np.uint32)
+        for j in range(width):
+            rows = 1 + np.flatnonzero(degrees > j)
+            self.columns[j, rows] = self.targets[self.offsets[rows] + j]
+        self.long_rows = 1 + np.flatnonzero(degrees > width)
+        self.most_successors = int(degrees.max())
+        #: label → number, of every state of the chain; None → 0.
+        self.number = {**dict(zip(states, number.tolist(), strict=True)), None: 0}
+        #: number → label; the one of 0 is None.
+        self.label = [None, *(states[i] for i in order.tolist())]
+
+    def __len__(self):
+        """Return the number of states that can be reached."""
+        return len(self.label) - 1
+
+    def reached(self, position: int) -> int:
+        """Return how many states can be reached in at most that many moves."""
+        return int(self.reach[min(position, len(self.reach) - 1)])
+
+    def successors(self, state: int) -> np.ndarray:
+        """Return the numbers of the successors: uint32."""
+        return self.targets[self.offsets[state]:self.offsets[state + 1]]
+
+    @cached_property
+    def mixing_moves(self) -> int | None:
+        """
+        Some r for which C^r(s) is the same for all states s; None: none was found.
+
+        C^r(s) is what can be reached in exactly r moves. All of it is within T, what can be
+        reached in i moves from anywhere, for i ≤ r. If every state reaches one hub ∈ T in
+        exactly a moves, and the hub all of T in exactly b, then C^r(s) = T for r ≥ max(i, a + b).
+        A few hubs are tried, and up to 1,000 moves from each.
+        """
+        everyone = np.arange(len(self) + 1) > 0
+        rows = np.repeat(np.arange(1, len(self) + 1), np.diff(self.offsets[1:]))
+
+        def image(some):
+            result = np.zeros_like(some)
+            result[self.targets[some[rows]]] = True
+            return result
+
+        def preimage(some):
+            result = np.zeros_like(some)
+            result[rows[some[self.targets]]] = True
+            return result
+
+        stable, kept = _moves_until(everyone, image, lambda now, past: (now == past).all())
+        if kept is None:
+            return None
+        found = []
+        for i in np.flatnonzero(kept)[[int(q * (kept.sum() - 1)) for q in (0, .25, .5, .75)]]:
+            hub = np.arange(len(self) + 1) == i
+            there, _ = _moves_until(hub, preimage, lambda now, past: (now == everyone).all())
+            onward, _ = _moves_until(hub, image, lambda now, past: (now == kept).all())
+            if there is None or onward is None:
+                return None
+            found.append(max(stable, there + onward))
+        return min(found)
+
+
+def _moves_until(some, step, done):
+    for moves in range(1, 1_000):
+        past, some = some, step(some)
+        if done(some, past):
+            return moves, some
+    return None, None
+
+
+def _edges_of(offsets, rows):
+    """Return the positions in `targets` of the edges of these rows, row after row: int64."""
+    counts = offsets[rows + 1] - offsets[rows]
+    return np.repeat(offsets[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+
+
+def _breadth_first(offsets, targets, initial):
+    """Return the states in the order they are reached, and how many are within 0, 1, … moves."""
+    seen = np.zeros(len(offsets) - 1, bool)
+    level = np.array([initial])
+    levels = []
+    while len(level):
+        seen[level] = True
+        levels.append(level)
+        found = targets[_edges_of(offsets, level)]
+        level = np.unique(found[~seen[found]]).astype(np.int64)
+    return np.concatenate(levels), np.cumsum([len(level) for level in levels])
+
+
+def _column_count(degrees):
+    """
+    Return how many successors of each row go into padded columns; the others cost thrice as much.
+    """
+    rows_with_more = np.bincount(degrees)[::-1].cumsum()[::-1][1:]  # [d]: rows with > d successors
+    overflow = rows_with_more[::-1].cumsum()[::-1]                  # [d]: edges beyond column d
+    cost = np.arange(len(overflow)) * len(degrees) + 3 * overflow
+    return 1 + int(np.argmin(np.append(cost[1:], len(overflow) * len(degrees))))

@@ -1,0 +1,125 @@
+"""Hypothesis strategies, chains and helpers that the tests of the core share."""
+import os
+import secrets
+from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
+from random import Random
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from symdp_ros import Chain, Privacy
+
+#: Nothing is timed; a failing example is printed so that it can be replayed.
+relaxed = settings(deadline=None, max_examples=100, print_blob=True,
+                   suppress_health_check=[HealthCheck.too_slow])
+
+#: N = 3, 2, 1, 4. C(s0) and C(s1) are the paper's.
+FOUR = Chain({'s0': ['s1', 's2', 's3'], 's1': ['s1', 's2'], 's2': ['s0'],
+              's3': ['s3', 's0', 's1', 's2']}, 's0')
+RING = Chain({'a': ['b'], 'b': ['c'], 'c': ['d'], 'd': ['a', 'd']}, 'a')
+#: p and q are never left for r and t: r and t cannot be reached from them.
+SPLIT = Chain({'p': ['q', 'p'], 'q': ['p'], 'r': ['t', 'p'], 't': ['r', 't', 'q']}, 'r')
+COMPLETE = Chain.complete(['x', 'y', 'z'], 'x')
+CHAINS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'complete': COMPLETE}
+
+
+def grid(side, *, staying=True):
+    """Return the chain of a square grid, moves in the order stay, west, east, south, north."""
+    steps = [(0, 0)] * staying + [(-1, 0), (1, 0), (0, -1), (0, 1)]
+    cells = [(x, y) for y in range(side) for x in range(side)]
+    return Chain({f'{x},{y}': [f'{x + dx},{y + dy}' for dx, dy in steps
+                               if (x + dx, y + dy) in cells] for x, y in cells}, '0,0')
+
+
+@st.composite
+def successor_maps(draw, max_states=6):
+    """Rows of a chain: every state has a successor; their order is random."""
+    names = [f's{i}' for i in range(draw(st.integers(1, max_states)))]
+    row = st.lists(st.sampled_from(names), min_size=1, unique=True)
+    return {name: draw(row) for name in names}
+
+
+@st.composite
+def chains(draw, max_states=6, complete=True):
+    """Chains of few states; where `complete`, now and then a complete one."""
+    rows = draw(successor_maps(max_states))
+    initial = draw(st.sampled_from(list(rows)))
+    if complete and draw(st.integers(0, 9)) == 0:
+        return Chain.complete(rows, initial)
+    return Chain(rows, initial)
+
+
+def symbols(chain):
+    """Sensitive symbols: states, and None for an unknown one."""
+    return st.sampled_from((*chain.states, None))
+
+
+def words(chain, max_size=20):
+    """Sensitive words, mostly infeasible ones."""
+    return st.lists(symbols(chain), max_size=max_size)
+
+
+@st.composite
+def privacies(draw, max_epsilon=2000.0):
+    """Privacy parameters, small and large ε, k up to 5."""
+    epsilon = draw(st.sampled_from([0.0, 1e-9, 0.1, 2.0]) | st.floats(0, 10)
+                   | st.floats(0, max_epsilon))
+    return Privacy(epsilon, draw(st.integers(1, 5)))
+
+
+def per_symbol(epsilon, adjacency):
+    """Return ε/k, the smaller of both readings of the float ε: as a decimal, as a binary."""
+    return min(Fraction(str(epsilon)), Fraction(*epsilon.as_integer_ratio())) / adjacency
+
+
+def exp_bounds(exponent, digits=80):
+    """
+    Return rational numbers (lower, upper) around e^exponent, 10^(1-digits) of it apart.
+
+    `decimal` rounds exp correctly, half to even, so its neighbours are bounds; so is 1 + exponent
+    from below.
+    """
+    if exponent == 0:
+        return Fraction(1), Fraction(1)
+    bounds = []
+    for rounding, step in ((ROUND_FLOOR, Decimal.next_minus), (ROUND_CEILING, Decimal.next_plus)):
+        context = Context(prec=digits, rounding=rounding)
+        quotient = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+        bounds.append(Fraction(step(context.exp(quotient), context)))
+    return max(bounds[0], 1 + exponent), bounds[1]
+
+
+def feasible_words(chain, length, start=None):
+    """Yield every word of this length that can be walked from the start, as a tuple."""
+    if length == 0:
+        yield ()
+        return
+    for state in chain.successors(chain.initial_state if start is None else start):
+        for rest in feasible_words(chain, length - 1, state):
+            yield (state, *rest)
+
+
+class Scripted:
+    """A `random` from which the mechanism takes exactly the integers given, in order."""
+
+    def __init__(self, integers, width):
+        self._left = list(integers)
+        self._bits, self._shift = {30: (32, 2), 60: (64, 4)}[width]
+        self.calls = 0
+
+    def getrandbits(self, bits):
+        self.calls += 1
+        assert self._left, 'more integers were drawn than the test gives'
+        size = bits // self._bits
+        part, self._left = self._left[:size], self._left[size:]
+        part += [0] * (size - len(part))
+        return int.from_bytes(b''.join((value << self._shift).to_bytes(self._bits // 8, 'little')
+                                       for value in reversed(part)), 'little')
+
+
+def replayable_random():
+    """Return a generator whose seed is printed, and taken from SYMDP_TEST_SEED where set."""
+    seed = int(os.environ.get('SYMDP_TEST_SEED') or secrets.randbits(32))
+    print(f'replay with SYMDP_TEST_SEED={seed}')
+    return Random(seed)

@@ -1,0 +1,112 @@
+"""What may import what, and what the package exports."""
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import symdp_ros
+from symdp_ros.core import errors
+
+PACKAGE = Path(symdp_ros.__file__).parent
+THIRD_PARTY = {'numpy', 'scipy', 'numba', 'yaml'}
+
+#: Where a file lies → the parts of this package that it may import.
+LAYERS = {'core': ('symdp_ros.core',), 'maps': ('symdp_ros.core', 'symdp_ros.maps')}
+FILES = [(path, parts) for layer, parts in LAYERS.items()
+         for path in sorted((PACKAGE / layer).rglob('*.py'))]
+
+
+def imported(source, package):
+    """Return the absolute names that a module of this package imports, at any depth."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split('.')[:len(package.split('.')) + 1 - node.level]
+            base = '.'.join([*(above if node.level else []), *filter(None, [node.module])])
+            names.update(f'{base}.{alias.name}' for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in (
+                '__import__', 'import_module', 'importlib.import_module'):
+            names.add(ast.literal_eval(node.args[0]))
+    return names
+
+
+def strangers(source, package, parts):
+    """Return the imports that this layer must not have."""
+    def allowed(name):
+        top = name.partition('.')[0]
+        if top == 'symdp_ros':
+            return any(f'{name}.'.startswith(f'{part}.') for part in parts)
+        return top in sys.stdlib_module_names or top in THIRD_PARTY
+
+    return sorted(name for name in imported(source, package) if not allowed(name))
+
+
+@pytest.mark.parametrize('path, parts', FILES, ids=lambda x: getattr(x, 'stem', ''))
+def test_imports(path, parts):
+    package = '.'.join(path.parent.relative_to(PACKAGE.parent).parts)
+    assert strangers(path.read_text(encoding='utf-8'), package, parts) == []
+
+
+def test_there_are_files_to_look_at():
+    assert {'chain', 'online', 'privacy', 'response'} <= {path.stem for path, _ in FILES}
+
+
+@pytest.mark.parametrize('source, found', [
+    ('import rclpy', ['rclpy']), ('import os, rclpy.node as n', ['rclpy.node']),
+    ('from std_msgs.msg import String', ['std_msgs.msg.String']),
+    ('def f():\n    from launch import actions', ['launch.actions']),
+    ('try:\n    import rclpy\nexcept ImportError:\n    pass', ['rclpy']),
+    ('__import__("rclpy")', ['rclpy']), ('importlib.import_module("rclpy")', ['rclpy']),
+    ('import symdp_ros', ['symdp_ros']), ('from symdp_ros import Chain', ['symdp_ros.Chain']),
+    ('import symdp_ros.corex', ['symdp_ros.corex']),
+    ('from symdp_ros.ros import qos', ['symdp_ros.ros.qos']),
+    ('from symdp_ros import nodes', ['symdp_ros.nodes']),
+    ('from .. import cli', ['symdp_ros.cli']), ('from ..maps import a', ['symdp_ros.maps.a']),
+    ('from . import chain\nfrom .chain import Chain\nimport symdp_ros.core.graph\n'
+     'from symdp_ros.core import errors\nimport numpy as np\nimport collections.abc', [])])
+def test_the_search_finds(source, found):
+    assert strangers(source, 'symdp_ros.core', LAYERS['core']) == found
+
+
+def test_the_core_runs_where_no_ros_is():
+    """And loads none where there is one."""
+    done = subprocess.run([sys.executable, '-c', """
+import importlib, pkgutil, sys
+class Finder:
+    def find_spec(name, path=None, target=None):
+        top = name.partition('.')[0]
+        if top in ('rclpy', 'launch', 'launch_ros', 'ament_index_python') or top[-5:] == '_msgs':
+            raise AssertionError(f'{name} is imported')
+sys.meta_path.insert(0, Finder)
+import symdp_ros.core
+for module in pkgutil.walk_packages(symdp_ros.core.__path__, 'symdp_ros.core.'):
+    importlib.import_module(module.name)
+from symdp_ros import Chain, OnlineMechanism, Privacy
+chain = Chain({'a': ['b'], 'b': ['a']}, 'a')
+print(OnlineMechanism(chain, Privacy(1.0), policy='guided').privatize(['a', None, 'b']))
+"""], capture_output=True, text=True, cwd=PACKAGE.parent)
+    assert (done.returncode, done.stdout) == (0, "['b', 'a', 'b']\n"), done.stderr
+
+
+def test_exported_names():
+    exported = symdp_ros.__all__
+    assert len(set(exported)) == len(exported)
+    assert all(hasattr(symdp_ros, name) for name in exported)
+    assert {'Chain', 'OnlineMechanism', 'Privacy', '__version__'} <= set(exported)
+    namespace = {}
+    exec('from symdp_ros import *', namespace)
+    assert set(exported) <= set(namespace)
+
+
+def test_all_errors_are_exported_derive_from_one_and_are_in_its_tree():
+    found = {name for name, value in vars(errors).items()
+             if isinstance(value, type) and issubclass(value, BaseException)}
+    assert {'SymdpError', 'ChainError', 'PrivacyError', 'UnknownSymbolError'} <= found
+    assert found <= set(symdp_ros.__all__)
+    for name in found:
+        assert issubclass(getattr(symdp_ros, name), errors.SymdpError)
+        assert f' {name}' in errors.__doc__

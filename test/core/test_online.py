@@ -1,0 +1,524 @@
+"""The online mechanism: what is drawn, exactly; what that reveals; the word that it carries."""
+import traceback
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from math import exp, lcm, prod
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from strategies import (chains, CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, grid,
+                        per_symbol, privacies, relaxed, replayable_random, Scripted, symbols,
+                        words)
+
+from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy,
+                       SymdpError, UnknownSymbolError)
+from symdp_ros.core import online
+from symdp_ros.core.response import exp_lower_bound, Response, responses
+
+POLICIES = ('paper', 'guided')
+LN_2 = 0.6931471805599453  # the float just below ln 2
+ALPHA = 1e-6
+both_policies = pytest.mark.parametrize('policy', POLICIES)
+for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
+
+
+# The distributions.
+
+def algorithm_4(chain, symbol, previous, epsilon, adjacency):
+    """Return μ(· | s_t, o_{t−1}) as the paper writes it, in floats."""
+    feasible = chain.successors(previous)
+    n = len(feasible)
+    if symbol not in feasible:
+        return {state: 1 / n for state in feasible}
+    tau = 1 / ((n - 1) * exp(-epsilon / adjacency) + 1)
+    return {state: tau if state == symbol else (1 - tau) / (n - 1) for state in feasible}
+
+
+@pytest.mark.parametrize('adjacency', [1, 2, 3])
+@pytest.mark.parametrize('epsilon', [0.0, 0.1, LN_2, 2.0, 10.0, 40.0])
+@for_all_chains
+def test_algorithm_4(chain, epsilon, adjacency):
+    mechanism = OnlineMechanism(chain, Privacy(epsilon, adjacency))
+    for previous, symbol in product(chain.states, (*chain.states, None)):
+        exact = mechanism.exact_distribution(symbol, previous)
+        assert sum(exact.values()) == 1 and tuple(exact) == chain.successors(previous)
+        assert mechanism.distribution(symbol, previous) == {s: float(p) for s, p in exact.items()}
+        expected = algorithm_4(chain, symbol, previous, epsilon, adjacency)
+        assert exact == pytest.approx(expected, abs=1.01e-10)
+
+
+@pytest.mark.parametrize('symbol, previous, expected', [
+    ('s1', 's0', {'s1': 1 / 2, 's2': 1 / 4, 's3': 1 / 4}),              # N = 3: τ = 1/(2/2 + 1)
+    ('s3', 's0', {'s1': 1 / 4, 's2': 1 / 4, 's3': 1 / 2}),
+    ('s0', 's0', {'s1': 1 / 3, 's2': 1 / 3, 's3': 1 / 3}),
+    (None, 's0', {'s1': 1 / 3, 's2': 1 / 3, 's3': 1 / 3}),
+    ('s1', 's1', {'s1': 2 / 3, 's2': 1 / 3}),                           # N = 2: τ = 1/(1/2 + 1)
+    ('s3', 's1', {'s1': 1 / 2, 's2': 1 / 2}),
+    ('s0', 's2', {'s0': 1}), ('s3', 's2', {'s0': 1}), (None, 's2', {'s0': 1}),
+    ('s2', 's3', {'s3': 1 / 5, 's0': 1 / 5, 's1': 1 / 5, 's2': 2 / 5})])
+def test_by_hand_at_ln_2(symbol, previous, expected):
+    found = OnlineMechanism(FOUR, Privacy(LN_2)).distribution(symbol, previous)
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert found == pytest.approx(
+        OnlineMechanism(FOUR, Privacy(3 * LN_2, 3)).distribution(symbol, previous), abs=1e-9)
+
+
+@for_all_chains
+def test_guided_draws_as_the_paper_does_about_its_target(chain):
+    paper, guided = (OnlineMechanism(chain, Privacy(2.0), policy=p) for p in POLICIES)
+    for previous, symbol in product(chain.states, (*chain.states, None)):
+        target = guided.target(symbol, previous)
+        assert guided.exact_distribution(symbol, previous) == \
+            paper.exact_distribution(target, previous)
+        if symbol in chain.successors(previous):
+            assert paper.target(symbol, previous) == target == symbol
+        else:
+            assert paper.target(symbol, previous) is None
+
+
+@both_policies
+@for_all_chains
+def test_weights(chain, policy):
+    mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy)
+    others, beyond = mechanism.weights()
+    assert others.shape == beyond.shape == (len(chain),)
+    for previous, other, more in zip(chain.states, others, beyond, strict=True):
+        aimed = chain.successors(previous)[0]
+        chances = mechanism.distribution(aimed, previous)
+        assert chances.pop(aimed) == pytest.approx(other + more, abs=1e-15)
+        assert list(chances.values()) == pytest.approx([other] * len(chances), abs=1e-15)
+
+
+# The promise, in exact arithmetic.
+
+def excess(mechanism, length, epsilon, adjacency):
+    """
+    Return a pair of words, an output and j that break P[o|w] ≤ e^{jε/k}·P[o|w'], or None.
+
+    For all w, w' of this length, unknown symbols included, j = their Hamming distance, and all
+    feasible o. For j ≤ k this is the promise of the word: e^ε.
+    """
+    chain = mechanism.chain
+    inputs = (*chain.states, None)
+    bounds = [exp_bounds(j * per_symbol(epsilon, adjacency))[0] for j in range(length + 1)]
+    every = list(product(range(len(inputs)), repeat=length))
+    pairs = [(i, j, sum(map(int.__ne__, every[i], every[j])))
+             for i in range(len(every)) for j in range(len(every)) if i != j]
+    columns = {}
+    for previous in chain.states:
+        rows = [mechanism.exact_distribution(symbol, previous) for symbol in inputs]
+        scale = lcm(*(p.denominator for row in rows for p in row.values()))
+        for state in chain.successors(previous):
+            columns[previous, state] = [int(row[state] * scale) for row in rows]
+    for output in feasible_words(chain, length):
+        moves = [columns[move] for move in zip((chain.initial_state, *output), output)]
+        chances = [prod(column[i] for column, i in zip(moves, word)) for word in every]
+        left = [[bound.denominator * chance for chance in chances] for bound in bounds]
+        right = [[bound.numerator * chance for chance in chances] for bound in bounds]
+        for i, j, distance in pairs:
+            if left[distance][i] > right[distance][j]:
+                return every[i], every[j], output, distance
+    return None
+
+
+@pytest.mark.parametrize('adjacency', [1, 2, 3])
+@pytest.mark.parametrize('epsilon', [0.0, 0.1, 1.0, 5.0, 700.0])
+@both_policies
+@for_all_chains
+def test_every_pair_of_words_and_every_output(chain, policy, epsilon, adjacency):
+    mechanism = OnlineMechanism(chain, Privacy(epsilon, adjacency), policy=policy)
+    for length in (1, 2, 3):
+        assert excess(mechanism, length, epsilon, adjacency) is None
+
+
+@pytest.mark.parametrize('chain', [FOUR, COMPLETE], ids=['four', 'complete'])
+@both_policies
+def test_the_search_finds_an_excess(chain, policy):
+    mechanism = OnlineMechanism(chain, Privacy(1.0 + 1e-6), policy=policy)
+    assert [excess(mechanism, length, 1.0, 1) is None for length in (1, 2, 3)] == [False] * 3
+
+
+@relaxed
+@given(chains(), privacies(), st.sampled_from(POLICIES))
+def test_no_two_symbols_differ_by_more(chain, privacy, policy):
+    mechanism = OnlineMechanism(chain, privacy, policy=policy)
+    largest, _ = exp_bounds(per_symbol(privacy.epsilon, privacy.adjacency))
+    for previous in chain.states:
+        rows = [mechanism.exact_distribution(s, previous) for s in (*chain.states, None)]
+        for row in rows:
+            assert sum(row.values()) == 1 and tuple(row) == chain.successors(previous)
+        for state in chain.successors(previous):
+            chances = [row[state] for row in rows]
+            assert 0 < max(chances) <= largest * min(chances)
+
+
+@both_policies
+@for_all_chains
+def test_epsilon_zero_reveals_nothing(chain, policy):
+    mechanism = OnlineMechanism(chain, Privacy(0.0), policy=policy)
+    for previous, symbol in product(chain.states, (*chain.states, None)):
+        feasible = chain.successors(previous)
+        assert mechanism.exact_distribution(symbol, previous) == dict.fromkeys(
+            feasible, Fraction(1, len(feasible)))
+
+
+@pytest.mark.parametrize('epsilon', [40.0, 700.0, 2000.0, 1e300])
+@both_policies
+@for_all_chains
+def test_a_large_epsilon_hardly_changes_a_word(chain, policy, epsilon):
+    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy)
+    for previous, symbol in product(chain.states, chain.states):
+        chances = mechanism.exact_distribution(symbol, previous)
+        target = mechanism.target(symbol, previous)
+        assert min(chances.values()) > 0
+        assert target is None or chances[target] >= 1 - Fraction(1, 10**10)
+
+
+# The step itself, integer by integer.
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Draw from integers below 2¹⁰, all of which can be tried."""
+    def few(counts, privacy):
+        ratio = exp_lower_bound(privacy.epsilon_per_symbol)
+        return 30, {count: Response.fitting(count, ratio, 10) for count in counts}
+
+    monkeypatch.setattr(online, 'responses', few)
+
+
+@pytest.mark.parametrize('epsilon', [0.0, 0.5, LN_2, 2.0, 40.0])
+@both_policies
+@for_all_chains
+def test_every_integer_that_a_step_can_draw(chain, policy, epsilon, narrow):
+    largest, _ = exp_bounds(per_symbol(epsilon, 1))
+    for previous, symbol in product(chain.states, (*chain.states, None)):
+        feasible = chain.successors(previous)
+        n = len(feasible)
+        response = Response.fitting(n, exp_lower_bound(Fraction(epsilon)), 10)
+        assert 1 <= response.a <= response.b <= response.a * largest
+        rejected = [*range(response.limit, 2**10)]
+        script = [*rejected, *range(2**10), 0]  # also as the first ones of a buffer
+        mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy,
+                                    random=Scripted(script, 30))
+        drawn = Counter()
+        for _ in range(response.limit):
+            mechanism.reset(previous)
+            drawn[mechanism.step(symbol)] += 1
+        mechanism.reset(previous)
+        assert mechanism.step(symbol) == feasible[0]  # the others were rejected: the last 0
+        target = mechanism.target(symbol, previous)
+        total = (n - 1) * response.a + response.b
+        assert set(drawn) == set(feasible)
+        for state, times in drawn.items():
+            share = (Fraction(1, n) if target is None
+                     else Fraction(response.b if state == target else response.a, total))
+            assert Fraction(times, response.limit) == share
+            assert share == mechanism.exact_distribution(symbol, previous)[state]
+
+
+@pytest.mark.parametrize('epsilon', [0.0, 1e-9, 2.0, 40.0])
+@pytest.mark.parametrize('count', [1, 2, 3, 11, 43, 200])
+@pytest.mark.parametrize('policy, stored', [('paper', True), ('paper', False), ('guided', True)])
+def test_the_ends_of_every_range_that_a_step_can_draw(policy, stored, count, epsilon):
+    """An outcome's integers follow each other, so their ends say how many there are."""
+    names = [f's{i}' for i in range(count)]
+    chain = (Chain(dict.fromkeys(names, names), 's0') if stored
+             else Chain.complete(names, 's0'))
+    width, made = responses([count], Privacy(epsilon))
+    r = made[count]
+    aim = count // 2
+    some = sorted({0, 1, aim, count - 1} & set(range(count)))
+    script = [(None, r.limit - 1, count - 1)]
+    if r.threshold < r.limit:  # not where all weigh the same
+        script += [(names[aim], r.threshold, aim), (names[aim], r.limit - 1, aim)]
+    for i in some:
+        script += [(names[aim], i * r.weight, i), (names[aim], (i + 1) * r.weight - 1, i),
+                   (None, i * r.uniform_weight, i), (None, (i + 1) * r.uniform_weight - 1, i)]
+    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy, random=Scripted(
+        [integer for _, integer, _ in script] + [min(r.limit, 2**width - 1), 0], width))
+    assert [mechanism.step(symbol) for symbol, _, _ in script] == [names[i] for *_, i in script]
+    if r.limit < 2**width:
+        assert mechanism.step(names[aim]) == names[0]  # the limit itself is rejected
+
+
+@both_policies
+@pytest.mark.parametrize('chain', [FOUR, COMPLETE, grid(5)], ids=['four', 'complete', 'grid'])
+def test_retries_do_not_depend_on_the_symbol(chain, policy, narrow):
+    """After any symbols the stream of random integers is at the same place."""
+    limit = Response.fitting(len(chain.successors(chain.initial_state)),
+                             exp_lower_bound(Fraction(2)), 10).limit
+    narrowed = Random(3)
+    script = [narrowed.getrandbits(10) for _ in range(800)]
+    assert sum(integer >= limit for integer in script) > 3
+    after = set()
+    for symbol in (*chain.states, None):
+        mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy,
+                                    random=Scripted(script, 30))
+        for _ in range(500):
+            mechanism.reset()
+            mechanism.step(symbol)
+        mechanism.reset()
+        after.add(tuple(mechanism.step(None) for _ in range(100)))
+    assert len(after) == 1
+
+
+# Statistics of the real sampler.
+
+def least_p(counts, chances):
+    """Return the smallest exact binomial p-value of all cells, times their number."""
+    n = sum(counts.values())
+    assert set(counts) <= set(chances)
+    return len(chances) * min(binomtest(counts[cell], n, float(p)).pvalue
+                              for cell, p in chances.items())
+
+
+def source(name):
+    return None if name == 'os' else replayable_random()
+
+
+@pytest.mark.parametrize('name', ['replayable', 'os'])
+@pytest.mark.parametrize('epsilon', [0.5, 5.0])
+@both_policies
+def test_steps_are_drawn_from_the_distribution(policy, epsilon, name):
+    """Exact binomial tests of all cells; α = 1e-6 for all of them together."""
+    mechanism = OnlineMechanism(FOUR, Privacy(epsilon), policy=policy, random=source(name))
+    cases = list(product(FOUR.states, (*FOUR.states, None)))
+    for previous, symbol in cases:
+        counts = Counter()
+        for _ in range(20_000):
+            mechanism.reset(previous)
+            counts[mechanism.step(symbol)] += 1
+        p = least_p(counts, mechanism.exact_distribution(symbol, previous))
+        assert p > ALPHA / len(cases), f'{previous=} {symbol=} {counts=} {p=}'
+
+
+@pytest.mark.parametrize('name', ['replayable', 'os'])
+@pytest.mark.parametrize('chain, word', [
+    (FOUR, ['s1', None, 's3']), (FOUR, ['s0', 's0', 's0']), (COMPLETE, ['x', 'z', None])])
+@both_policies
+def test_words_are_drawn_from_the_product(policy, chain, word, name):
+    """Exact binomial tests of all outputs; α = 1e-6."""
+    mechanism = OnlineMechanism(chain, Privacy(2.0, 2), policy=policy, random=source(name))
+    chances = {}
+    for output in feasible_words(chain, len(word)):
+        steps = zip(word, (chain.initial_state, *output), output)
+        chances[output] = prod(mechanism.exact_distribution(s, before)[o]
+                               for s, before, o in steps)
+    assert sum(chances.values()) == 1
+    counts = Counter(tuple(mechanism.privatize(word)) for _ in range(50_000))
+    p = least_p(counts, chances)
+    assert p > ALPHA, f'{counts=} {p=}'
+
+
+def test_these_statistics_notice_a_wrong_epsilon():
+    """At ε = 1.2 instead of 1, 20,000 draws are off by 13 σ."""
+    mechanism = OnlineMechanism(COMPLETE, Privacy(1.2), random=Random(1))
+    counts = Counter(mechanism.step('y') for _ in range(20_000))
+    claimed = OnlineMechanism(COMPLETE, Privacy(1.0)).exact_distribution('y', 'x')
+    assert least_p(counts, claimed) < ALPHA
+    assert least_p(counts, mechanism.exact_distribution('y', 'x')) > ALPHA
+
+
+def expected_error(chain, epsilon, policy, length):
+    """Return E[d(w, o)]/n for a uniform walk w from s_0, exactly up to floats."""
+    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy)
+    n = len(chain)
+    walk = np.zeros((n, n))
+    channel = np.zeros((n, n, n))  # [s, previous, o]
+    for i, state in enumerate(chain.states):
+        for target, p in chain.probabilities(state).items():
+            walk[i, chain.state_index[target]] = p
+        for j, previous in enumerate(chain.states):
+            for o, p in mechanism.distribution(state, previous).items():
+                channel[i, j, chain.state_index[o]] = p
+    joint = np.zeros((n, n))  # [s, o]
+    joint[chain.state_index[chain.initial_state], chain.state_index[chain.initial_state]] = 1
+    errors = 0.0
+    for _ in range(length):
+        joint = np.einsum('sp,spo->so', walk.T @ joint, channel)
+        errors += 1 - np.trace(joint)
+    return errors / length
+
+
+@pytest.mark.parametrize('epsilon, paper, guided', [
+    (2.0, 0.72, 0.56), (3.0, 0.50, 0.29), (5.0, 0.12, 0.05)])
+def test_published_errors_on_a_grid(epsilon, paper, guided):
+    """DESIGN, section 1: a 5×5 grid with staying, words of length 100, k = 1."""
+    found = [expected_error(grid(5), epsilon, policy, 100) for policy in POLICIES]
+    assert found == pytest.approx([paper, guided], abs=0.015)
+
+
+# The word.
+
+@relaxed
+@given(st.data(), chains(), privacies(), st.sampled_from(POLICIES), st.integers(0, 2**32))
+def test_outputs_can_be_walked_and_lengths_are_kept(data, chain, privacy, policy, seed):
+    mechanism = OnlineMechanism(chain, privacy, policy=policy, random=Random(seed))
+    for _ in range(3):
+        word = data.draw(words(chain))
+        output = mechanism.privatize(iter(word))
+        assert type(output) is list and len(output) == len(word) and chain.is_feasible(output)
+        assert mechanism.previous == chain.initial_state
+        mechanism.step(data.draw(symbols(chain)))  # the next word begins anew all the same
+
+
+@relaxed
+@given(st.data(), chains(), st.sampled_from(POLICIES), st.integers(0, 2**32))
+def test_steps_make_the_word(data, chain, policy, seed):
+    """Step by step, the same integers give the word that `privatize` gives."""
+    word = data.draw(words(chain))
+    whole, steps = (OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(seed))
+                    for _ in range(2))
+    previous = chain.initial_state
+    output = []
+    for symbol in word:
+        assert steps.previous == previous
+        output.append(previous := steps.step(symbol))
+    assert whole.privatize(word) == output and steps.previous == previous
+
+
+@relaxed
+@given(st.data(), chains(), st.sampled_from(POLICIES), st.integers(0, 2**32))
+def test_a_word_can_be_carried_on(data, chain, policy, seed):
+    random = Random(seed)
+    first = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=random)
+    begun = [first.step(symbol) for symbol in data.draw(words(chain, 8))]
+    second = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=random)
+    second.reset(first.previous)
+    assert second.previous == first.previous
+    assert chain.is_feasible(begun + [second.step(s) for s in data.draw(words(chain, 8))])
+    second.reset()
+    assert second.previous == chain.initial_state
+    assert chain.is_feasible([second.step(data.draw(symbols(chain)))])
+
+
+@both_policies
+def test_carrying_on_is_no_different_from_going_on(policy):
+    word = ['s1', None, 's3', 's0'] * 10
+
+    def steps(mechanism, reset):
+        for symbol in word:
+            if reset:
+                mechanism.reset(mechanism.previous)
+            yield mechanism.step(symbol)
+
+    made = [OnlineMechanism(FOUR, Privacy(2.0), policy=policy, random=Random(4)) for _ in '12']
+    assert list(steps(made[0], True)) == list(steps(made[1], False))
+
+
+@both_policies
+@for_all_chains
+def test_refuses_to_carry_on_from_an_unknown_state(chain, policy):
+    mechanism = OnlineMechanism(chain, Privacy(1.0), policy=policy)
+    here = mechanism.step(None)
+    for ask in (mechanism.reset, lambda s: mechanism.distribution(None, s),
+                lambda s: mechanism.target(None, s)):
+        with pytest.raises(ChainError, match="'hull' is not a state of the chain"):
+            ask('hull')
+    assert mechanism.previous == here
+
+
+@pytest.mark.parametrize('policy', ['Paper', '', None, 'planned?', 1, ['paper']])
+def test_refuses_a_policy(policy):
+    with pytest.raises(ConfigurationError, match='policy must be one of paper, guided'):
+        OnlineMechanism(FOUR, Privacy(1.0), policy=policy)
+
+
+@both_policies
+def test_says_what_it_was_made_of(policy):
+    mechanism = OnlineMechanism(FOUR, Privacy(2.0, 3), policy=policy)
+    assert (mechanism.chain, mechanism.privacy, mechanism.policy) == (FOUR, Privacy(2, 3), policy)
+    assert (mechanism.targets is None) == (policy == 'paper')
+    assert OnlineMechanism(COMPLETE, Privacy(2.0), policy=policy).targets is None
+
+
+# What it reveals apart from the word.
+
+SECRET = 'secret_bedroom_17'
+UNKNOWN = [SECRET, '', SECRET.encode(), 17, 17.5, (SECRET,), 's0 ']
+
+
+@pytest.mark.parametrize('symbol', UNKNOWN, ids=str)
+@pytest.mark.parametrize('call', [
+    lambda m, s: m.step(s), lambda m, s: m.privatize(['s0', None, s]),
+    lambda m, s: m.target(s, 's0'), lambda m, s: m.distribution(s, 's0'),
+    lambda m, s: m.exact_distribution(s, 's0')],
+    ids=['step', 'privatize', 'target', 'distribution', 'exact_distribution'])
+@both_policies
+@pytest.mark.parametrize('chain', [FOUR, Chain.complete(FOUR.states, 's0')],
+                         ids=['four', 'complete'])
+def test_an_unknown_symbol_is_not_named(chain, policy, call, symbol):
+    mechanism = OnlineMechanism(chain, Privacy(1.0), policy=policy, random=Random(1))
+    for drawn_before in range(2):
+        with pytest.raises(UnknownSymbolError) as caught:
+            call(mechanism, symbol)
+        error = caught.value
+        assert isinstance(error, SymdpError) and isinstance(error, ValueError)
+        assert error.__cause__ is None and error.__context__ is None and not error.args[1:]
+        said = ''.join(traceback.format_exception(error)) + repr(error) + repr(vars(error))
+        assert 'secret' not in said and '17' not in repr(error)
+        assert str(error).startswith('the word holds a symbol that is no state of the chain; ')
+        mechanism.step(None)
+
+
+@both_policies
+def test_what_cannot_be_a_symbol_is_not_named_either(policy):
+    mechanism = OnlineMechanism(FOUR, Privacy(1.0), policy=policy)
+    for call in (mechanism.step, lambda s: mechanism.privatize([s])):
+        with pytest.raises((UnknownSymbolError, TypeError)) as caught:
+            call([SECRET])
+        assert SECRET not in repr(caught.value) and caught.value.__context__ is None
+    assert mechanism.previous == 's0'
+
+
+def test_an_unknown_symbol_error_takes_no_symbol():
+    with pytest.raises(TypeError):
+        UnknownSymbolError(SECRET)
+    assert str(UnknownSymbolError()) == str(UnknownSymbolError())
+
+
+@both_policies
+@for_all_chains
+def test_after_an_unknown_symbol_the_word_goes_on_as_before(chain, policy):
+    mechanism = OnlineMechanism(chain, Privacy(1.0), policy=policy)
+    output = []
+    for _ in range(30):
+        output.append(mechanism.step(None))
+        with pytest.raises(UnknownSymbolError):
+            mechanism.step(SECRET)
+        assert mechanism.previous == output[-1]
+    assert chain.is_feasible(output)
+
+
+@both_policies
+def test_a_word_is_checked_before_anything_is_drawn(policy):
+    random = Scripted([0] * 10, 30)
+    mechanism = OnlineMechanism(FOUR, Privacy(1.0), policy=policy, random=random)
+    for word in ([SECRET], ['s0', None, SECRET], ['s0'] * 100 + [SECRET]):
+        with pytest.raises(UnknownSymbolError):
+            mechanism.privatize(word)
+    assert random.calls == 0
+    mechanism.privatize(['s0'])
+    assert random.calls == 1
+
+
+class Label(str):
+    """A string that is not the chain's own, as those of numpy and pandas are not."""
+
+
+@pytest.mark.parametrize('kind', [Label, np.str_, lambda s: ''.join(list(s))],
+                         ids=['Label', 'numpy', 'str'])
+@both_policies
+@for_all_chains
+def test_outputs_are_the_chains_own_labels(chain, policy, kind):
+    """Handing back the caller's object would tell where the output is the truth."""
+    own = {id(state) for state in chain.states}
+    word = [kind(chain.successors(chain.initial_state)[0])] * 200
+    output = OnlineMechanism(chain, Privacy(1.0), policy=policy).privatize(word)
+    assert {type(symbol) for symbol in output} == {str}
+    assert {id(symbol) for symbol in output} <= own

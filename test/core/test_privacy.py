@@ -1,0 +1,79 @@
+"""ε and k: what is accepted, what is refused by name, and what ε/k is exactly."""
+from dataclasses import FrozenInstanceError
+from decimal import Decimal
+from fractions import Fraction
+from math import copysign, inf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import relaxed
+
+from symdp_ros import Privacy, PrivacyError, SymdpError
+
+
+@pytest.mark.parametrize('epsilon, adjacency, stored', [
+    (0, 1, (0.0, 1)), (0.0, 1, (0.0, 1)), (-0.0, 1, (0.0, 1)), (2, 3, (2.0, 3)),
+    (1e-300, 1, (1e-300, 1)), (1e300, 10**30, (1e300, 10**30)), (Fraction(1, 4), 1, (0.25, 1)),
+    (np.float64(0.5), np.int64(2), (0.5, 2)), (np.float32(0.5), np.uint8(2), (0.5, 2)),
+    (np.int32(3), 1, (3.0, 1)),
+])
+def test_accepts(epsilon, adjacency, stored):
+    privacy = Privacy(epsilon, adjacency)
+    assert (privacy.epsilon, privacy.adjacency) == stored
+    assert type(privacy.epsilon) is float and type(privacy.adjacency) is int
+    assert copysign(1, privacy.epsilon) == 1
+    assert privacy == Privacy(*stored) and hash(privacy) == hash(Privacy(*stored))
+
+
+def test_adjacency_is_one_unless_given():
+    assert Privacy(2.0) == Privacy(2.0, 1) == Privacy(epsilon=2, adjacency=1)
+
+
+@pytest.mark.parametrize('epsilon', [
+    nan, inf, -inf, -1, -1e-300, np.float64('nan'), True, False, np.bool_(True), '1', '', None,
+    b'1', [1], 1j, Decimal('0.1'), 10**400, -10**400, Fraction(-1, 3),
+    pytest.param(10**5000, id='more digits than Python prints')])
+def test_refuses_epsilon(epsilon):
+    with pytest.raises(PrivacyError, match=r'^epsilon must be .* not '):
+        Privacy(epsilon)
+
+
+@pytest.mark.parametrize('adjacency', [
+    0, -1, -10**400, True, False, np.bool_(True), 1.0, 1.5, nan, inf, '1', None, [1],
+    Fraction(2), Decimal(1)])
+def test_refuses_adjacency(adjacency):
+    with pytest.raises(PrivacyError, match=r'^adjacency must be .* not '):
+        Privacy(1.0, adjacency)
+
+
+def test_errors_are_value_errors_of_this_package():
+    assert issubclass(PrivacyError, SymdpError) and issubclass(PrivacyError, ValueError)
+
+
+@pytest.mark.parametrize('name', ['epsilon', 'adjacency'])
+def test_frozen(name):
+    privacy = Privacy(1.0)
+    with pytest.raises(FrozenInstanceError):
+        setattr(privacy, name, 2)
+    assert privacy == Privacy(1.0, 1)
+
+
+@pytest.mark.parametrize('epsilon, adjacency, exact', [
+    (0.0, 7, Fraction(0)),
+    (2.0, 3, Fraction(2, 3)),
+    (0.1, 1, Fraction(1, 10)),                       # the binary 0.1 is larger
+    (0.1, 3, Fraction(1, 30)),
+    (0.3, 1, Fraction(5404319552844595, 2**54)),     # the binary 0.3 is smaller
+])
+def test_epsilon_per_symbol(epsilon, adjacency, exact):
+    assert Privacy(epsilon, adjacency).epsilon_per_symbol == exact
+
+
+@relaxed
+@given(st.floats(0, allow_infinity=False, allow_nan=False), st.integers(1, 10**6))
+def test_epsilon_per_symbol_is_below_both_readings(epsilon, adjacency):
+    loss = Privacy(epsilon, adjacency).epsilon_per_symbol * adjacency
+    readings = {Fraction(*epsilon.as_integer_ratio()), Fraction(repr(epsilon))}
+    assert loss <= min(readings) and loss in readings

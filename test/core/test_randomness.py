@@ -1,0 +1,121 @@
+"""Uniform integers: in range, from the right source, never shared between two processes."""
+import os
+import warnings
+from random import Random
+
+import pytest
+from scipy.stats import binomtest
+from strategies import COMPLETE, replayable_random
+
+from symdp_ros import Chain, OnlineMechanism, Privacy
+from symdp_ros.core import randomness
+from symdp_ros.core.randomness import RandomIntegers
+
+WIDTHS = (30, 60)
+ALPHA = 1e-6
+
+
+class Bytes:
+    """A `random` whose bits are 0, 1, 2, … as bytes."""
+
+    def getrandbits(self, bits):
+        return int.from_bytes(bytes(i % 256 for i in range(bits // 8)), 'little')
+
+
+@pytest.mark.parametrize('width, last, before', [
+    (30, 0xfffefdfc >> 2, 0xfbfaf9f8 >> 2),
+    (60, 0xfffefdfcfbfaf9f8 >> 4, 0xf7f6f5f4f3f2f1f0 >> 4)])
+def test_integers_are_the_high_bits_of_whole_words(width, last, before):
+    integers = RandomIntegers(width, Bytes())
+    assert [integers.next(), integers.next()] == [last, before]
+    assert all(type(value) is int and 0 <= value < 2**width for value in integers.buffer)
+    assert len(integers.buffer) == 8192 // (4 if width == 30 else 8) - 2
+
+
+@pytest.mark.parametrize('width', WIDTHS)
+def test_every_integer_is_handed_out_once(width):
+    integers = RandomIntegers(width, Random(5))
+    size = 8192 * 8 // (32 if width == 30 else 64)
+    drawn = [integers.next() for _ in range(3 * size)]
+    assert not integers.buffer and len(set(drawn)) > 3 * size - 10
+    again = RandomIntegers(width, Random(5))
+    assert again.refill() == drawn[0] and again.buffer[::-1] == drawn[1:size]
+
+
+@pytest.mark.parametrize('width', WIDTHS)
+@pytest.mark.parametrize('source', ['os', 'injected'])
+def test_every_bit_is_fair(width, source):
+    """Binomial, exact, two-sided; α = 1e-6 over all bits. Only the injected source replays."""
+    integers = RandomIntegers(width, None if source == 'os' else replayable_random())
+    drawn = [integers.next() for _ in range(40_000)]
+    assert max(drawn) < 2**width
+    for bit in range(width):
+        ones = sum(value >> bit & 1 for value in drawn)
+        p = binomtest(ones, len(drawn)).pvalue
+        assert p > ALPHA / width, f'bit {bit}: {ones} ones of {len(drawn)}, p = {p}'
+
+
+def test_the_operating_system_is_asked_for_every_buffer(monkeypatch):
+    asked = []
+    monkeypatch.setattr(randomness.os, 'urandom', lambda n: asked.append(n) or b'\xff' * n)
+    integers = RandomIntegers(30)
+    assert [integers.next() for _ in range(2048)] == [2**30 - 1] * 2048 and asked == [8192]
+    integers.next()
+    assert asked == [8192, 8192]
+
+
+@pytest.mark.parametrize('policy', ['paper', 'guided'])
+def test_the_operating_system_is_the_default(policy, monkeypatch):
+    monkeypatch.setattr(randomness.os, 'urandom', bytes)  # all zero: always the first state
+    mechanism = OnlineMechanism(COMPLETE, Privacy(1.0), policy=policy)
+    assert mechanism.privatize(['y', None, 'z']) == ['x', 'x', 'x']
+
+
+def test_an_injected_source_is_deterministic():
+    def word(seed):
+        mechanism = OnlineMechanism(COMPLETE, Privacy(1.0), random=Random(seed))
+        return mechanism.privatize(['y', None, 'z'] * 20)
+
+    assert word(1) == word(1) and len({tuple(word(seed)) for seed in range(20)}) == 20
+
+
+def in_child(compute):
+    """Return repr(compute()) of a fork of this process."""
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', DeprecationWarning)  # of forks with threads about
+        child = os.fork()
+    if child == 0:
+        try:
+            os.write(writer, repr(compute()).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.parametrize('width', WIDTHS)
+def test_a_fork_discards_the_buffer(width):
+    integers = RandomIntegers(width)
+    integers.next()
+    kept = list(integers.buffer)
+    assert len(kept) > 1000
+    assert in_child(lambda: list(integers.buffer)) == '[]'
+    assert integers.buffer == kept
+    assert in_child(lambda: [integers.next() for _ in range(4)]) != repr(kept[:-5:-1])
+
+
+def test_forks_of_a_mechanism_draw_differently():
+    """Words of 40 symbols out of 1,000: two are equal by chance once in 10^120 runs."""
+    chain = Chain.complete([f's{i}' for i in range(1000)], 's0')
+    mechanism = OnlineMechanism(chain, Privacy(0.0))
+    mechanism.step('s1')
+
+    def word():
+        return [mechanism.step('s1') for _ in range(40)]
+
+    forks = [in_child(word), in_child(word), repr(word())]
+    assert len(set(forks)) == 3 and all(fork.count('s') == 40 for fork in forks)
