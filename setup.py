@@ -22,15 +22,17 @@ setup(
     maintainer='The symdp_ros maintainers',
     maintainer_email='maintainers@symdp.example.org',
     python_requires='>=3.10',
-    packages=[NAME, *(f'{NAME}.{part}' for part in ('core', 'maps', 'ros', 'nodes', 'cli'))],
+    packages=[NAME, *(f'{NAME}.{part}' for part in (
+        'core', 'maps', 'logs', 'release', 'ros', 'nodes', 'cli'))],
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
         (f'share/{NAME}/launch', glob('launch/*.launch.py')),
         (f'share/{NAME}/config', glob('config/*')),
     ],
-    install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'PyYAML>=6.0,<7',
-                      'rich>=13.0,<16'],
+    install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'numba>=0.58,<1',
+                      'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'rosbags>=0.11.9,<0.12', 'mcap>=1.2,<2',
+                      'zstandard>=0.20,<1'],
     extras_require={
         'jazzy': JAZZY,
         'kilted': KILTED,
@@ -41,6 +43,7 @@ setup(
     entry_points={
         'console_scripts': [
             f'privatizer = {NAME}.nodes.privatizer:main',
+            f'log_release = {NAME}.nodes.log_release:main',
             f'patrol = {NAME}.nodes.patrol:main',
             f'symdp = {NAME}.cli.main:main',
         ],

@@ -181,14 +181,20 @@ class _Causal:
             return self._of_independent_positions(word)
         from scipy.sparse import csr_array
 
-        chain = self._online.chain
+        online, chain = self._online, self._online.chain
         offsets, targets = chain.csr()
+        shape = len(chain), len(chain)
+        moves = csr_array((np.ones(len(targets)), targets, offsets), shape=shape).T
+        uniform = 1 / np.diff(offsets)
+        others, gain = online.weights()
         joint = np.zeros((len(chain), len(word) + 1))
         joint[chain.state_index[chain.initial_state], 0] = 1
-        chances = {symbol: self._edge_chances(symbol) for symbol in set(word)}
         for symbol in word:
-            moved = csr_array((chances[symbol], targets, offsets),
-                              shape=(len(chain), len(chain))).T @ joint
+            aims = online.target_positions(symbol)
+            aimed = np.flatnonzero(aims >= 0)
+            each = np.where(aims >= 0, others, uniform)
+            moved = moves @ (each[:, None] * joint)
+            moved += csr_array((gain[aimed], (aims[aimed], aimed)), shape=shape) @ joint
             joint[:, 0], joint[:, 1:] = 0, moved[:, :-1]
             if symbol is not None:
                 joint[chain.state_index[symbol]] = moved[chain.state_index[symbol]]
@@ -204,26 +210,6 @@ class _Causal:
             distribution[1:] = (1 - chance) * distribution[:-1] + chance * distribution[1:]
             distribution[0] *= chance
         return distribution
-
-    def _edge_chances(self, symbol):
-        """Return the probability of each edge (as in `Chain.csr`) for a symbol: float64."""
-        online, chain = self._online, self._online.chain
-        offsets, _ = chain.csr()
-        degrees = np.diff(offsets)
-        result = np.repeat(1 / degrees, degrees)
-        weights = {}  # number of successors → probability of the target, of another state
-        for i, previous in enumerate(chain.states):
-            target = online.target(symbol, previous)
-            if target is None:
-                continue
-            successors = chain.successors(previous)
-            if len(successors) not in weights:
-                chances = online.exact_distribution(symbol, previous).values()
-                weights[len(successors)] = float(max(chances)), float(min(chances))
-            high, low = weights[len(successors)]
-            result[offsets[i]:offsets[i + 1]] = low
-            result[offsets[i] + successors.index(target)] = high
-        return result
 
 
 class _Exponential:

@@ -8,8 +8,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from symdp_ros.core.errors import ConfigurationError, SymdpError
-from symdp_ros.ros.chain_settings import CHAIN, chain_of
 from symdp_ros.ros.parameters import Setting, declare
+from symdp_ros.ros.settings import CHAIN, chain_of
 from symdp_ros.ros.spinning import run
 
 _Type = Parameter.Type

@@ -1,4 +1,5 @@
 """The node `privatizer`: a robot's region comes in, a private one goes out."""
+import json
 import sys
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -10,11 +11,12 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.ros.adaptive_subscription import OVERRIDABLE, AdaptiveSubscription
-from symdp_ros.ros.chain_settings import CHAIN, POLICY, PRIVACY, chain_of, privacy_of
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.messages import message_class, region_reader, region_writer
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
+from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,
+                                    privacy_of, unknown_symbol)
 from symdp_ros.ros.single_publisher import TopicClaim
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.state_file import StateFile, settings_digest
@@ -23,29 +25,15 @@ from symdp_ros.ros.watch import other_subscribers
 _Type = Parameter.Type
 
 SETTINGS = (
-    *CHAIN, *PRIVACY, POLICY,
-    Setting('message_type', _Type.STRING, 'std_msgs/msg/String', 'type of the region topic'),
-    Setting('field', _Type.STRING, 'data',
-            'where the region is in a message: a dotted path to a string, integer or boolean, '
-            'with an [index] into a list'),
-    Setting('symbol_map', _Type.STRING_ARRAY, [],
-            'value=state items; a value that is not listed stands for itself'),
+    *CHAIN, *PRIVACY, POLICY, *INPUT, unknown_symbol('uniform', 'drop'),
     Setting('output_type', _Type.STRING, 'std_msgs/msg/String',
             'type of the private topic: a string or integer in the field data'),
-    Setting('sampling', _Type.STRING, 'message',
-            'one symbol for each message, for each change, or one every period',
-            choices=('message', 'change', 'period')),
-    Setting('period', _Type.DOUBLE, 1.0, 'sampling: period, seconds between symbols',
-            least=1e-3),
-    Setting('input_timeout', _Type.DOUBLE, 0.0,
-            'sampling: period, seconds without input after which the region is unknown; 0.0: '
-            'never', least=0.0),
-    Setting('unknown_symbol', _Type.STRING, 'uniform',
-            'a region that is no state of the chain: one more symbol, drawn uniformly, or dropped',
-            choices=('uniform', 'drop')),
-    Setting('no_region', _Type.STRING_ARRAY, ['none', ''], 'values that mean: no region known'),
     Setting('state_file', _Type.STRING, '',
             'file that carries the word over a restart; empty: a restart begins a new word'),
+    Setting('ledger_file', _Type.STRING, '',
+            'ledger that every word is charged to, together with released logs; empty: none'),
+    Setting('subject', _Type.STRING, '', 'with ledger_file: whose regions these are'),
+    SUBJECT_BUDGET,
 )
 
 _PROTECTS = {
@@ -75,7 +63,8 @@ class Privatizer(ManagedNode):
     def __init__(self, *, random=None, **kwargs):
         super().__init__('privatizer', SETTINGS, **kwargs)
         self._random = random
-        self._claim = self._state_file = self._publisher = self._diagnostics = None
+        self._claim = self._state_file = self._ledger = None
+        self._publisher = self._diagnostics = None
         self._subscription = self._tick_timer = self._diagnostics_timer = None
 
     def configure(self):
@@ -96,6 +85,7 @@ class Privatizer(ManagedNode):
                                      'one of them')
         self._claim = TopicClaim(self.context.get_domain_id(), topic)
         self._tell(chain, privacy)
+        self._open_ledger()
         self._open_state_file(chain, privacy)
         self._published = self._reported = 0
         self._publisher = self.create_publisher(
@@ -108,6 +98,7 @@ class Privatizer(ManagedNode):
         self._diagnostics_timer = self.create_timer(1.0, self._report, clock=steady)
 
     def activate(self):
+        self._begin_word()
         self._region = self._region_at = None
         self._changed_to = self  # no symbol yet: unlike every symbol, None included
         sampling = self.settings['sampling']
@@ -133,12 +124,11 @@ class Privatizer(ManagedNode):
         for publisher in (self._publisher, self._diagnostics):
             if publisher is not None:
                 self.destroy_publisher(publisher)
-        if self._state_file is not None:
-            self._state_file.close()
-        if self._claim is not None:
-            self._claim.release()
-        self._claim = self._state_file = self._publisher = self._diagnostics = None
-        self._diagnostics_timer = None
+        for held in (self._state_file, self._ledger, self._claim):
+            if held is not None:
+                held.close()
+        self._claim = self._state_file = self._ledger = None
+        self._publisher = self._diagnostics = self._diagnostics_timer = None
 
     def _check_sampling(self, chain):
         settings = self.settings
@@ -155,17 +145,33 @@ class Privatizer(ManagedNode):
                 f'sampling: period needs a chain in which every state can follow itself, and '
                 f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops: true')
 
-    def _open_state_file(self, chain, privacy):
-        self._store = None
-        name = self.settings['state_file']
-        if not name:
+    def _open_ledger(self):
+        settings = self.settings
+        if not settings['ledger_file']:
+            if settings['subject_budget'] > 0 or settings['subject']:
+                raise ConfigurationError('subject and subject_budget need a ledger_file')
             return
-        digest = settings_digest(chain.digest(), privacy.epsilon, privacy.adjacency,
-                                 self.settings['policy'])
-        self._state_file = StateFile(resolve_path(name), digest, len(chain))
+        if not settings['subject']:
+            raise ConfigurationError('ledger_file needs a subject: name whose regions these are')
+        from symdp_ros.release.ledger import Ledger
+        self._ledger = Ledger(resolve_path(settings['ledger_file']))
+        if settings['subject_budget'] == 0:
+            self.get_logger().info('subject_budget: 0.0, no limit')
+
+    def _open_state_file(self, chain, privacy):
+        self._word_has_begun, self._store = False, None
+        # A word that another ledger was charged for is another word.
+        owner = (self._ledger.id, self.settings['subject']) if self._ledger is not None else ()
+        self._digest = settings_digest(chain.digest(), privacy.epsilon, privacy.adjacency,
+                                       self.settings['policy'], *owner)
+        if not self.settings['state_file']:
+            return
+        self._state_file = StateFile(resolve_path(self.settings['state_file']), self._digest,
+                                     len(chain))
         self._store, self._positions = self._state_file.store, chain.state_index
         found, position = self._state_file.found, self._state_file.position
         if found == 'a word to carry on':
+            self._word_has_begun = True
             self._mechanism.reset(None if position is None else chain.states[position])
             self.get_logger().info('state_file: the word of the last run is carried on')
         elif found == 'no word':
@@ -173,6 +179,24 @@ class Privatizer(ManagedNode):
         else:
             self.get_logger().warning(f'state_file: it held {found}: a new word begins; for who '
                                       'has seen both words, their losses add up')
+
+    def _begin_word(self):
+        """Charge for a new word, before anything of it is drawn; one that goes on costs nothing."""
+        if self._word_has_begun:
+            return
+        if self._ledger is not None:
+            privacy, subject = self._mechanism.privacy, self.settings['subject']
+            self._ledger.charge(
+                subject, privacy.epsilon, settings=self._digest.hex(),
+                subject_budget=self.settings['subject_budget'], description=json.dumps({
+                    'chain': self._mechanism.chain.digest(), 'epsilon': privacy.epsilon,
+                    'adjacency': privacy.adjacency, 'mechanism': 'live',
+                    'policy': self._mechanism.policy}))
+            self.get_logger().info(f'ledger: a new word of {subject!r}, charged with '
+                                   f'ε = {privacy.epsilon:g}')
+        if self._state_file is not None:
+            self._state_file.begin()
+        self._word_has_begun = True
 
     def _tell(self, chain, privacy):
         log = self.get_logger().info

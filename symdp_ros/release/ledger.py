@@ -165,6 +165,12 @@ class Ledger:
             rows = self._db.execute(f'SELECT epsilon FROM charges {where}', values).fetchall()
         return sum((Fraction(epsilon) for epsilon, in rows), Fraction(0))
 
+    def log_count(self, subject: str) -> int:
+        """Return how many logs of a subject were released."""
+        with self._errors():
+            return self._db.execute('SELECT count(DISTINCT log_id) FROM charges WHERE subject = ?',
+                                    (subject,)).fetchone()[0]
+
     def check(self, subject: str, epsilon: float, log_id: str | None = None, *,
               budget: float = 0.0, subject_budget: float = 0.0) -> None:
         """

@@ -25,6 +25,6 @@ class TopicClaim:
                 f'another process of this machine already privatizes onto {topic}: stop it, or '
                 'give this one a private topic of its own (remap private_region)') from None
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Let others claim the topic."""
         self._socket.close()

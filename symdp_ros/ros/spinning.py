@@ -3,18 +3,20 @@ import signal
 import sys
 
 import rclpy
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
 
 
-def run(make_node, arguments=None) -> int:
+def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
     """
     Make a node, start it, and spin until a signal asks to stop; return the exit status.
 
     :param make_node: called without arguments. The node's `autostart()` tells whether it started
         (where not, the status is 1); its `stop()` is called at the end.
     :param arguments: the command line; sys.argv by default.
+    :param coroutines: whether the node has callbacks that are coroutines.
     """
     stopping = False
 
@@ -32,7 +34,7 @@ def run(make_node, arguments=None) -> int:
         return 2
     try:
         node = make_node()
-        executor = _executor()
+        executor = SingleThreadedExecutor() if coroutines else _executor()
         executor.add_node(node)
         try:
             if not node.autostart():
@@ -53,11 +55,10 @@ def _executor():
     Return the executor that carries most messages a second.
 
     To be used in a loop of `spin_once`: `EventsExecutor.spin()` can keep a core busy and ignore a
-    shutdown.
+    shutdown. It does not take coroutines.
     """
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:  # the first releases of Jazzy
-        from rclpy.executors import SingleThreadedExecutor
         return SingleThreadedExecutor()
     return EventsExecutor()

@@ -11,6 +11,7 @@ history alone, but the move across the gap may be one that the chain does not li
 import fcntl
 import mmap
 import os
+import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -38,6 +39,7 @@ class StateFile:
 
     `found` says what was there: 'a word to carry on', 'no word', 'a word of other settings' or
     'a damaged word'; `position` is the symbol to carry on from: None before the first symbol.
+    Where there is no word to carry on, the file stays as it is until `begin`.
     """
 
     def __init__(self, path: Path, digest: bytes, states: int):
@@ -48,30 +50,46 @@ class StateFile:
         try:
             self._lock(path)
             self.found, self.position = self._read(path, digest, states)
-            if self.found != 'a word to carry on':
-                os.pwrite(self._file, _MAGIC + digest + bytes(_SIZE - 48), 0)
-            self._map = mmap.mmap(self._file, _SIZE)
-        except OSError as error:
+        except (OSError, StateFileError) as error:
             os.close(self._file)
+            if isinstance(error, StateFileError):
+                raise
             raise StateFileError(f'state_file {path} cannot be used: {error.strerror}') from None
-        except StateFileError:
-            os.close(self._file)
-            raise
+        self._path, self._digest, self._map = path, digest, None
+        if self.found == 'a word to carry on':
+            self._map_slot()
+
+    def begin(self) -> None:
+        """
+        Begin a new word: from now on there is one to carry on.
+
+        :raises StateFileError: the file cannot be written.
+        """
+        try:
+            os.pwrite(self._file, _MAGIC + self._digest + _slot(_NOTHING) + bytes(_SIZE - 56), 0)
+            os.ftruncate(self._file, _SIZE)
+        except OSError as error:
+            raise StateFileError(f'state_file {self._path} cannot be written: '
+                                 f'{error.strerror}') from None
+        if self._map is None:
+            self._map_slot()
+
+    def _map_slot(self):
+        self._map = mmap.mmap(self._file, _SIZE)
         self._view = memoryview(self._map)
-        self._slot = self._view[48:56].cast('Q')
-        if self.found != 'a word to carry on':
-            self.store(_NOTHING)
+        self._word = self._view[48:56].cast('Q')
 
     def store(self, position: int) -> None:
         """Store the position of a private symbol; call it before the symbol is published."""
-        self._slot[0] = (position ^ 0xFFFFFFFF) << 32 | position
+        self._word[0] = (position ^ 0xFFFFFFFF) << 32 | position
 
     def close(self) -> None:
         """Flush and release the file."""
-        self._slot.release()
-        self._view.release()
-        self._map.flush()
-        self._map.close()
+        if self._map is not None:
+            self._word.release()
+            self._view.release()
+            self._map.flush()
+            self._map.close()
         os.close(self._file)
 
     def _lock(self, path):
@@ -97,3 +115,7 @@ class StateFile:
         if position ^ 0xFFFFFFFF != slot >> 32 or not (position < states or position == _NOTHING):
             return 'a damaged word', None
         return 'a word to carry on', None if position == _NOTHING else position
+
+
+def _slot(position):
+    return ((position ^ 0xFFFFFFFF) << 32 | position).to_bytes(8, sys.byteorder)

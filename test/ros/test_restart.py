@@ -19,13 +19,28 @@ def path(tmp_path):
 
 def reopened(path, digest=DIGEST, states=10):
     file = StateFile(path, digest, states)
+    if file.found != 'a word to carry on':
+        file.begin()
     file.close()
     return file.found, file.position
+
+
+def written(path, position):
+    file = StateFile(path, DIGEST, 10)
+    file.begin()
+    file.store(position)
+    file.close()
+
+
+def test_a_word_that_has_not_begun_is_not_carried_on(path):
+    StateFile(path, DIGEST, 10).close()
+    assert reopened(path) == ('no word', None)
 
 
 def test_what_was_stored_is_found_again(path):
     file = StateFile(path, DIGEST, 10)
     assert (file.found, file.position) == ('no word', None)
+    file.begin()
     file.store(3)
     file.store(7)
     file.close()
@@ -44,18 +59,14 @@ def test_a_word_without_a_symbol_is_carried_on_from_its_start(path):
     (DIGEST, 7, 'a damaged word'),
 ])
 def test_other_settings_begin_a_new_word(path, digest, states, found):
-    file = StateFile(path, DIGEST, 10)
-    file.store(7)
-    file.close()
+    written(path, 7)
     assert reopened(path, digest, states) == (found, None)
     assert reopened(path, digest, states) == ('a word to carry on', None)
 
 
 @pytest.mark.parametrize('place', [*range(48, 56)])
 def test_every_changed_byte_of_the_slot_is_noticed(path, place):
-    file = StateFile(path, DIGEST, 10)
-    file.store(7)
-    file.close()
+    written(path, 7)
     content = bytearray(path.read_bytes())
     content[place] ^= 0x10
     path.write_bytes(content)
@@ -84,6 +95,7 @@ def test_files_of_another_kind_are_not_overwritten(path):
 
 def test_one_process_at_a_time(path):
     file = StateFile(path, DIGEST, 10)
+    file.begin()
     with pytest.raises(StateFileError, match='in use by another process'):
         StateFile(path, DIGEST, 10)
     file.close()
@@ -100,14 +112,14 @@ def test_a_claim_holds_until_it_is_released_or_its_process_ends():
     claim = TopicClaim(3, topic)
     with pytest.raises(ValueError, match='already privatizes onto'):
         TopicClaim(3, topic)
-    TopicClaim(4, topic).release()
-    claim.release()
+    TopicClaim(4, topic).close()
+    claim.close()
     child = os.fork()
     if not child:
         TopicClaim(3, topic)
         os._exit(0)
     os.waitpid(child, 0)
-    TopicClaim(3, topic).release()
+    TopicClaim(3, topic).close()
 
 
 def send(publisher, *values):

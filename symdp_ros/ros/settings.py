@@ -1,4 +1,4 @@
-"""The parameters that name the chain and the privacy, the same for every node."""
+"""The parameters that several nodes have."""
 from pathlib import Path
 
 from rclpy.parameter import Parameter
@@ -32,6 +32,33 @@ POLICY = Setting('policy', _Type.STRING, 'guided',
                  'what a private symbol aims at where the true one is not a feasible move: '
                  'nothing (paper), or the nearest state on the way to it (guided)',
                  choices=POLICIES)
+
+INPUT = (
+    Setting('message_type', _Type.STRING, 'std_msgs/msg/String', 'type of the region topic'),
+    Setting('field', _Type.STRING, 'data',
+            'where the region is in a message: a dotted path to a string, integer or boolean, '
+            'with an [index] into a list'),
+    Setting('symbol_map', _Type.STRING_ARRAY, [],
+            'value=state items; a value that is not listed stands for itself'),
+    Setting('no_region', _Type.STRING_ARRAY, ['none', ''], 'values that mean: no region known'),
+    Setting('sampling', _Type.STRING, 'message',
+            'one symbol for each message, for each change, or one every period',
+            choices=('message', 'change', 'period')),
+    Setting('period', _Type.DOUBLE, 1.0, 'sampling: period, seconds between symbols',
+            least=1e-3),
+    Setting('input_timeout', _Type.DOUBLE, 0.0,
+            'sampling: period, seconds without input after which the region is unknown; 0.0: '
+            'never', least=0.0),
+)
+SUBJECT_BUDGET = Setting('subject_budget', _Type.DOUBLE, 0.0,
+                         'the total ε that the subject may ever spend; 0.0: no limit', least=0.0)
+
+
+def unknown_symbol(*choices: str) -> Setting:
+    """Return the parameter that says what becomes of an unknown region."""
+    return Setting('unknown_symbol', _Type.STRING, 'uniform',
+                   'a region that is no state of the chain: one more symbol, drawn uniformly, or '
+                   'what else the README tells of', choices=choices)
 
 
 def chain_of(settings) -> tuple[Chain, str]:

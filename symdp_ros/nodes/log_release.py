@@ -1,0 +1,193 @@
+"""The node `log_release`: logged patrols are released on a service call."""
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.parameter import Parameter
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.core.offline import SELECTIONS
+from symdp_ros.logs import FORMATS, UNKNOWN_SYMBOL
+from symdp_ros.release.engine import Releaser, ReleaseSettings
+from symdp_ros.release.ledger import Ledger, as_text
+from symdp_ros.ros.lifecycle import ManagedNode
+from symdp_ros.ros.parameters import Setting
+from symdp_ros.ros.resources import resolve_path
+from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,
+                                    privacy_of, unknown_symbol)
+from symdp_ros.ros.spinning import run
+
+_Type = Parameter.Type
+
+SETTINGS = (
+    *CHAIN, *PRIVACY,
+    Setting('mechanism', _Type.STRING, 'exponential', 'how a log is privatized',
+            choices=SELECTIONS),
+    POLICY, *INPUT, unknown_symbol(*UNKNOWN_SYMBOL),
+    Setting('log_dir', _Type.STRING, None, 'where logs are: recordings, .csv and .jsonl'),
+    Setting('release_dir', _Type.STRING, None, 'where releases go; not log_dir'),
+    Setting('ledger_file', _Type.STRING, None, 'the ledger of what was spent; not in release_dir'),
+    Setting('subject', _Type.STRING, None, 'whose logs these are: one robot'),
+    Setting('budget', _Type.DOUBLE, 0.0, 'the total ε that one log may ever spend; 0.0: no limit',
+            least=0.0),
+    SUBJECT_BUDGET,
+    Setting('topic', _Type.STRING, 'region', 'the topic with the region in recordings'),
+    Setting('stamp_key', _Type.STRING, 'stamp', 'the CSV column or JSON key of the stamp'),
+    Setting('symbol_key', _Type.STRING, 'symbol', 'the CSV column or JSON key of the symbol'),
+    Setting('format', _Type.STRING, 'csv', 'of releases', choices=FORMATS),
+    Setting('keep_names', _Type.BOOL, False,
+            'name releases after their logs, not by number: names tell what they tell'),
+)
+
+
+class LogRelease(ManagedNode):
+    """
+    Privatizes every log in `log_dir` that is not yet released, into `release_dir`.
+
+    Services (std_srvs/srv/Trigger): `~/release`, which answers when all is done; `~/status`.
+    Parameters: `SETTINGS`. Releases run one after another on a thread of their own, so the node
+    answers meanwhile; they stop between logs when it is deactivated or told to end. Answers tell
+    names, lengths and what was spent, and nothing of what a log contains.
+
+    :param random: for tests, an object with `getrandbits`.
+    """
+
+    def __init__(self, *, random=None, **kwargs):
+        super().__init__('log_release', SETTINGS, **kwargs)
+        self._random = random
+        self._stop = threading.Event()
+        self._worker = self._ledger = None
+        self._running = 0
+        self._active = False
+        self._services_made = []
+
+    def configure(self):
+        settings = self.settings
+        chain, chain_name = chain_of(settings)
+        privacy = privacy_of(settings)
+        same = ('mechanism', 'policy', 'topic', 'field', 'stamp_key', 'symbol_key', 'sampling',
+                'period', 'input_timeout', 'unknown_symbol', 'format', 'keep_names',
+                'message_type')
+        self._release_settings = ReleaseSettings(
+            chain, privacy, symbol_map=tuple(settings['symbol_map']),
+            no_region=tuple(settings['no_region']), **{name: settings[name] for name in same})
+        self._log_dir = resolve_path(settings['log_dir']).resolve()
+        self._release_dir = resolve_path(settings['release_dir']).resolve()
+        for name in ('log_dir', 'release_dir'):
+            path = getattr(self, f'_{name}')
+            if not path.is_dir():
+                raise ConfigurationError(f'{name} {path} is not a directory: make it')
+        if self._log_dir == self._release_dir:
+            raise ConfigurationError('log_dir and release_dir are one directory: releases must be '
+                                     'apart from what they hide')
+        self._ledger = Ledger(resolve_path(settings['ledger_file']))
+        # Tried now, so that what is wrong is said at the start; it also finishes what was
+        # interrupted.
+        self._releaser(self._ledger).close()
+        for problem in self._ledger.problems():
+            self.get_logger().error(f'ledger: {problem}')
+        self._tell(chain, chain_name, privacy)
+        self._stop.clear()
+        self._worker = ThreadPoolExecutor(1, 'release')
+        self._services_made = [
+            self.create_service(Trigger, '~/release', self._on_release,
+                                callback_group=ReentrantCallbackGroup()),
+            self.create_service(Trigger, '~/status', self._on_status)]
+
+    def activate(self):
+        self._stop.clear()
+        self._active = True
+        self.get_logger().info('active')
+
+    def deactivate(self):
+        self._active = False
+        self._stop.set()
+
+    def cleanup(self):
+        self._stop.set()
+        for service in self._services_made:
+            self.destroy_service(service)
+        self._services_made = []
+        if self._worker is not None:
+            self._worker.shutdown(wait=True)  # at most one log is still being released
+            self._worker = None
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
+
+    def _releaser(self, ledger):
+        settings = self.settings
+        return Releaser(self._release_settings, self._release_dir, ledger=ledger,
+                        subject=settings['subject'], budget=settings['budget'],
+                        subject_budget=settings['subject_budget'], random=self._random)
+
+    def _tell(self, chain, chain_name, privacy):
+        settings, log = self.settings, self.get_logger().info
+        log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
+            f'ε = {privacy.epsilon:g} for each log, k = {privacy.adjacency}, '
+            f'mechanism {settings["mechanism"]}')
+        for name in ('budget', 'subject_budget'):
+            if settings[name] == 0:
+                log(f'{name}: 0.0, no limit')
+        log('log ids and lengths are public by declaration; how long a release takes may tell of '
+            'it: call ~/release on a schedule')
+
+    async def _on_release(self, request, response):
+        if not self._active:
+            response.message = 'the node is not active: activate it first'
+            return response
+        done = Future(executor=self.executor)
+        self._running += 1
+        self._worker.submit(self._release_all, done)
+        response.success, response.message = await done
+        self._running -= 1
+        return response
+
+    def _release_all(self, done):
+        """Release what is to be released, on the worker's thread."""
+        try:
+            with Ledger(self._ledger.path) as ledger, self._releaser(ledger) as releaser:
+                report = releaser.release_directory(self._log_dir, self._stop.is_set,
+                                                    self._say)
+            answer = report.ok, str(report)
+        except SymdpError as error:
+            answer = False, str(error)
+        except Exception as error:  # its text might quote a log
+            self.get_logger().error(f'a release ended with an error of type '
+                                    f'{type(error).__name__}')
+            answer = False, f'the release ended with an error of type {type(error).__name__}'
+        done.set_result(answer)
+
+    def _say(self, outcome):
+        if outcome.reason:
+            self.get_logger().warning(f'{outcome.log_id}: {outcome.kind}: {outcome.reason}')
+        elif outcome.kind == 'released':
+            self.get_logger().info(f'{outcome.log_id}: {outcome.length} symbols released')
+
+    def _on_status(self, request, response):
+        subject = self.settings['subject']
+        try:
+            logs = self._ledger.log_count(subject)
+            spent = as_text(self._ledger.spent(subject))
+        except SymdpError as error:
+            response.message = str(error)
+            return response
+        limit = self.settings['subject_budget']
+        response.success = True
+        response.message = (
+            f'{subject} has spent ε = {spent}' + (f' of {limit:g}' if limit else ', no limit')
+            + f'; {logs} logs released; '
+            + ('a release is running' if self._running else 'no release is running'))
+        return response
+
+
+def main(arguments=None) -> int:
+    """Run the node until SIGINT or SIGTERM; return the exit status."""
+    return run(LogRelease, arguments, coroutines=True)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""What the tests of the offline mechanisms share."""
+from itertools import product
+
+from scipy.stats import chisquare
+from strategies import exp_bounds, per_symbol
+
+from symdp_ros import Chain
+
+ALPHA = 1e-6
+
+
+def large_grid(side):
+    """Return the chain of a square grid with staying, quickly."""
+    def around(x, y):
+        return [f'{a},{b}' for a, b in ((x, y), (x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
+                if 0 <= a < side and 0 <= b < side]
+
+    return Chain({f'{x},{y}': around(x, y) for x in range(side) for y in range(side)}, '0,0')
+
+
+def distance(word, output):
+    """Return the Hamming distance."""
+    return sum(a != b for a, b in zip(word, output, strict=True))
+
+
+def all_words(chain, length):
+    """Yield every sensitive word: feasible or not, unknown symbols included."""
+    return product((*chain.states, None), repeat=length)
+
+
+def assert_private(chain, length, epsilon, adjacency, law):
+    """
+    Check every adjacent pair of words and every output against e^ε, exactly.
+
+    :param law: word → {output: Fraction}; all of the same outputs, no probability zero.
+    """
+    laws = {word: law(word) for word in all_words(chain, length)}
+    limit, _ = exp_bounds(per_symbol(epsilon, adjacency) * adjacency)
+    for word, chances in laws.items():
+        assert min(chances.values()) > 0 and sum(chances.values()) == 1
+        for other, others in laws.items():
+            if distance(word, other) <= adjacency:
+                assert all(chances[o] <= limit * others[o] for o in chances)
+
+
+def assert_drawn(counts, expected, n):
+    """Chi-square test of counts against probabilities; what is expected < 5 times is pooled."""
+    assert set(counts) <= {o for o, p in expected.items() if p}
+    rare = [o for o, p in expected.items() if n * p < 5]
+    observed = [counts[o] for o in expected if o not in rare]
+    chances = [float(expected[o]) for o in expected if o not in rare]
+    if sum(float(expected[o]) for o in rare) * n >= 1e-3:
+        observed.append(sum(counts[o] for o in rare))
+        chances.append(sum(float(expected[o]) for o in rare))
+    if len(observed) == 1:
+        return
+    p = chisquare(observed, [c / sum(chances) * sum(observed) for c in chances]).pvalue
+    print(f'n = {n}, {len(observed)} cells, p = {p}')
+    assert p > ALPHA

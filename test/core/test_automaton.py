@@ -1,0 +1,154 @@
+"""The automaton: counts and policies by hand and by enumeration, what Algorithm 1 would count."""
+from collections import Counter
+from fractions import Fraction
+from math import comb, prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+from strategies import chains, CHAINS, feasible_words, FOUR, relaxed, replayable_random, words
+
+from symdp_ros import Chain, ChainError, ConfigurationError, UnknownSymbolError
+from symdp_ros.core.automaton import HammingAutomaton
+
+ALPHA = 1e-6
+ABC = Chain.complete(['a', 'b', 'c'], 'a')
+
+
+def distance(word, output):
+    return sum(a != b for a, b in zip(word, output, strict=True))
+
+
+def test_abc_at_distance_2():
+    """3 pairs of positions, 2 other symbols at each: 12."""
+    automaton = HammingAutomaton(ABC, 'abc', 2)
+    assert automaton.word_count == 12
+    # From (0, 0): 'a' leaves 2·2 words, each of 'b' and 'c' leaves 2·2.
+    assert automaton.policy(0, 0, 'a') == {s: Fraction(1, 3) for s in 'abc'}
+    # After one error: 'b' leaves 2 words, an error 1.
+    assert automaton.policy(1, 1, 'b') == {
+        'a': Fraction(1, 4), 'b': Fraction(1, 2), 'c': Fraction(1, 4)}
+    # No error so far: both other positions must be errors.
+    assert automaton.policy(1, 0, 'a') == {'a': Fraction(1, 2), 'c': Fraction(1, 2)}
+    assert automaton.policy(2, 2, 'c') == {'c': 1}
+
+
+def test_algorithm_1_taken_literally_counts_3():
+    """V(q) as a sum over successor states q, of which several symbols reach the same one."""
+    def literally(position, errors):
+        if position == 3:
+            return int(errors == 2)
+        return literally(position + 1, errors) + literally(position + 1, errors + 1)
+
+    assert literally(0, 0) == comb(3, 2) == 3 != HammingAutomaton(ABC, 'abc', 2).word_count
+
+
+def test_s1_s2_s3_at_distance_2():
+    """
+    The 16 words of FOUR from s0, by hand: at distance 2 from s1 s2 s3 are s1 s1 s1, s1 s1 s2,
+    s2 s0 s3, s3 s3 s3, s3 s0 s3 and s3 s2 s0.
+    """
+    word = ('s1', 's2', 's3')
+    assert [HammingAutomaton(FOUR, word, d).word_count for d in range(4)] == [0, 1, 6, 9]
+    automaton = HammingAutomaton(FOUR, word, 2)
+    assert automaton.policy(0, 0, 's0') == {'s1': Fraction(1, 3), 's2': Fraction(1, 6),
+                                            's3': Fraction(1, 2)}
+    assert automaton.policy(1, 0, 's1') == {'s1': 1}
+    assert automaton.policy(2, 1, 's1') == {'s1': Fraction(1, 2), 's2': Fraction(1, 2)}
+    assert automaton.policy(1, 1, 's3') == {s: Fraction(1, 3) for s in ('s3', 's0', 's2')}
+    assert [state for state in automaton.states() if state.position == 1] == [
+        (1, 0, 's1'), (1, 1, 's2'), (1, 1, 's3')]
+
+
+def test_algorithm_2_must_start_from_distance_l():
+    """(q_{|w|, n}, s), with as many errors as symbols, would count m_n instead of m_ℓ."""
+    word = ('s1', 's2', 's3')
+    assert HammingAutomaton(FOUR, word, 3).word_count == 9 != 6
+
+
+@pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
+def test_the_edges(chain):
+    """They carry the policy; the walks over them are the words, equally likely."""
+    word = [*chain.states[:2], None, chain.states[0]]
+    for errors in range(5):
+        automaton = HammingAutomaton(chain, word, errors)
+        walks = {(): (1, (0, 0, chain.initial_state))}
+        edges, states = list(automaton.edges()), list(automaton.states())
+        assert len(set(states)) == len(states) and len(set(edges)) == len(edges)
+        assert {e.source for e in edges} | {e.target for e in edges} == set(states)
+        for position in range(4):
+            walks = {(*walk, edge.target.state): (chance * edge.probability, edge.target)
+                     for walk, (chance, here) in walks.items() for edge in edges
+                     if edge.source == here and here[0] == position}
+        expected = [w for w in feasible_words(chain, 4) if distance(word, w) == errors]
+        assert {w: c for w, (c, _) in walks.items()} == dict.fromkeys(
+            expected, Fraction(1, max(1, len(expected))))
+        assert all(e.is_error == (e.target.state != word[e.source.position]) for e in edges)
+
+
+@relaxed
+@given(st.data())
+def test_counts_and_policies_against_enumeration(data):
+    chain = data.draw(chains(max_states=4))
+    word = data.draw(words(chain, max_size=4))
+    outputs = list(feasible_words(chain, len(word)))
+    counts = Counter(distance(word, o) for o in outputs)
+    for errors in range(len(word) + 1):
+        automaton = HammingAutomaton(chain, word, errors)
+        assert automaton.word_count == counts[errors]
+        for output in outputs:
+            if distance(word, output) == errors:
+                before = [chain.initial_state, *output]
+                policies = [automaton.policy(t, distance(word[:t], output[:t]), before[t])
+                            for t in range(len(word))]
+                assert all(sum(policy.values()) == 1 for policy in policies)
+                assert prod(p[o] for p, o in zip(policies, output, strict=True)) == Fraction(
+                    1, counts[errors])
+
+
+def test_samples_are_uniform():
+    random = replayable_random()
+    automaton = HammingAutomaton(FOUR, ['s1', None, 's3', 's0'], 3)
+    expected = [o for o in feasible_words(FOUR, 4) if distance(['s1', None, 's3', 's0'], o) == 3]
+    counts = Counter(tuple(automaton.sample(random)) for _ in range(20_000))
+    assert set(counts) == set(expected) and len(expected) == automaton.word_count
+    p = chisquare([counts[o] for o in expected]).pvalue
+    print(f'n = 20000, {len(expected)} words, p = {p}')
+    assert p > ALPHA
+    assert automaton.sample()
+
+
+def test_a_long_word_has_exact_counts():
+    assert HammingAutomaton(ABC, 'abc' * 50, 70).word_count == comb(150, 70) * 2**70
+
+
+def test_the_empty_word():
+    automaton = HammingAutomaton(FOUR, [], 0)
+    assert automaton.word_count == 1 and automaton.sample() == [] and not list(automaton.edges())
+    assert list(automaton.states()) == [(0, 0, 's0')]
+
+
+@pytest.mark.parametrize('errors', [-1, 4, 1.0, True, None, '1'])
+def test_a_distance_that_is_none(errors):
+    with pytest.raises(ConfigurationError, match='integer from 0 to 3'):
+        HammingAutomaton(ABC, 'abc', errors)
+
+
+def test_symbols_that_are_no_states():
+    with pytest.raises(UnknownSymbolError):
+        HammingAutomaton(ABC, 'abx', 1)
+
+
+def test_no_policy():
+    automaton = HammingAutomaton(FOUR, ['s1', 's2', 's3'], 0)
+    assert automaton.word_count == 0 and not list(automaton.states())
+    with pytest.raises(ConfigurationError, match='no feasible word'):
+        automaton.sample()
+    with pytest.raises(ConfigurationError, match='no accepted word'):
+        automaton.policy(0, 0, 's0')
+    for arguments in ((3, 0, 's0'), (4, 0, 's0'), (0, 1, 's0'), (-1, 0, 's0')):
+        with pytest.raises(ConfigurationError):
+            automaton.policy(*arguments)
+    with pytest.raises(ChainError, match='not a state'):
+        automaton.policy(0, 0, 'nowhere')

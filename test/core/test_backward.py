@@ -1,0 +1,378 @@
+"""The exponential mechanism as drawn: exact weights, privacy with rounding, range, memory."""
+import tracemalloc
+from collections import Counter
+from fractions import Fraction
+from math import exp, log
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from offline_checks import assert_drawn, assert_private, distance, large_grid
+from strategies import (chains, CHAINS, exp_bounds, feasible_words, FOUR, grid, per_symbol, relaxed,
+                        replayable_random, words)
+
+from symdp_ros import Chain, Privacy
+from symdp_ros.core import backward, kernels
+from symdp_ros.core.automaton import HammingAutomaton
+from symdp_ros.core.backward import BackwardSampler, match_ratio, rounding_reserve
+from symdp_ros.core.reachable import ReachableChain
+
+SPARSE = {name: chain for name, chain in CHAINS.items() if not chain.is_complete}
+for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
+U = Fraction(1, 2**53)
+
+
+def two_branches(choices=1):
+    """Return a chain that, after one move, stays in one half: x… or y…, or is nearly random."""
+    halves = {f'{half}{i}': [f'{half}{j}' for j in range(choices)]
+              for half in 'xy' for i in range(choices)}
+    return Chain({'start': ['x0', 'y0'], **halves}, 'start')
+
+
+class Sampler(BackwardSampler):
+    """A sampler for labels, whose chances as drawn are exact."""
+
+    def __init__(self, chain, epsilon, adjacency=1, random=None):
+        self.chain, self.reachable = chain, ReachableChain(chain)
+        super().__init__(self.reachable, Privacy(epsilon, adjacency).epsilon_per_symbol,
+                         random or Random(0))
+
+    def numbers(self, word):
+        return [self.reachable.number[s] for s in word]
+
+    def release(self, word):
+        return [self.reachable.label[i] for i in self.draw(self.numbers(word))]
+
+    def chance(self, weights, output):
+        """Return P̂ of an output, by equation (2)."""
+        result, here = Fraction(1), 1
+        for row, there in zip(weights, self.numbers(output), strict=True):
+            result *= row[there] / sum(row[s] for s in self.reachable.successors(here).tolist())
+            here = there
+        return result
+
+    def law(self, word):
+        weights = self.weights(self.numbers(word))
+        return {o: self.chance(weights, o) for o in feasible_words(self.chain, len(word))}
+
+
+def exponential(chain, word, ratio):
+    """Return P[o] ∝ R^{matches}, by enumeration."""
+    weights = {o: ratio**(len(word) - distance(word, o)) for o in feasible_words(chain, len(word))}
+    return {o: Fraction(w) / sum(weights.values()) for o, w in weights.items()}
+
+
+def exact_sums(chain, word, ratio):
+    """Return V_0(s_0), by the recursion in rational numbers."""
+    values = dict.fromkeys(chain.states, Fraction(1))
+    for symbol in reversed(word):
+        weights = {s: v * (ratio if s == symbol else 1) for s, v in values.items()}
+        values = {s: sum(weights[t] for t in chain.successors(s)) for s in chain.states}
+    return values[chain.initial_state]
+
+
+def log_of(fraction):
+    """Return the logarithm of a fraction that may be outside of a float's range."""
+    return log(fraction.numerator) - log(fraction.denominator)
+
+
+# What is drawn.
+
+@relaxed
+@given(st.data(), st.sampled_from([0.0, 0.1, 2.0, 30.0]))
+def test_enumeration_automaton_and_recursion_agree(data, epsilon):
+    """Exactly: at R = 2^i all floats are exact, so the drawn law is the mechanism's."""
+    chain = data.draw(chains(max_states=4, complete=False))
+    word = data.draw(words(chain, max_size=4))
+    sampler = Sampler(chain, epsilon)
+    exact = 2.0**round(log(sampler.ratio(len(word)), 2))
+    plan = sampler._plan(len(word))
+    sampler._plans[len(word)] = backward.replace(plan, ratio=exact)
+    law = sampler.law(word)
+    assert law == exponential(chain, word, Fraction(exact))
+    n = len(word)
+    counts = [HammingAutomaton(chain, word, d).word_count for d in range(n + 1)]
+    total = sum(m * Fraction(exact)**(n - d) for d, m in enumerate(counts))
+    assert exact_sums(chain, word, Fraction(exact)) == total
+    assert sampler.log_normalizer(sampler.numbers(word)) == pytest.approx(log(total), abs=1e-12)
+    for output, chance in law.items():
+        assert chance == Fraction(exact)**(n - distance(word, output)) / total
+
+
+@relaxed
+@given(st.data(), st.floats(0, 100))
+def test_the_rounding_is_bounded(data, epsilon):
+    """P̂ is the mechanism's times at most 2·n·(N+1) factors of 1±u."""
+    chain = data.draw(chains(max_states=4, complete=False))
+    word = data.draw(words(chain, max_size=4))
+    sampler = Sampler(chain, epsilon)
+    exact = exponential(chain, word, Fraction(sampler.ratio(len(word))))
+    factors = 2 * len(word) * (sampler.reachable.most_successors + 1)
+    for output, chance in sampler.law(word).items():
+        assert (1 - U)**factors <= chance / exact[output] <= 1 / (1 - U)**factors
+
+
+@pytest.mark.parametrize('epsilon', [0.0, 1e-15, 0.1, 2.0, 2000.0])
+@pytest.mark.parametrize('adjacency', [1, 2])
+@for_sparse_chains
+def test_every_adjacent_pair_and_output(chain, epsilon, adjacency):
+    sampler = Sampler(chain, epsilon, adjacency)
+    assert_private(chain, 3, epsilon, adjacency, sampler.law)
+
+
+@relaxed
+@given(st.data(), st.floats(0, 40), st.integers(1, 200))
+def test_long_adjacent_words(data, epsilon, length):
+    chain = data.draw(chains(complete=False))
+    random = Random(data.draw(st.integers(0, 2**32)))
+    word = random.choices((*chain.states, None), k=length)
+    adjacency = random.randint(1, 3)
+    other = word.copy()
+    for _ in range(adjacency):
+        other[random.randrange(length)] = random.choice((*chain.states, None))
+    sampler = Sampler(chain, epsilon, adjacency, random)
+    laws = [sampler.weights(sampler.numbers(w)) for w in (word, other)]
+    limit, _ = exp_bounds(per_symbol(epsilon, adjacency) * adjacency)
+    for output in (sampler.release(word), sampler.release(other),
+                   sampler.release([None] * length)):
+        one, two = (sampler.chance(law, output) for law in laws)
+        assert 0 < one <= limit * two and two <= limit * one
+
+
+def test_at_zero_epsilon_no_bit_depends_on_the_word():
+    for epsilon in (0.0, 1e-14):
+        sampler = Sampler(grid(4), epsilon)
+        assert sampler.ratio(50) == 1
+        first, second = (sampler.weights(sampler.numbers(Random(seed).choices(
+            grid(4).states, k=50))) for seed in (1, 2))
+        assert first == second
+
+
+@given(st.floats(0, 2000), st.integers(1, 5), st.floats(0, 1))
+def test_the_ratio(epsilon, adjacency, reserve):
+    per = Privacy(epsilon, adjacency).epsilon_per_symbol
+    ratio = match_ratio(per, Fraction(reserve))
+    assert 1 <= ratio <= 2**40
+    assert Fraction(ratio) <= exp_bounds(max(Fraction(0), (per - Fraction(reserve)) / 2))[1]
+    expected = exp(min(28, max(0, float(per) - reserve) / 2))
+    assert ratio == pytest.approx(min(2**40, expected), rel=1e-12)
+
+
+def test_the_published_exponent():
+    """B = e^{−ε/2k}, a little more private by what is set aside for rounding."""
+    sampler = Sampler(FOUR, 3.0, 2)
+    assert sampler.ratio(100) == pytest.approx(exp(3 / 4), rel=1e-12)
+    assert rounding_reserve(100, sampler.reachable) == Fraction(5 * 100 * 5, 2**53)
+
+
+# How it is drawn.
+
+@pytest.mark.parametrize('epsilon', [2.0, 200.0])
+@for_sparse_chains
+def test_draws(chain, epsilon):
+    random = replayable_random()
+    word = [chain.states[1], None, chain.states[2], chain.states[0]]
+    sampler = Sampler(chain, epsilon, random=random)
+    n = 20_000
+    assert_drawn(Counter(tuple(sampler.release(word)) for _ in range(n)), sampler.law(word), n)
+
+
+@relaxed
+@given(st.data(), st.integers(0, 63), st.booleans())
+def test_a_choice_is_right_or_is_not_made(data, shift, wide):
+    """Both ends of what 53 bits say must lie on the chosen edge."""
+    weights = data.draw(st.lists(st.floats(1, 2, exclude_max=True), min_size=1, max_size=6))
+    exponents = [data.draw(st.sampled_from([0, -1, -30, -53, -60, -300])) for _ in weights]
+    if not wide:
+        weights, exponents = np.ldexp(weights, exponents).tolist(), [0] * len(weights)
+    exact = [Fraction(w) * Fraction(2)**e for w, e in zip(weights, exponents, strict=True)]
+    ends = np.cumsum([Fraction(0), *exact])
+    near = int(data.draw(st.sampled_from(list(ends))) / ends[-1] * 2**53)
+    bits = min(max(0, near + data.draw(st.integers(-64, 64)) * (1 << shift >> 6)), 2**53 - 1)
+    edge = kernels._choose(0, len(weights), np.arange(1, len(weights) + 1, dtype=np.uint32),
+                           np.array([0, *weights]), np.array([0, *exponents], np.int32), wide,
+                           float(bits))
+    if edge >= 0:
+        assert ends[edge] <= bits * ends[-1] / 2**53
+        assert (bits + 1) * ends[-1] / 2**53 <= ends[edge + 1]
+    else:
+        margin = Fraction(5 * len(weights) + 20) * U
+        assert any(abs(end / ends[-1] - bits * U) <= margin for end in ends[1:-1])
+
+
+class Constant:
+    """A `random` whose bits are all 0, or all 1, from the bit `begin` on."""
+
+    def __init__(self, bit, then=None, begin=0):
+        self._bit, self._then, self._left = bit, then, begin
+
+    def getrandbits(self, width):
+        if self._then is not None and self._left <= 0:
+            return self._then.getrandbits(width)
+        self._left -= width
+        return (2**width - 1) * self._bit
+
+
+@pytest.mark.parametrize('bit, likely', [(0, 'y'), (1, 'x')])
+def test_what_is_next_to_impossible_is_drawn_by_its_bits(bit, likely):
+    """x0 and y0 lie at either end of the point's range; the other has 2⁻⁴⁰·¹⁰ of it."""
+    unlikely = {'x': 'y', 'y': 'x'}[likely]
+    word = [likely + '0'] * 10
+    far = Sampler(two_branches(), 2000.0, random=Constant(bit))
+    assert far.release(word) == [unlikely + '0'] * 10
+    # 64 bits are not enough of them.
+    near = Sampler(two_branches(), 2000.0, random=Constant(bit, Random(0), 64 * 10))
+    assert near.release(word) == word
+
+
+def test_a_walk_goes_on_where_bits_were_missing(monkeypatch):
+    """Where no choice is ever sure in 53 bits, the rest of the bits make the same law."""
+    random = replayable_random()
+
+    def route(word, bits, *others):
+        kernels.sweep(word, *others[:-1])
+        return 0, 1, 1
+
+    monkeypatch.setattr(kernels, 'route', route)
+    monkeypatch.setattr(kernels, 'walk', lambda position, state, *a: (position, state,
+                                                                      position + 1))
+    word = ['s1', None, 's3', 's0']
+    sampler = Sampler(FOUR, 2.0, random=random)
+    counts = Counter(tuple(sampler.release(word)) for _ in range(5_000))
+    assert_drawn(counts, sampler.law(word), 5_000)
+
+
+@pytest.mark.parametrize('epsilon', [0.0, 2.0, 10.0, 2000.0])
+@pytest.mark.parametrize('chain, length', [(grid(9), 300), (two_branches(3), 500),
+                                           (two_branches(12), 97), (CHAINS['split'], 17)])
+def test_what_is_not_stored_is_recomputed(monkeypatch, chain, length, epsilon):
+    """The same bits give the same word, however few rows are kept."""
+    word = Random(3).choices((*chain.states, None), k=length)
+    stored = Sampler(chain, epsilon, random=Random(7)).release(word)
+    assert chain.is_feasible(stored)
+    for limit in (0, 8 * len(chain) * 60):
+        monkeypatch.setattr(backward, 'STORED_BYTES', limit)
+        sampler = Sampler(chain, epsilon, random=Random(7))
+        if not limit:
+            assert sampler._plan(length).spacing > 1
+        assert sampler.release(word) == stored
+
+
+def test_exponents_give_the_same_law(monkeypatch):
+    """Weights with exponents of their own are the same weights, up to rounding."""
+    chain = grid(5)
+    word = Random(1).choices(chain.states, k=60)
+    plain = Sampler(chain, 2.0)
+    assert not plain._plan(60).wide
+    monkeypatch.setattr(backward, '_SPREAD_BITS', 0)
+    wide = Sampler(chain, 2.0)
+    assert wide._plan(60).wide
+    for a, b in zip(plain.weights(plain.numbers(word)), wide.weights(wide.numbers(word)),
+                    strict=True):
+        ratios = {a[s] / b[s] / (a[1] / b[1]) for s in a}
+        assert all(abs(r - 1) < 2 * 60 * 6 * U for r in ratios)
+    assert wide.log_normalizer(wide.numbers(word)) == pytest.approx(
+        plain.log_normalizer(plain.numbers(word)), abs=1e-11)
+
+
+@pytest.mark.parametrize('hub', [5, 20])
+def test_rows_longer_than_the_columns(hub):
+    """One state with many successors does not widen the others' rows."""
+    names = [f'n{i}' for i in range(hub)]
+    chain = Chain({'hub': names, **{a: ['hub', b] for a, b in zip(
+        names, names[1:] + names[:1], strict=True)}}, 'hub')
+    sampler = Sampler(chain, 2.0)
+    assert len(sampler.reachable.columns) == 2 and list(sampler.reachable.long_rows) == [1]
+    word = ['n1', 'hub', 'n3']
+    exact = exponential(chain, word, Fraction(sampler.ratio(3)))
+    for output, chance in sampler.law(word).items():
+        assert abs(chance / exact[output] - 1) < 6 * (hub + 1) * U
+
+
+def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
+    """numba then refuses `cache=True` with a RuntimeError."""
+    def njit(**options):
+        if options.get('cache'):
+            raise RuntimeError('cannot cache function: no locator available')
+        return lambda function: (function, options)
+
+    monkeypatch.setattr(kernels.numba, 'njit', njit)
+    assert kernels._compiled(abs) == (abs, {'nogil': True})
+
+
+@pytest.mark.parametrize('degree', range(1, 11))
+def test_every_number_of_columns(degree):
+    names = [f'n{i}' for i in range(11)]
+    chain = Chain({a: [names[(i * i + j) % 11] for j in range(degree)]
+                   for i, a in enumerate(names)}, 'n3')
+    sampler = Sampler(chain, 2.0)
+    assert len(sampler.reachable.columns) == degree
+    word = replayable_random().choices(names, k=20)
+    exact = exact_sums(chain, word, Fraction(sampler.ratio(20)))
+    assert sampler.log_normalizer(sampler.numbers(word)) == pytest.approx(log_of(exact), rel=1e-13)
+
+
+# Range.
+
+@pytest.mark.parametrize('epsilon', [2.0, 2000.0])
+@pytest.mark.parametrize('matching', [400, 800])
+def test_two_branches_that_never_meet(epsilon, matching):
+    """n = 800: up to R^800 = 2^1154 and 2^32000 between the two; against rational numbers."""
+    chain = two_branches(2)
+    word = ['x0'] * matching + ['y1'] * (800 - matching)
+    random = replayable_random()
+    sampler = Sampler(chain, epsilon, random=random)
+    ratio = Fraction(sampler.ratio(800))
+    weights = sampler.weights(sampler.numbers(word))
+    factors = 2 * 800 * 3
+    # The sums of one branch: R+1 at a position that can match, else 2; the first has no choice.
+    branch = {'x': ratio * (ratio + 1)**(matching - 1) * 2**(800 - matching),
+              'y': 2**(matching - 1) * (ratio + 1)**(800 - matching)}
+    first = {label: weights[0][sampler.reachable.number[label]] for label in ('x0', 'y0')}
+    computed, exact = first['x0'] / first['y0'], branch['x'] / branch['y']
+    assert (1 - U)**factors <= computed / exact <= 1 / (1 - U)**factors
+    normalizer = sampler.log_normalizer(sampler.numbers(word))
+    assert normalizer == pytest.approx(log_of(branch['x'] + branch['y']), rel=1e-14)
+    for _ in range(20):
+        output = sampler.release(word)
+        chance = sampler.chance(weights, output)
+        assert chance > 0 and chain.is_feasible(output)
+        expected = (800 - distance(word, output)) * log_of(ratio) - normalizer
+        assert log_of(chance) == pytest.approx(expected, abs=1e-8)
+        if matching == 800:
+            assert output[0] == 'x0'
+
+
+def test_long_words_neither_under_nor_overflow():
+    """n = 10,000 on 1,000 states; the normaliser against one that sums logarithms."""
+    chain = large_grid(32)
+    word = Random(5).choices(chain.states, k=10_000)
+    for epsilon in (2.0, 2000.0):
+        sampler = Sampler(chain, epsilon)
+        numbers = sampler.numbers(word)
+        assert chain.is_feasible(sampler.release(word))
+        sums = np.zeros(len(chain) + 1)
+        sums[0] = -np.inf
+        log_ratio, columns = log(sampler.ratio(10_000)), sampler.reachable.columns
+        for number in reversed(numbers):
+            sums[number] += log_ratio
+            sums = np.append(-np.inf, np.logaddexp.reduce(sums[columns[:, 1:]], axis=0))
+        assert sampler.log_normalizer(numbers) == pytest.approx(sums[1], rel=1e-10)
+
+
+@pytest.mark.parametrize('epsilon', [2.0, 2000.0])
+def test_memory(epsilon):
+    """n = 10,000 on 10,000 states: everything above the chain in less than 100 MB."""
+    chain = large_grid(100)
+    word = Random(5).choices(chain.states, k=10_000)
+    Sampler(grid(3), epsilon).release([None] * 3)  # compiled
+    tracemalloc.start()
+    try:
+        assert chain.is_feasible(Sampler(chain, epsilon).release(word))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    print(f'{peak / 1e6} MB')
+    assert 10e6 < peak < 100e6

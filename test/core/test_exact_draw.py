@@ -1,0 +1,54 @@
+"""Exact draws: every string of bits leads where it should."""
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from offline_checks import assert_drawn
+from strategies import replayable_random
+
+from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
+
+
+class Refusing:
+    """A `random` that has no bits left."""
+
+    def getrandbits(self, width):
+        raise EOFError
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=5).filter(any), st.integers(0, 9))
+def test_a_point_is_on_the_weight_that_is_returned(weights, width):
+    ends = np.cumsum([0, *weights]).tolist()
+    for drawn in range(2**width):
+        low, high = (Fraction(d * ends[-1], 2**width) for d in (drawn, drawn + 1))
+        on = [i for i in range(len(weights)) if ends[i] <= low and high <= ends[i + 1]]
+        try:
+            assert [draw_index(weights, Refusing(), drawn, width)] == on
+        except EOFError:
+            assert not on
+
+
+def test_draws():
+    random = replayable_random()
+    weights = [3, 0, 10**30, 5 * 10**29, 1]
+    n = 20_000
+    counts = Counter(draw_index(weights, random) for _ in range(n))
+    assert_drawn(counts, {i: Fraction(w, sum(weights)) for i, w in enumerate(weights)}, n)
+
+
+@pytest.mark.parametrize('count', [1, 2, 3, 8, 11])
+def test_uniform_integers(count):
+    n = 5_000
+    random = replayable_random()
+    counts = Counter(draw_below(count, random) for _ in range(n))
+    assert_drawn(counts, dict.fromkeys(range(count), Fraction(1, count)), n)
+
+
+def test_floats_as_integers():
+    weights, exponents = np.array([0.75, 1.5, 1 + 2.0**-52]), np.array([-3, 700, -5])
+    exact = [Fraction(w) * Fraction(2)**e for w, e in zip(weights, exponents.tolist(), strict=True)]
+    integers = as_integers(weights, exponents)
+    assert {i / e for i, e in zip(integers, exact, strict=True)} == {2**58}

@@ -1,0 +1,241 @@
+"""The ledger: exact sums, budgets that hold between processes, seals, the mark."""
+import shutil
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import BudgetError, LedgerError
+from symdp_ros.release.ledger import Ledger, as_fraction, as_text
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / 'robots.ledger') as made:
+        yield made
+
+
+def charge(ledger, epsilon=1.0, log_id='a.csv', settings='s', subject='r1', **more):
+    return ledger.charge(subject, epsilon, log_id=log_id, settings=settings, description='{}',
+                         **more)
+
+
+@pytest.mark.parametrize('epsilons, total', [
+    ([0.1] * 3, '0.3'), ([0.1, 0.2, 0.7], '1'), ([1e-5, 1e22], '10000000000000000000000.00001'),
+    ([5e-324, 1.0], '1.' + '0' * 323 + '5'), ([], '0'), ([2.5, 2.5], '5'), ([100.0], '100')])
+def test_sums_are_exact(ledger, epsilons, total):
+    for i, epsilon in enumerate(epsilons):
+        charge(ledger, epsilon, settings=str(i))
+    assert as_text(ledger.spent('r1')) == as_text(ledger.spent('r1', 'a.csv')) == total
+
+
+def test_three_times_a_tenth_fits_into_three_tenths_and_not_a_fourth(ledger):
+    for i in range(3):
+        charge(ledger, 0.1, settings=str(i), budget=0.3)
+    with pytest.raises(BudgetError, match="budget of the log 'a.csv' is 0.3: 0.3 of it is spent"):
+        charge(ledger, 5e-324, settings='more', budget=0.3)
+    assert ledger.spent('r1') == as_fraction(0.3) == Fraction(3, 10)
+
+
+def test_budgets_are_by_log_and_by_subject(ledger):
+    limits = {'budget': 2.0, 'subject_budget': 3.0}
+    charge(ledger, 2.0, 'a.csv', **limits)
+    with pytest.raises(BudgetError, match="budget of the log 'a.csv'"):
+        charge(ledger, 0.5, 'a.csv', settings='other', **limits)
+    charge(ledger, 1.0, 'b.csv', **limits)
+    with pytest.raises(BudgetError, match="subject_budget of 'r1' is 3: 3 of it is spent"):
+        charge(ledger, 0.5, None, settings='live', **limits)
+    charge(ledger, 2.0, 'a.csv', subject='r2', **limits)
+    assert [ledger.spent(*who) for who in (('r1',), ('r1', 'a.csv'), ('r2',), ('r3',))] == [
+        3, 2, 2, 0]
+    charge(ledger, 100.0, 'c.csv')  # 0.0: no limit
+
+
+def test_a_log_is_charged_once_under_the_same_settings(ledger):
+    first, new = charge(ledger, words=[['x', 'y'], ['z']], content=b'abc')
+    again, new_again = charge(ledger, words=[['other']], content=b'def')
+    assert new and not new_again and again == first
+    assert first.words == (('x', 'y'), ('z',)) and first.lengths == (2, 1)
+    assert ledger.find('r1', 'a.csv', 's') == first and ledger.spent('r1') == 1
+    assert ledger.find('r1', 'a.csv', 'other') is None
+    assert ledger.log_count('r1') == 1
+
+
+def test_every_live_word_is_charged(ledger):
+    for _ in range(3):
+        assert charge(ledger, 1.0, None)[1]
+    assert ledger.spent('r1') == 3 and ledger.log_count('r1') == 0
+
+
+def test_it_lasts_and_is_private(tmp_path):
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        identity, fingerprint = ledger.id, ledger.fingerprint([['a', None]])
+        charge(ledger)
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert Path(f'{path}-wal').stat().st_mode & 0o777 == 0o600
+        settings = {name: ledger._db.execute(f'PRAGMA {name}').fetchone()[0]
+                    for name in ('journal_mode', 'synchronous')}
+        assert settings == {'journal_mode': 'wal', 'synchronous': 2}
+    with Ledger(path) as ledger:
+        assert ledger.id == identity and ledger.spent('r1') == 1
+        assert ledger.fingerprint([['a', None]]) == fingerprint
+    with Ledger(tmp_path / 'b.ledger') as other:
+        assert other.fingerprint([['a', None]]) != fingerprint
+
+
+def test_fingerprints_tell_words_apart(ledger):
+    words = [[['a', 'b']], [['a'], ['b']], [['ab']], [['a', None]], [['a', 'None']], [['a', '']],
+             [['b', 'a']], [[]], []]
+    assert len({ledger.fingerprint(word) for word in words}) == len(words)
+
+
+def test_no_sensitive_symbol_is_in_the_file(tmp_path):
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        charge(ledger, content=ledger.fingerprint([['sensitive_place'] * 50]), words=[['public']])
+    assert b'sensitive_place' not in b''.join(
+        file.read_bytes() for file in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize('change, said', [
+    ("UPDATE charges SET epsilon = '0.5' WHERE number = 2", 'charge 2, or the one before'),
+    ("UPDATE charges SET subject = 'r9' WHERE number = 1", 'charge 1, or the one before'),
+    ('DELETE FROM charges WHERE number = 2', 'charges 2 to 2 are missing'),
+    ('DELETE FROM charges WHERE number = 3', 'looks rolled back: 3 charges were made, and it '
+                                             'holds 2'),
+    ("UPDATE charges SET words = x'00' WHERE number = 3", 'charge 3, or the one before'),
+])
+def test_changes_are_noticed(tmp_path, change, said):
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        for i in range(3):
+            charge(ledger, settings=str(i))
+        assert ledger.problems() == []
+    with sqlite3.connect(path) as db:
+        db.execute(change)
+    db.close()
+    with Ledger(path) as ledger:
+        assert any(said in problem for problem in ledger.problems()), ledger.problems()
+
+
+def test_an_old_copy_put_back_is_noticed(tmp_path):
+    path, copy = tmp_path / 'a.ledger', tmp_path / 'copy'
+    with Ledger(path) as ledger:
+        charge(ledger, settings='1')
+    shutil.copy(path, copy)
+    with Ledger(path) as ledger:
+        charge(ledger, settings='2')
+        charge(ledger, settings='3')
+    for file in tmp_path.glob('a.ledger-*'):
+        file.unlink()
+    shutil.copy(copy, path)
+    with Ledger(path) as ledger:
+        assert ledger.problems() == ['the ledger looks rolled back: 3 charges were made, and it '
+                                     'holds 1; what the missing ones released is still known to '
+                                     'others']
+
+
+@pytest.mark.parametrize('content', [b'a letter\n', b'SQLite format 3\0 but no more of it'])
+def test_other_files_are_refused_and_left_alone(tmp_path, content):
+    path = tmp_path / 'letter'
+    path.write_bytes(content)
+    with pytest.raises(LedgerError):
+        Ledger(path)
+    assert path.read_bytes() == content
+
+
+def test_another_database_is_refused(tmp_path):
+    path = tmp_path / 'other.db'
+    with sqlite3.connect(path) as db:
+        db.execute('CREATE TABLE charges (x)')
+    db.close()
+    with pytest.raises(LedgerError, match='of another kind'):
+        Ledger(path)
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    with pytest.raises(LedgerError, match='cannot be opened: No such file'):
+        Ledger(tmp_path / 'nowhere' / 'a.ledger')
+
+
+def test_a_failed_charge_leaves_nothing(ledger):
+    def fails(number):
+        raise OSError(28, 'No space left on device')
+
+    with pytest.raises(OSError, match='No space left'):
+        charge(ledger, files=fails)
+    assert ledger.spent('r1') == 0 and ledger.charges() == [] and ledger.problems() == []
+    charge(ledger)
+    assert ledger.problems() == []
+
+
+SPENDER = '''
+import sys
+from symdp_ros import BudgetError
+from symdp_ros.release.ledger import Ledger
+made = 0
+with Ledger(sys.argv[1]) as ledger:
+    for i in range(40):
+        try:
+            ledger.charge('r1', 0.1, log_id=f'log-{sys.argv[2]}-{i}', settings='s',
+                          description='{}', subject_budget=4.0)
+            made += 1
+        except BudgetError:
+            pass
+print(made)
+'''
+
+
+def test_processes_cannot_pass_a_budget_together(tmp_path):
+    path = tmp_path / 'a.ledger'
+    spenders = [subprocess.Popen([sys.executable, '-c', SPENDER, path, str(i)], cwd=ROOT,
+                                 stdout=subprocess.PIPE, text=True) for i in range(3)]
+    made = [int(spender.communicate(timeout=120)[0]) for spender in spenders]
+    with Ledger(path) as ledger:
+        assert sum(made) == 40 and ledger.spent('r1') == 4
+        assert ledger.problems() == []
+
+
+def test_one_log_from_many_threads_is_charged_once(tmp_path):
+    path = tmp_path / 'a.ledger'
+    Ledger(path).close()
+
+    def spend(i):
+        with Ledger(path) as ledger:
+            return charge(ledger, words=[[str(i)]])
+
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(spend, range(12)))
+    assert sum(new for _, new in results) == 1
+    assert len({found.words for found, _ in results}) == 1
+
+
+def test_it_survives_kill_9_at_any_moment(tmp_path):
+    """A process that charges again and again is killed at random moments; nothing is torn."""
+    script = ('import sys\nfrom symdp_ros.release.ledger import Ledger\n'
+              'ledger = Ledger(sys.argv[1])\nprint("ready", flush=True)\n'
+              'for i in range(10**6):\n'
+              '    ledger.charge("r1", 0.5, log_id=None, settings="s", description="{}")\n'
+              '    print(i + 1, flush=True)\n')
+    path, acknowledged = tmp_path / 'a.ledger', 0
+    for round_ in range(6):
+        child = subprocess.Popen([sys.executable, '-c', script, path], cwd=ROOT, text=True,
+                                 stdout=subprocess.PIPE)
+        assert child.stdout.readline() == 'ready\n'
+        for _ in range(3 + 2 * round_):
+            count = int(child.stdout.readline())
+        child.kill()
+        rest = child.stdout.read().split()
+        child.wait()
+        acknowledged += int(rest[-1]) if rest else count
+        with Ledger(path) as ledger:
+            charges = len(ledger.charges())
+            assert acknowledged <= charges <= acknowledged + round_ + 1
+            assert ledger.spent('r1') == Fraction(charges, 2) and ledger.problems() == []
