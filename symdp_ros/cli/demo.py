@@ -16,6 +16,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps import read_chain, read_graph
 
 _ROWS = 14          # of the live table
+_SHOWN = 20         # symbols of a route in the summary
 _PATIENCE = 20.0    # seconds for a node to start, or to catch up
 _TOPICS = ('region', 'private_region')
 
@@ -63,13 +64,14 @@ def run(options) -> int:
     shared = {'chain_file': os.path.abspath(options.file), 'initial_state': chain.initial_state,
               'self_loops': options.self_loops}
     screen = _Screen(chain, options)
-    with tempfile.TemporaryDirectory() as logs, _Observer() as observer:
-        privatizer = _Process('privatizer', logs, {
-            **shared, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
-            'policy': options.policy})
+    with tempfile.TemporaryDirectory() as work, _Observer() as observer:
+        shared_privacy = {'epsilon': options.epsilon, 'adjacency': options.adjacency,
+                          'policy': options.policy,
+                          'ledger_file': os.path.join(work, 'demo.ledger'), 'subject': 'demo'}
+        privatizer = _Process('privatizer', work, {**shared, **shared_privacy})
         with privatizer:
             observer.wait(lambda: observer.publishers('private_region'), privatizer)
-            patrol = _Process('patrol', logs, {
+            patrol = _Process('patrol', work, {
                 **shared, 'period': 1 / options.rate, 'wait_for_subscribers': 2})
             with patrol:
                 observer.wait(lambda: observer.words['region'], privatizer, patrol)
@@ -78,17 +80,40 @@ def run(options) -> int:
                     while (now := time.monotonic() - begin) < options.duration:
                         observer.spin(0.1, privatizer, patrol)
                         screen.show(observer.words, now)
+            observer.spin(0.3, privatizer)  # what is still on its way
             observer.wait(lambda: len(observer.words['private_region'])
                           >= len(observer.words['region']), privatizer)
         for process in (privatizer, patrol):
             process.check()
-    true, private = (observer.words[topic] for topic in _TOPICS)
-    infeasible = screen.summary(mechanism, true, private, observer.readers)
+        true, private = (list(observer.words[topic]) for topic in _TOPICS)
+        infeasible = screen.summary(mechanism, true, private, observer.readers)
+        released, answers = _release(observer, work, {**shared, **shared_privacy}, true)
+        screen.released(true, private, released, answers)
     if options.figure:
         from symdp_ros.figures import draw_routes
         draw_routes(graph, {'true': true, 'private': private}, options.figure)
         print(f'the two routes are drawn in {options.figure}')
     return 0 if infeasible == 0 and len(true) == len(private) else 1
+
+
+def _release(observer, work, parameters, true):
+    """
+    Log the true route and have the node log_release release it; return the released word and
+    what the node answers to ~/release and ~/status.
+    """
+    from symdp_ros.logs import read_log, write_log
+
+    logs, releases = os.path.join(work, 'logs'), os.path.join(work, 'releases')
+    os.mkdir(logs)
+    os.mkdir(releases)
+    write_log(os.path.join(logs, 'patrol.csv'), true, format='csv')
+    node = _Process('log_release', work, {**parameters, 'log_dir': logs, 'release_dir': releases,
+                                          'mechanism': 'causal'})
+    with node:
+        answers = [observer.call(f'/log_release/{name}', node) for name in ('release', 'status')]
+    node.check()
+    [path] = [entry.path for entry in os.scandir(releases) if not entry.name.startswith('.')]
+    return [symbol for _, symbol in read_log(path)], answers
 
 
 class _Process:
@@ -168,6 +193,16 @@ class _Observer:
 
     def publishers(self, topic):
         return self._node.count_publishers(topic)
+
+    def call(self, name, *processes):
+        """Return what a service (Trigger) answers."""
+        from std_srvs.srv import Trigger
+
+        client = self._node.create_client(Trigger, name)
+        self.wait(client.service_is_ready, *processes)
+        answer = client.call_async(Trigger.Request())
+        self.wait(answer.done, *processes)
+        return answer.result().message
 
     def spin(self, seconds, *processes):
         """Take what comes in for some time, while the processes run."""
@@ -252,3 +287,17 @@ class _Screen:
         table.add_row('who read the truth', readers or 'not yet reported')
         self._console.print('', table, sep='\n')
         return infeasible
+
+    def released(self, true, private, released, answers):
+        """Print what became of the log of the same patrol."""
+        from rich.table import Table
+
+        table = Table(title='the same patrol, logged, and released by a call of '
+                            '/log_release/release', title_justify='left', show_header=False)
+        for name, word in (('true route', true), ('live', private), ('released', released)):
+            table.add_row(name, ' '.join(word[:_SHOWN]) + (' …' if len(word) > _SHOWN else ''))
+        errors = sum(s != o for s, o in zip(true, released, strict=True))
+        table.add_row('error', f'{errors / max(1, len(true)):.3f}')
+        table.add_row('~/release', answers[0])
+        table.add_row('~/status', answers[1])
+        self._console.print('', table, sep='\n')

@@ -153,7 +153,7 @@ def _print(report, options, spent):
         table.add_row(name, '', 'skipped', reason)
     console = Console(highlight=False)
     console.print(table)
-    console.print(f'{report}; ε = {options.epsilon:g} and k = {options.adjacency} for each log')
+    console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = {options.adjacency} for each log')
     if spent is not None:
         limit = f' of {options.subject_budget:g}' if options.subject_budget else ''
         console.print(f'{options.subject} has spent ε = {as_text(spent)}{limit} in all')

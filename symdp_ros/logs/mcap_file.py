@@ -3,14 +3,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from mcap.records import Channel, Header, Message, Schema, Statistics
-from mcap.stream_reader import StreamReader
-from mcap.writer import CompressionType, Writer
-
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs.recorded import Recorded
 
 _MAGIC = b'\x89MCAP0\r\n'
+
+
+def _library():
+    """Return the Python package mcap, which rosdep knows no key for."""
+    try:
+        import mcap.records
+        import mcap.stream_reader
+        import mcap.writer
+    except ImportError:
+        mcap = None
+    if mcap is None:
+        raise LogError('MCAP files need the Python package mcap: install it with pip')
+    return mcap
 
 
 def is_whole(path: Path) -> bool:
@@ -42,20 +51,22 @@ def read(path: Path, topic: str) -> Recorded:
 
 
 def _read(path, file, topic):
+    mcap = _library()
+    records = mcap.records
     recorded, schemas, channels, counts, statistics = Recorded(), {}, {}, Counter(), None
-    for record in StreamReader(file, validate_crcs=True,
-                               record_size_limit=path.stat().st_size).records:
-        if isinstance(record, Message):
+    for record in mcap.stream_reader.StreamReader(file, validate_crcs=True,
+                                                  record_size_limit=path.stat().st_size).records:
+        if isinstance(record, records.Message):
             counts[record.channel_id] += 1
             if channels[record.channel_id].topic == topic:
                 recorded.messages.append((record.log_time, record.data))
-        elif isinstance(record, Schema):
+        elif isinstance(record, records.Schema):
             schemas[record.id] = record
-        elif isinstance(record, Channel):
+        elif isinstance(record, records.Channel):
             channels[record.id] = record
-        elif isinstance(record, Statistics):
+        elif isinstance(record, records.Statistics):
             statistics = record
-        elif isinstance(record, Header) and record.profile not in ('ros2', ''):
+        elif isinstance(record, records.Header) and record.profile not in ('ros2', ''):
             raise LogError(f'{path.name} is an MCAP file, but no ROS 2 recording')
     if statistics and statistics.message_count != counts.total():
         raise LogError(f'{path.name} holds {counts.total()} messages where its statistics '
@@ -77,8 +88,9 @@ def write(path: Path, topic: Mapping[str, str], definition: str,
 
     Not compressed: the bytes then do not depend on a compressor's version.
     """
+    writing = _library().writer
     with open(path, 'xb') as file:
-        writer = Writer(file, compression=CompressionType.NONE)
+        writer = writing.Writer(file, compression=writing.CompressionType.NONE)
         writer.start(profile='ros2', library='symdp_ros')
         schema = writer.register_schema(topic['type'], 'ros2msg', definition.encode())
         channel = writer.register_channel(

@@ -134,16 +134,24 @@ class Report:
         """Whether nothing was refused, failed or left."""
         return not self.stopped and all(outcome.kind in KINDS[:2] for outcome in self.outcomes)
 
+    def counted(self) -> str:
+        """Return the counts in one line."""
+        return self._told(lambda kind: '')
+
     def __str__(self):
-        counts = Counter(outcome.kind for outcome in self.outcomes)
-        parts = [f'{counts["released"]} released', f'{counts["already released"]} already released',
-                 f'{counts["refused"]} refused by the budget', f'{counts["failed"]} failed']
-        for index, kind in ((2, 'refused'), (3, 'failed')):
+        def first(kind):
             told = [f'{outcome.log_id}: {outcome.reason}' for outcome in self.outcomes
-                    if outcome.kind == kind]
-            if told:
-                more = f'; and {len(told) - 1} more' if len(told) > 1 else ''
-                parts[index] += f' ({told[0]}{more})'
+                    if outcome.kind == kind and outcome.reason]
+            more = f'; and {len(told) - 1} more' if len(told) > 1 else ''
+            return f' ({told[0]}{more})' if told else ''
+
+        return self._told(first)
+
+    def _told(self, detail):
+        counts = Counter(outcome.kind for outcome in self.outcomes)
+        texts = 'released', 'already released', 'refused by the budget', 'failed'
+        parts = [f'{counts[kind]} {text}{detail(kind)}'
+                 for kind, text in zip(KINDS, texts, strict=True)]
         if self.skipped:
             parts.append(f'{len(self.skipped)} still being recorded')
         if self.stopped:

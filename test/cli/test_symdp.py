@@ -130,8 +130,8 @@ def test_without_ros_the_core_and_check_work():
 
 
 @pytest.mark.parametrize('file, extra', [
-    ('config/depot.geojson', ['--figure', 'routes.svg']),
-    ('config/warehouse.chain.yaml', ['--self-loops', '--policy', 'paper']),
+    ('config/depot.geojson', ['--epsilon', '2', '--figure', 'routes.svg']),
+    ('config/warehouse.chain.yaml', ['--self-loops', '--policy', 'paper', '--epsilon', '2']),
     ('../shared/data/nav2/bringup_warehouse_graph.geojson', ['--epsilon', '2']),
 ])
 def test_demo(tmp_path, file, extra):
@@ -145,13 +145,14 @@ def test_demo(tmp_path, file, extra):
                 env={'ROS_DOMAIN_ID': str(random.SystemRandom().randrange(1, 102)),
                      'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
     assert run.returncode == 0, run.stderr + run.stdout
-    rows = dict(line.strip('│ ').split('│') for line in run.stdout.splitlines()
+    rows = dict((part.strip() for part in line.split('│')[1:3]) for line in run.stdout.splitlines()
                 if line.count('│') == 3)
-    rows = {name.strip(): value.strip() for name, value in rows.items()}
     assert rows['infeasible moves'] == '0'
     true, private = (int(part.split()[0]) for part in rows['symbols'].split(', '))
     assert true == private > 20
     assert 0 < float(rows['expected error'].split()[0]) < 1
+    assert rows['~/release'].startswith('1 released') and 'ε = 4' in rows['~/status']
+    assert len(rows['released'].split()) == len(rows['true route'].split())
     assert rows['who read the truth'].endswith('/demo') or 'not yet' in rows['who read the truth']
     if '--figure' in extra:
         assert (tmp_path / 'routes.svg').read_text().count('<path') > 50

@@ -1,5 +1,6 @@
 """The README's tables and commands agree with the code."""
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -8,25 +9,47 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / 'README.md').read_text()
 
 
-def test_parameters_of_the_privatizer():
+def written(heading_or_text):
+    """Return the rows `name` → default of the first table after a text."""
+    rows = {}
+    for names, defaults in re.findall(r'^\| (`[^|]+) \| ([^|]+?) \|',
+                                      README.split(heading_or_text)[1].split('\n\n|')[1]
+                                      .split('\n\n')[0], re.M):
+        pairs = zip(names.split(', '), defaults.split(', ') if ', `' in names else [defaults],
+                    strict=True)
+        rows |= {name.strip('`'): default.strip('`') for name, default in pairs}
+    return rows
+
+
+def default_of(setting):
+    if setting.default is None:
+        return 'required'
+    if isinstance(setting.default, bool):
+        return str(setting.default).lower()
+    return setting.default if setting.default and isinstance(setting.default, str) \
+        else repr(setting.default)
+
+
+@pytest.mark.parametrize('module, text, inherited', [
+    ('privatizer', '## Parameters of `privatizer`', ()),
+    ('log_release', '`log_release` has', (
+        'chain_file', 'initial_state', 'self_loops', 'graph', 'level', 'epsilon', 'adjacency',
+        'policy', 'field', 'symbol_map', 'no_region', 'sampling', 'period', 'input_timeout'))])
+def test_parameters(module, text, inherited):
     pytest.importorskip('rclpy', reason='rclpy is not installed: no parameters to compare')
-    from symdp_ros.nodes.privatizer import SETTINGS
+    node = import_module(f'symdp_ros.nodes.{module}')
     from symdp_ros.ros.lifecycle import AUTOSTART
 
-    table = README.split('## Parameters of `privatizer`')[1].split('\n## ')[0]
-    written = dict(re.findall(r'^\| `(\w+)` \| `?([^|`]+?)`? \|', table, re.M))
-    defaults = {setting.name: 'required' if setting.default is None else
-                str(setting.default).lower() if isinstance(setting.default, bool) else
-                setting.default if setting.type.name == 'STRING' and setting.default else
-                repr(setting.default) for setting in (*SETTINGS, AUTOSTART)}
-    assert written == defaults
+    settings = [*node.SETTINGS, *([AUTOSTART] if not inherited else [])]
+    assert written(text) == {setting.name: default_of(setting) for setting in settings
+                             if setting.name not in inherited}
 
 
 def test_the_python_example_runs(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     code = README.split('```python\n')[1].split('```')[0]
     exec(compile(code, 'README.md', 'exec'), {})
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert len(capsys.readouterr().out.splitlines()) == 5
 
 
 def test_the_chain_example_is_a_chain(tmp_path):

@@ -1,0 +1,121 @@
+"""`symdp release` and `symdp ledger` as a user types them, without ROS."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import Chain
+from symdp_ros.logs import read_log, write_log
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
+WORD = ['dock', 'gate', 'none', 'aisle_1', 'packing', 'charger'] * 4
+WITHOUT_ROS = ('import sys; sys.modules["rclpy"] = None\n'
+               'from symdp_ros.cli.main import main; sys.exit(main(sys.argv[1:]))')
+
+
+def symdp(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, '-c', WITHOUT_ROS, *map(str, arguments)], capture_output=True, text=True,
+        cwd=cwd, timeout=120, env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '200'})
+
+
+def release(place, *arguments, logs=('logs',)):
+    return symdp('release', *logs, '--chain', CHAIN, '--epsilon', '1', '-o', 'out', *arguments,
+                 cwd=place)
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / 'logs').mkdir()
+    write_log(tmp_path / 'logs' / 'monday.csv', WORD, format='csv')
+    write_log(tmp_path / 'logs' / 'tuesday', WORD[:9], format='sqlite3', topic='region')
+    return tmp_path
+
+
+LEDGER = ('--ledger', 'robots.ledger', '--subject', 'r1')
+
+
+def test_release_with_a_ledger(place):
+    run = release(place, *LEDGER, '--subject-budget', '3')
+    assert run.returncode == 0, run.stderr
+    assert '2 released, 0 already released' in run.stdout
+    assert 'r1 has spent ε = 2 of 3 in all' in run.stdout
+    paths = sorted((place / 'out').iterdir())
+    words = [[symbol for _, symbol in read_log(path)] for path in paths]
+    assert [len(word) for word in words] == [24, 9]
+    assert all(map(Chain.from_yaml(CHAIN).is_feasible, words))
+    run = release(place, *LEDGER, '--subject-budget', '3')
+    assert run.returncode == 0 and '0 released, 2 already released' in run.stdout
+    run = release(place, *LEDGER, '--subject-budget', '3', '--mechanism', 'causal')
+    assert run.returncode == 1 and '1 released, 0 already released, 1 refused' in run.stdout
+
+
+def test_release_without_a_ledger(place):
+    for mechanism in ('exponential', 'permute_and_flip', 'causal'):
+        assert release(place, '--mechanism', mechanism, '--keep-names').returncode == 0
+    names = sorted(path.name for path in (place / 'out').iterdir())
+    assert len(names) == 6 and 'monday.private.csv' in names
+
+
+def test_single_logs_and_other_columns(place):
+    (place / 'day.csv').write_text('time,zone\n0,A\n1,B\n2,B\n')
+    run = release(place, '--stamp-key', 'time', '--symbol-key', 'zone', '--symbol-map', 'A=dock',
+                  '--symbol-map', 'B=gate', '--sampling', 'change', '--format', 'jsonl',
+                  logs=('day.csv',))
+    assert run.returncode == 0, run.stdout
+    [path] = (place / 'out').iterdir()
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row['time'] for row in rows] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize('arguments, logs, status, text', [
+    (['--ledger', 'x'], ['logs'], 1, '--ledger and --subject belong together'),
+    (['--budget', '1'], ['logs'], 1, 'a budget needs a --ledger'),
+    ([*LEDGER, '--budget', 'nan'], ['logs'], 1, 'budget must be a finite number'),
+    (['--ledger', 'out/a', '--subject', 'r'], ['logs'], 1, 'out/a'),
+    (['--epsilon', '-1'], ['logs'], 1, 'epsilon must be finite and at least 0'),
+    (['--sampling', 'period', '--unknown-symbol', 'drop'], ['logs'], 1, 'contradict'),
+    (['--mechanism', 'laplace'], ['logs'], 2, 'invalid choice'),
+    (['--symbol-map', '1:dock'], ['logs'], 1, 'write it as value=state'),
+    ([], ['logs/monday.csv', './logs/monday.csv'], 1, "two logs have the id 'monday.csv'"),
+])
+def test_wrong_usage(place, arguments, logs, status, text):
+    run = release(place, *arguments, logs=logs)
+    assert run.returncode == status and text in run.stderr and 'Traceback' not in run.stderr
+
+
+def test_a_missing_log_fails_and_is_said(place):
+    run = release(place, logs=('nowhere.csv',))
+    assert run.returncode == 1 and 'there is no such file' in run.stdout
+
+
+def test_ledger_shows_verifies_and_exports(place):
+    release(place, *LEDGER)
+    run = symdp('ledger', 'robots.ledger', cwd=place)
+    assert run.returncode == 0 and run.stderr == ''
+    assert 'r1 has spent ε = 2\n' in run.stdout
+    assert 'verified: 2 charges, 2 released files' in run.stdout
+    exported = json.loads(symdp('ledger', 'robots.ledger', '--export', 'json', cwd=place).stdout)
+    assert [(row['subject'], row['log_id'], row['epsilon'], row['symbols'])
+            for row in exported] == [('r1', 'monday.csv', '1.0', 24), ('r1', 'tuesday', '1.0', 9)]
+    rows = list(csv.DictReader(io.StringIO(
+        symdp('ledger', 'robots.ledger', '--export', 'csv', cwd=place).stdout)))
+    assert [row['log_id'] for row in rows] == ['monday.csv', 'tuesday']
+    path = next((place / 'out').glob('000001*'))
+    path.write_text('stamp,symbol\n0.0,dock\n')
+    run = symdp('ledger', 'robots.ledger', cwd=place)
+    assert run.returncode == 1 and 'is not what was released' in run.stderr
+
+
+def test_a_ledger_that_is_none(place):
+    (place / 'letter').write_text('Dear Sir')
+    for name, text in (('nowhere', 'there is no ledger'), ('letter', 'of another kind')):
+        run = symdp('ledger', name, cwd=place)
+        assert run.returncode == 1 and text in run.stderr and 'Traceback' not in run.stderr
+    assert (place / 'letter').read_text() == 'Dear Sir'

@@ -1,0 +1,362 @@
+"""Releasing logs: what becomes visible, what is charged, whatever happens in between."""
+import errno
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import Chain, ConfigurationError, Privacy
+from symdp_ros.logs import LogFile, read_log
+from symdp_ros.release import engine
+from symdp_ros.release.engine import Releaser, ReleaseSettings, digest_of
+from symdp_ros.release.ledger import Ledger
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+WORD = 'abbccaabbcca'
+
+
+def settings(**more):
+    return ReleaseSettings(**{'chain': CHAIN, 'privacy': Privacy(1.0), **more})
+
+
+class Place:
+    """Directories and a ledger as a fleet has them."""
+
+    def __init__(self, base):
+        self.logs, self.releases = base / 'logs', base / 'releases'
+        self.ledger = base / 'robots.ledger'
+        self.logs.mkdir()
+        self.releases.mkdir()
+
+    def log(self, name='day.csv', word=WORD):
+        path = self.logs / name
+        path.write_text('stamp,symbol\n' + ''.join(f'{i},{s}\n' for i, s in enumerate(word)))
+        return LogFile(name, path)
+
+    def release(self, settings_=None, **more):
+        with Ledger(self.ledger) as ledger, Releaser(
+                settings_ or settings(), self.releases, ledger=ledger, subject='r1',
+                **more) as releaser:
+            return releaser.release_directory(self.logs)
+
+    def visible(self):
+        return sorted(path.name for path in self.releases.iterdir()
+                      if not path.name.startswith('.'))
+
+    def spent(self):
+        with Ledger(self.ledger) as ledger:
+            assert ledger.problems() == []
+            return ledger.spent('r1')
+
+    def check(self):
+        """Everything visible is charged and whole; everything charged is visible; no more."""
+        with Ledger(self.ledger) as ledger:
+            files, charges = ledger.files(), ledger.charges()
+            assert ledger.problems() == []
+        assert sorted(file.path.name for file in files) == self.visible()
+        assert all(file.visible and digest_of(file.path) == file.digest for file in files)
+        words = {charge.number: charge.words for charge in charges}
+        for file in files:
+            read = tuple(symbol for _, symbol in read_log(file.path, topic='private_region'))
+            assert read in words[file.number] and CHAIN.is_feasible(read)
+        assert not list(self.releases.glob('.*'))
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+@pytest.mark.parametrize('mechanism', ['exponential', 'permute_and_flip', 'causal'])
+@pytest.mark.parametrize('form', ['csv', 'jsonl', 'sqlite3', 'mcap'])
+def test_a_log_is_released(place, mechanism, form):
+    place.log()
+    report = place.release(settings(mechanism=mechanism, format=form))
+    [outcome] = report.outcomes
+    assert (outcome.kind, outcome.length, outcome.log_id) == ('released', 12, 'day.csv')
+    assert report.ok and place.spent() == 1
+    read = read_log(outcome.files[0], topic='private_region')
+    assert [stamp for stamp, _ in read] == [i * 10**9 for i in range(12)]
+    assert CHAIN.is_feasible([symbol for _, symbol in read])
+    assert outcome.files[0].stat().st_mtime == 0
+    place.check()
+
+
+def test_again_costs_nothing_and_changes_nothing(place):
+    place.log('one.csv')
+    place.log('two.csv', 'abc')
+    place.release()
+    before = {path: (path.stat().st_ino, digest_of(path)) for path in place.releases.iterdir()}
+    report = place.release()
+    assert [outcome.kind for outcome in report.outcomes] == ['already released'] * 2
+    assert str(report).startswith('0 released, 2 already released, 0 refused')
+    assert before == {path: (path.stat().st_ino, digest_of(path))
+                      for path in place.releases.iterdir()}
+    assert place.spent() == 2
+
+
+def test_other_settings_are_other_releases(place):
+    place.log()
+    variants = [settings(), settings(privacy=Privacy(0.5)), settings(privacy=Privacy(1.0, 2)),
+                settings(mechanism='causal'), settings(mechanism='causal', policy='paper'),
+                settings(sampling='change'), settings(sampling='period', period=2.0),
+                settings(chain=Chain({s: list('abc') for s in 'abc'}, 'a'))]
+    assert len({variant.digest() for variant in variants}) == len(variants)
+    for variant in variants:
+        assert place.release(variant).ok
+    assert place.spent() == 7.5 and len(place.visible()) == len(variants)
+    # How it looks is not part of what it is.
+    assert place.release(settings(format='jsonl', keep_names=True)).outcomes[0].kind == \
+        'already released'
+
+
+def test_a_changed_log_is_refused(place):
+    place.log()
+    place.release()
+    place.log(word='ccc' + WORD[3:])
+    report = place.release()
+    assert report.outcomes[0].kind == 'failed'
+    assert report.outcomes[0].reason == (
+        'its content has changed since it was released: give the new log a name of its own, and '
+        'it will be a release of its own')
+    assert place.spent() == 1 and len(place.visible()) == 1
+
+
+def test_budgets(place):
+    for name in ('a.csv', 'b.csv', 'c.csv'):
+        place.log(name)
+    report = place.release(subject_budget=2.0)
+    assert [outcome.kind for outcome in report.outcomes] == ['released', 'released', 'refused']
+    assert 'subject_budget' in report.outcomes[2].reason and not report.ok
+    report = place.release(settings(privacy=Privacy(0.5)), budget=1.2)
+    assert [outcome.kind for outcome in report.outcomes] == ['refused', 'refused', 'released']
+    assert place.spent() == 2.5
+    place.check()
+
+
+def test_names(place):
+    place.log('night shift.csv')
+    place.log('tour.csv', 'abc')
+    place.release()
+    assert place.visible() == ['000001.private.csv', '000002.private.csv']
+    place.release(settings(privacy=Privacy(2.0), keep_names=True))
+    assert place.visible()[2:] == ['night shift.private.csv', 'tour.private.csv']
+    place.release(settings(privacy=Privacy(3.0), keep_names=True))
+    assert len(place.visible()) == 6  # another release of the same log: a name of its own
+    place.check()
+
+
+def test_split_logs_are_one_charge_and_many_files(place):
+    place.log(word=['a', 'b', 'none', 'none', 'c', 'x', 'b'])
+    report = place.release(settings(unknown_symbol='split'))
+    assert [path.name for path in report.outcomes[0].files] == [
+        f'000001-part{i}.private.csv' for i in (1, 2, 3)]
+    assert place.spent() == 1
+    place.check()
+
+
+def test_unknown_regions_are_symbols(place):
+    place.log(word=['none', 'a', '', 'cellar', 'b'])
+    assert place.release().outcomes[0].length == 5
+
+
+@pytest.mark.parametrize('content, said', [
+    ('', 'header'), ('stamp,symbol\n', 'no symbols'), ('stamp,symbol\n0,a', 'no end'),
+    ('stamp,symbol\nx,a\n', 'line 2'), ('time,place\n0,a\n', 'header')])
+def test_a_bad_log_costs_nothing_and_spares_the_others(place, content, said):
+    (place.logs / 'bad.csv').write_text(content)
+    place.log('good.csv')
+    report = place.release()
+    assert [outcome.kind for outcome in report.outcomes] == ['failed', 'released']
+    assert said in report.outcomes[0].reason
+    assert place.spent() == 1
+    place.check()
+
+
+def test_what_is_too_long_is_refused_before_anything_is_spent(place):
+    place.log(word='a' * 100_000)
+    report = place.release(settings(mechanism='permute_and_flip'))
+    assert report.outcomes[0].kind == 'failed' and '10¹⁰' in report.outcomes[0].reason
+    assert place.spent() == 0 and place.visible() == []
+
+
+def test_logs_still_being_recorded_are_skipped(place):
+    (place.logs / 'live').mkdir()
+    (place.logs / 'live' / 'live_0.mcap').write_bytes(b'\x89MCAP0\r\n')
+    report = place.release()
+    assert report.ok and report.outcomes == () and 'still being recorded' in str(report)
+
+
+def test_it_stops_between_logs(place):
+    for name in ('a.csv', 'b.csv', 'c.csv'):
+        place.log(name)
+    told = []
+    with Ledger(place.ledger) as ledger, Releaser(settings(), place.releases, ledger=ledger,
+                                                  subject='r1') as releaser:
+        report = releaser.release_directory(place.logs, stop=lambda: len(told) == 2,
+                                            tell=told.append)
+    assert report.stopped and not report.ok and len(report.outcomes) == 2
+    place.check()
+    assert [outcome.kind for outcome in place.release().outcomes] == [
+        'already released', 'already released', 'released']
+
+
+def test_a_full_disk_costs_nothing(place, monkeypatch):
+    place.log('a.csv')
+    real = os.fsync
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, 'fsync', full)
+    report = place.release()
+    assert report.outcomes[0].kind == 'failed'
+    assert 'No space left on device' in report.outcomes[0].reason
+    monkeypatch.setattr(os, 'fsync', real)
+    assert place.spent() == 0 and place.visible() == []
+    assert place.release().ok
+    place.check()
+
+
+def test_directories_that_will_not_do(place, tmp_path):
+    with pytest.raises(ConfigurationError, match='cannot be used: No such file'):
+        Releaser(settings(), tmp_path / 'nowhere')
+    with pytest.raises(ConfigurationError, match='cannot be used: Not a directory'):
+        Releaser(settings(), place.log().path)
+    inside = place.releases / 'deep'
+    inside.mkdir()
+    with Ledger(inside / 'a.ledger') as ledger, pytest.raises(
+            ConfigurationError, match='inside the release directory'):
+        Releaser(settings(), place.releases, ledger=ledger, subject='r1')
+
+
+def test_staying_is_needed_for_period(place):
+    chain = Chain({'a': ['b'], 'b': ['a']}, 'a')
+    with pytest.raises(ConfigurationError, match='set self_loops'):
+        Releaser(settings(chain=chain, sampling='period'), place.releases)
+
+
+def test_no_file_of_others_is_overwritten(place):
+    other = place.releases / '000001.private.csv'
+    other.write_text('somebody wrote this')
+    place.log()
+    report = place.release()
+    assert report.ok and other.read_text() == 'somebody wrote this'
+    assert report.outcomes[0].files[0].exists() and report.outcomes[0].files[0] != other
+
+
+def test_the_command_line_hands_out_again(place, tmp_path):
+    place.log()
+    place.release()
+    [first] = place.releases.iterdir()
+    content = first.read_text()
+    first.unlink()
+    assert place.release().ok and place.visible() == []  # the node leaves moved files alone
+    place.release(hand_out_again=True)
+    assert [path.read_text() for path in place.releases.iterdir()] == [content]
+    assert place.spent() == 1
+
+
+def test_without_a_ledger(place):
+    log = place.log()
+    for i in range(3):
+        with Releaser(settings(), place.releases) as releaser:
+            assert releaser.release(log).kind == 'released'
+    assert place.visible() == [f'00000{i}.private.csv' for i in (1, 2, 3)]
+    assert not list(place.releases.glob('.*'))
+
+
+def test_two_processes_never_release_a_log_twice(place):
+    for i in range(12):
+        place.log(f'{i}.csv')
+    children = [subprocess.Popen([sys.executable, '-c', CHILD, str(place.logs.parent), '-1'],
+                                 cwd=ROOT) for _ in range(3)]
+    assert [child.wait(120) for child in children] == [0, 0, 0]
+    assert place.spent() == 12 and len(place.visible()) == 12
+    place.check()
+
+
+# Kills itself with SIGKILL at the given number of calls into the engine, the ledger, the writers
+# or the operating system's file functions, whichever function that may be.
+CHILD = '''
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, 'test/release')
+import symdp_ros.core.kernels
+from test_engine import Place, settings
+from symdp_ros.release.engine import Releaser
+from symdp_ros.release.ledger import Ledger
+place = Place.__new__(Place)
+base, left = Path(sys.argv[1]), int(sys.argv[2])
+place.logs, place.releases, place.ledger = base / 'logs', base / 'releases', base / 'robots.ledger'
+FOLDERS = ('release/engine', 'release/ledger', 'logs/')
+FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}
+def count(frame, event, argument):
+    global left
+    name = frame.f_code.co_filename
+    if event == 'c_call':
+        method = getattr(argument, '__name__', '')
+        hit = argument in FILES or method in ('execute', 'executemany', 'writelines')
+    else:
+        hit = event in ('call', 'return') and any(folder in name for folder in FOLDERS)
+    if hit:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+if left > 0:
+    sys.setprofile(count)
+place.release(settings(mechanism='causal', format=(sys.argv[3:] or ['csv'])[0]))
+sys.setprofile(None)
+print(left)
+'''
+
+
+@pytest.mark.parametrize('form', ['csv', 'sqlite3'])
+def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(place, form):
+    seed = int(os.environ.get('SYMDP_TEST_SEED') or random.SystemRandom().randrange(2**32))
+    print(f'SYMDP_TEST_SEED={seed}')
+    chance = random.Random(seed)
+    place.log('a.csv')
+    place.log('b.csv', 'abcabc')
+
+    def child(moment):
+        return subprocess.run([sys.executable, '-c', CHILD, str(place.logs.parent), str(moment),
+                               form], cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+    fresh = child(10**9)
+    assert fresh.returncode == 0, fresh.stderr
+    calls = 10**9 - int(fresh.stdout)
+    assert calls > 100
+    killed = 0
+    for moment in sorted(chance.sample(range(1, calls), 14)) + [calls - 2]:
+        shutil.rmtree(place.releases)
+        place.releases.mkdir()
+        for file in place.logs.parent.glob('robots.ledger*'):
+            file.unlink()
+        killed += child(moment).returncode == -9
+        # Nothing is visible before its spend, at any moment.
+        charged = set()
+        if place.ledger.exists():
+            with Ledger(place.ledger) as ledger:
+                assert ledger.problems() == []
+                charged = {file.path.name for file in ledger.files()}
+        assert set(place.visible()) <= charged
+        assert place.release(settings(mechanism='causal', format=form)).ok
+        assert place.spent() == 2 and len(place.visible()) == 2
+        place.check()
+    assert killed >= 14
+
+
+def test_the_report_names_the_first_of_each_kind():
+    outcome = engine.Outcome
+    report = engine.Report((outcome('a', 'released', 3), outcome('b', 'failed', reason='because'),
+                            outcome('c', 'failed', reason='too'), outcome('d', 'refused',
+                                                                          reason='spent')))
+    assert str(report) == ('1 released, 0 already released, 1 refused by the budget (d: spent), '
+                           '2 failed (b: because; and 1 more)')
+

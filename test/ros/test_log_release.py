@@ -1,0 +1,226 @@
+"""The node `log_release` in a process of its own; live words on the same ledger."""
+import signal
+
+import pytest
+from harness import DATA
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from symdp_ros import Chain
+from symdp_ros.logs import read_log, write_log
+from symdp_ros.maps import read_chain
+from symdp_ros.release.ledger import Ledger
+
+
+@pytest.fixture
+def place(tmp_path):
+    for name in ('logs', 'releases'):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+def start(world, place, chain_file, *arguments, wait=True, **more):
+    run = world.start('log_release', *arguments, **{
+        'chain_file': chain_file, 'epsilon': 1.0, 'log_dir': place / 'logs',
+        'release_dir': place / 'releases', 'ledger_file': place / 'robots.ledger',
+        'subject': 'r1', **more})
+    if wait:
+        run.wait_for('active')
+    return run
+
+
+def call(world, name='release', node='/log_release'):
+    return world.call(Trigger, f'{node}/{name}', Trigger.Request())
+
+
+def released(place):
+    return sorted(path for path in (place / 'releases').iterdir() if path.name[0] != '.')
+
+
+def symbols(path):
+    return [symbol for _, symbol in read_log(path, topic='private_region')]
+
+
+def test_release_and_status(world, place, chain_file):
+    write_log(place / 'logs' / 'a.csv', list('abbc' * 5), format='csv')
+    write_log(place / 'logs' / 'b', list('abdda'), format='mcap', topic='region')
+    run = start(world, place, chain_file, subject_budget=3.0)
+    assert 'budget: 0.0, no limit' in run.log and 'subject_budget: 0.0' not in run.log
+    assert call(world, 'status').message == (
+        'r1 has spent ε = 0 of 3; 0 logs released; no release is running')
+    answer = call(world)
+    assert answer.success and answer.message == (
+        '2 released, 0 already released, 0 refused by the budget, 0 failed')
+    assert [len(symbols(path)) for path in released(place)] == [20, 5]
+    assert all(Chain.from_yaml(chain_file).is_feasible(symbols(path)) for path in released(place))
+    assert call(world).message.startswith('0 released, 2 already released')
+    write_log(place / 'logs' / 'c.csv', list('abc'), format='csv')
+    write_log(place / 'logs' / 'd.csv', list('abc'), format='csv')
+    (place / 'logs' / 'e.csv').write_text('stamp,symbol\n0,secret_place')
+    answer = call(world)
+    assert not answer.success and answer.message == (
+        "1 released, 2 already released, 1 refused by the budget (d.csv: the subject_budget of 'r1' "
+        'is 3: 3 of it is spent, and this costs 1 more), 1 failed (e.csv: its last line has no '
+        'end: it was cut off or is still being written; if it is whole, add a newline)')
+    assert call(world, 'status').message == (
+        'r1 has spent ε = 3 of 3; 3 logs released; no release is running')
+    assert run.stop() == 0 and 'secret_place' not in run.log
+
+
+@pytest.mark.parametrize('form', ['sqlite3', 'mcap', 'csv', 'jsonl'])
+def test_from_a_patrol_to_its_release(world, place, form):
+    """A patrol is recorded, released by a service call, and what is released is checked."""
+    file = DATA / 'nav2' / 'bringup_warehouse_graph.geojson'
+    if not file.exists():
+        pytest.skip(f'the shared data folder is absent: {file.name}')
+    heard = world.listen('region')
+    world.start('patrol', chain_file=file, initial_state=0, period=0.002, count=150,
+                wait_for_subscribers=1)
+    world.wait_until(lambda: len(heard) == 150, 'the patrol')
+    name = f'patrol.{form}' if form in ('csv', 'jsonl') else 'patrol'
+    write_log(place / 'logs' / name, heard, format=form, period=0.002, topic='region')
+    start(world, place, file, initial_state=0, mechanism='causal', epsilon=2, format=form)
+    assert call(world).success
+    [path] = released(place)
+    assert len(symbols(path)) == 150 and read_chain(file, '0').is_feasible(symbols(path))
+    with Ledger(place / 'robots.ledger') as ledger:
+        assert ledger.spent('r1') == 2 and ledger.problems() == []
+
+
+@pytest.mark.parametrize('name', ['sqlite3_talker', 'mcap_talker', 'sqlite3_wrong_rmw_test',
+                                  'mcap_wrong_rmw_test', 'empty_bag'])
+def test_recordings_of_others(world, place, chain_file, name):
+    folder = DATA / 'rosbag2_tests'
+    if not folder.exists():
+        pytest.skip('the shared data folder is absent: rosbag2_tests')
+    (place / 'logs' / name).symlink_to(folder / name, target_is_directory=True)
+    start(world, place, chain_file, topic='/topic')
+    answer = call(world)
+    assert answer.success == ('talker' in name)
+    if answer.success:
+        assert len(symbols(released(place)[0])) == 10
+    else:
+        assert f'1 failed ({name}: ' in answer.message and released(place) == []
+
+
+def test_it_answers_while_a_release_runs(world, place, chain_file):
+    for i in range(6):
+        write_log(place / 'logs' / f'{i}.csv', list('abc') * 20_000, format='csv')
+    run = start(world, place, chain_file)
+    client = world.node.create_client(Trigger, '/log_release/release')
+    world.wait_until(client.service_is_ready, 'the service')
+    answer = client.call_async(Trigger.Request())
+    seen = []
+    while not answer.done():
+        seen.append(call(world, 'status').message)
+    assert any('a release is running' in message for message in seen)
+    assert answer.result().success and '6 released' in answer.result().message
+    assert run.stop() == 0
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_signals_lose_nothing(world, place, chain_file, number):
+    for i in range(8):
+        write_log(place / 'logs' / f'{i}.csv', list('abc') * 10_000, format='csv')
+    run = start(world, place, chain_file)
+    client = world.node.create_client(Trigger, '/log_release/release')
+    world.wait_until(client.service_is_ready, 'the service')
+    client.call_async(Trigger.Request())
+    world.wait_until(lambda: released(place), 'the first release')
+    if number == signal.SIGKILL:
+        run.kill()
+    else:
+        assert run.stop(number) == 0
+    assert 'Traceback' not in run.log
+    with Ledger(place / 'robots.ledger') as ledger:
+        charged = {file.path for file in ledger.files()}
+        assert set(released(place)) <= charged and ledger.problems() == []
+    # Under another name: the middleware remembers the services of a killed node for a while.
+    again = start(world, place, chain_file, '-r', '__node:=again')
+    assert set(released(place)) == charged  # what was interrupted is finished
+    answer = call(world, node='/again')
+    assert answer.success
+    assert answer.message.startswith(f'{8 - len(charged)} released, {len(charged)} already')
+    assert len(released(place)) == 8 and not list((place / 'releases').glob('.staging*/*'))
+    assert again.stop() == 0
+    assert not list((place / 'releases').glob('.*'))
+
+
+def test_an_inactive_node_releases_nothing(world, place, chain_file):
+    write_log(place / 'logs' / 'a.csv', list('abc'), format='csv')
+    start(world, place, chain_file)
+    request = ChangeState.Request()
+    request.transition.id = Transition.TRANSITION_DEACTIVATE
+    assert world.call(ChangeState, '/log_release/change_state', request).success
+    answer = call(world)
+    assert not answer.success and 'not active' in answer.message and released(place) == []
+
+
+@pytest.mark.parametrize('parameters, sentence', [
+    ({'ledger_file': None}, 'ledger_file is not set'),
+    ({'subject': None}, 'subject is not set'),
+    ({'log_dir': '/nowhere/at/all'}, 'log_dir /nowhere/at/all is not a directory: make it'),
+    ({'mechanism': 'laplace'}, "mechanism is 'laplace': it must be one of exponential"),
+    ({'budget': -1.0}, 'budget is -1.0: it must be at least 0'),
+    ({'format': 'xml'}, "format is 'xml': it must be one of"),
+    ({'unknown_symbol': 'guess'}, "unknown_symbol is 'guess'"),
+    ({'sampling': 'period', 'unknown_symbol': 'drop'}, 'contradict'),
+    ({'ledger_file': '/nowhere/a.ledger'}, 'ledger /nowhere/a.ledger cannot be opened'),
+], ids=lambda value: value if isinstance(value, str) else None)
+def test_a_wrong_parameter_ends_the_start_with_a_sentence(world, place, chain_file, parameters,
+                                                          sentence):
+    given = {'chain_file': chain_file, 'epsilon': 1.0, 'log_dir': place / 'logs',
+             'release_dir': place / 'releases', 'ledger_file': place / 'robots.ledger',
+             'subject': 'r1', **parameters}
+    run = world.start('log_release', **{k: v for k, v in given.items() if v is not None})
+    assert run.wait() == 1
+    assert sentence in run.log and 'Traceback' not in run.log, run.log
+
+
+def test_the_ledger_must_not_be_among_the_releases(world, place, chain_file):
+    run = start(world, place, chain_file, wait=False,
+                ledger_file=place / 'releases' / 'robots.ledger')
+    assert run.wait() == 1 and 'inside the release directory' in run.log
+
+
+def test_live_and_logged_releases_add_up(world, place, chain_file):
+    ledger_file = place / 'robots.ledger'
+    given = {'ledger_file': ledger_file, 'subject': 'r1', 'subject_budget': 2.5}
+
+    def live(wait=True, **more):
+        return world.privatizer(wait=wait, chain_file=chain_file, epsilon=1.0, **given, **more)
+
+    state = place / 'word'
+    first = live(state_file=state)
+    assert "charged with ε = 1" in first.log
+    private = world.listen()
+    publisher = world.publisher()
+    publisher.publish(String(data='b'))
+    world.wait_until(lambda: private, 'a symbol')
+    first.stop()
+    world.node.destroy_publisher(publisher)
+    carried_on = live(state_file=state)  # the same word: no charge
+    assert 'carried on' in carried_on.log and 'charged' not in carried_on.log
+    carried_on.stop()
+    write_log(place / 'logs' / 'a.csv', list('abc'), format='csv')
+    start(world, place, chain_file, subject_budget=2.5)
+    assert call(world).success
+    refused = live(wait=False)  # a new word: 3 > 2.5
+    assert refused.wait() == 1
+    assert "subject_budget of 'r1' is 2.5: 2 of it is spent" in refused.log
+    with Ledger(ledger_file) as ledger:
+        assert ledger.spent('r1') == 2
+        assert [charge.log_id for charge in ledger.charges()] == [None, 'a.csv']
+
+
+def test_a_word_of_another_ledger_is_another_word(world, place, chain_file):
+    state = place / 'word'
+    given = {'chain_file': chain_file, 'epsilon': 1.0, 'state_file': state, 'subject': 'r1'}
+    world.privatizer(**given, ledger_file=place / 'a.ledger').stop()
+    run = world.privatizer(**given, ledger_file=place / 'b.ledger')
+    assert 'a word of other settings' in run.log and 'charged with' in run.log
+    run.stop()
+    with Ledger(place / 'b.ledger') as ledger:
+        assert ledger.spent('r1') == 1
