@@ -8,6 +8,7 @@ PYTHON ?= python3
 DURATION ?= 20
 EPSILON ?= 2.0
 MAP ?= config/depot.geojson
+JOBS ?= 2
 
 SOURCED := $(if $(ROS_DISTRO),$(shell $(PYTHON) -c 'import rclpy; print("yes")' 2>/dev/null))
 ifeq ($(SOURCED),yes)
@@ -43,7 +44,7 @@ demo: setup
 	$(VENV)/bin/symdp demo '$(MAP)' --epsilon '$(EPSILON)' --duration '$(DURATION)' $(DEMO_OPTIONS)
 
 test: setup
-	$(VENV)/bin/python -m pytest $(TEST_OPTIONS)
+	$(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal $(TEST_OPTIONS)
 
 clean:
 	rm -rf $(VENV)

@@ -37,7 +37,7 @@ setup(
         'jazzy': JAZZY,
         'kilted': KILTED,
         'plot': ['matplotlib>=3.6,<4'],
-        'test': ['pytest>=7.4,<8.4', 'hypothesis>=6.98,<7'],
+        'test': ['pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4', 'hypothesis>=6.98,<7'],
     },
     zip_safe=True,
     entry_points={

@@ -1,7 +1,6 @@
 """The command line as a user types it, in processes of its own."""
 import json
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -136,13 +135,15 @@ def test_without_ros_the_core_and_check_work():
 ])
 def test_demo(tmp_path, file, extra):
     pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
+    from harness import free_domain
+
     if not (ROOT / file).exists():
         pytest.skip(f'the shared data folder is absent: {file}')
     extra = [str(tmp_path / 'routes.svg') if part == 'routes.svg' else part for part in extra]
     if '--figure' in extra:
         pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
     run = symdp('demo', file, '--duration', '2', '--rate', '20', *extra,
-                env={'ROS_DOMAIN_ID': str(random.SystemRandom().randrange(1, 102)),
+                env={'ROS_DOMAIN_ID': str(free_domain()),
                      'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
     assert run.returncode == 0, run.stderr + run.stdout
     rows = dict((part.strip() for part in line.split('│')[1:3]) for line in run.stdout.splitlines()

@@ -36,6 +36,17 @@ def wait_until(condition, what, spin=lambda: time.sleep(0.02)):
     return value
 
 
+def free_domain() -> int:
+    """
+    Return a ROS domain that no other test process of this run uses.
+
+    Below 102: the ports of higher domains may be taken by ordinary connections.
+    """
+    worker = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
+    workers = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
+    return 1 + random.SystemRandom().randrange(worker, 101, workers)
+
+
 class Run:
     """A node of the package that runs in a process of its own."""
 
@@ -89,8 +100,7 @@ class World:
 
     def __init__(self, directory: Path):
         self.directory = directory
-        # Below 102: the ports of higher domains may be taken by ordinary connections.
-        self.domain = random.SystemRandom().randrange(1, 102)
+        self.domain = free_domain()
         self.context = Context()
         rclpy.init(context=self.context, domain_id=self.domain)
         self.node = rclpy.create_node('observer', context=self.context)

@@ -1,8 +1,9 @@
 """The node `log_release` in a process of its own; live words on the same ledger."""
+import re
 import signal
 
 import pytest
-from harness import DATA
+from harness import DATA, world_in
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from std_msgs.msg import String
@@ -69,22 +70,27 @@ def test_release_and_status(world, place, chain_file):
     assert run.stop() == 0 and 'secret_place' not in run.log
 
 
-@pytest.mark.parametrize('form', ['sqlite3', 'mcap', 'csv', 'jsonl'])
-def test_from_a_patrol_to_its_release(world, place, form):
+@pytest.mark.parametrize('name, form', [
+    ('route_sample_graph', 'csv'), ('route_turtlebot3_graph', 'jsonl'),
+    ('route_turtlebot4_graph', 'mcap'), ('route_aws_graph', 'sqlite3'),
+    *(('bringup_warehouse_graph', form) for form in ('sqlite3', 'mcap', 'csv', 'jsonl'))])
+def test_from_a_patrol_to_its_release(world, place, name, form):
     """A patrol is recorded, released by a service call, and what is released is checked."""
-    file = DATA / 'nav2' / 'bringup_warehouse_graph.geojson'
+    file = DATA / 'nav2' / f'{name}.geojson'
     if not file.exists():
         pytest.skip(f'the shared data folder is absent: {file.name}')
+    start_state = '1' if 'turtlebot3' in name else '0'
     heard = world.listen('region')
-    world.start('patrol', chain_file=file, initial_state=0, period=0.002, count=150,
+    world.start('patrol', chain_file=file, initial_state=start_state, period=0.002, count=150,
                 wait_for_subscribers=1)
     world.wait_until(lambda: len(heard) == 150, 'the patrol')
-    name = f'patrol.{form}' if form in ('csv', 'jsonl') else 'patrol'
-    write_log(place / 'logs' / name, heard, format=form, period=0.002, topic='region')
-    start(world, place, file, initial_state=0, mechanism='causal', epsilon=2, format=form)
+    log = f'patrol.{form}' if form in ('csv', 'jsonl') else 'patrol'
+    write_log(place / 'logs' / log, heard, format=form, period=0.002, topic='region')
+    start(world, place, file, initial_state=start_state, mechanism='causal', epsilon=2,
+          format=form)
     assert call(world).success
     [path] = released(place)
-    assert len(symbols(path)) == 150 and read_chain(file, '0').is_feasible(symbols(path))
+    assert len(symbols(path)) == 150 and read_chain(file, start_state).is_feasible(symbols(path))
     with Ledger(place / 'robots.ledger') as ledger:
         assert ledger.spent('r1') == 2 and ledger.problems() == []
 
@@ -146,6 +152,26 @@ def test_signals_lose_nothing(world, place, chain_file, number):
     assert len(released(place)) == 8 and not list((place / 'releases').glob('.staging*/*'))
     assert again.stop() == 0
     assert not list((place / 'releases').glob('.*'))
+
+
+def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
+    """Answers, log lines and the ledger's account of three words of one length are the same."""
+    said = {}
+    for i, word in enumerate((list('abbc' * 6), list('dddd' * 6),
+                              ['petrel', 'none', '', 'd', 'x', 'c'] * 4)):
+        place = tmp_path / str(i)
+        for name in ('logs', 'releases'):
+            (place / name).mkdir(parents=True)
+        (place / 'logs' / 'day.csv').write_text('stamp,symbol\n' + ''.join(
+            f'{t},{symbol}\n' for t, symbol in enumerate(word)))
+        with world_in(place) as world:
+            run = start(world, place, chain_file)
+            answers = [call(world, name).message for name in ('release', 'release', 'status')]
+            assert run.stop() == 0
+        log = re.sub(r'\[\d+\.\d+\]', '', run.log)
+        assert 'petrel' not in log
+        said[i] = answers, log, [path.name for path in released(place)]
+    assert said[0] == said[1] == said[2]
 
 
 def test_an_inactive_node_releases_nothing(world, place, chain_file):
