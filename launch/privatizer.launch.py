@@ -7,14 +7,14 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
 ARGUMENTS = {
     'namespace': ('', 'namespace of the node and its topics, such as robot_1'),
-    'use_sim_time': ('false', 'take the time from /clock'),
     'params_file': ('', 'YAML file with parameters; the arguments below go before it'),
-    'autostart': ('true', 'configure and activate at once; false: wait for a lifecycle manager'),
     'log_level': ('info', 'debug, info, warn, error or fatal'),
     'region': ('region', 'topic with the sensitive region'),
     'private_region': ('private_region', 'topic with the private region'),
 }
 PARAMETERS = {
+    'use_sim_time': (bool, 'take the time from /clock'),
+    'autostart': (bool, 'configure and activate at once; false: wait for a lifecycle manager'),
     'chain_file': (str, 'chain (.yaml) or Nav2 route graph (.geojson), or package://PACKAGE/PATH'),
     'initial_state': (str, 'the public state from which every word starts'),
     'self_loops': (bool, 'every state can also follow itself'),
@@ -44,10 +44,8 @@ def _node(context):
 
     parameters = [ParameterFile(given('params_file'))] if given('params_file') else []
     parameters.append({
-        'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool),
-        'autostart': ParameterValue(LaunchConfiguration('autostart'), value_type=bool),
-        **{name: ParameterValue(LaunchConfiguration(name), value_type=kind)
-           for name, (kind, _) in PARAMETERS.items() if given(name)},
+        name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+        for name, (kind, _) in PARAMETERS.items() if given(name)
     })
     return [Node(
         package='symdp_ros', executable='privatizer', name='privatizer',

@@ -1,10 +1,11 @@
 """`symdp check FILE`: what a map looks like as a chain, and why it cannot be one."""
-from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ChainError
-from symdp_ros.core.graph import Structure, structure
-from symdp_ros.maps import read_graph
+import sys
 
-_SHOWN = 12  # names of a list of states; the rest is counted
+from symdp_ros.core.alternatives import fewest_differences
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.graph import Structure, TransitionGraph, structure
+from symdp_ros.maps import read_graph
+from symdp_ros.maps.map_graph import listed, require_moves
 
 
 def add_parser(commands) -> None:
@@ -17,38 +18,78 @@ def add_parser(commands) -> None:
     parser.set_defaults(run=run)
 
 
-def add_chain_arguments(parser) -> None:
-    """Add the arguments that name a chain: the file, its initial state, staying."""
-    parser.add_argument('file', metavar='FILE', help='chain file (YAML) or Nav2 graph (GeoJSON)')
+def add_chain_arguments(parser, name: str = 'file') -> None:
+    """
+    Add the arguments that name a chain, for `graph_of` and `chain_of`.
+
+    :param name: of the one for the file: `file`, or an option such as `--chain`.
+    """
+    option = {'required': True, 'dest': 'file'} if name.startswith('-') else {}
+    parser.add_argument(
+        name, metavar='FILE', **option,
+        help='chain file, Open-RMF building or LCAS tmap2 map (.yaml), Nav2 graph (.geojson), '
+             'patrolling_sim graph (.graph)')
     parser.add_argument('--initial-state', metavar='STATE',
                         help='where the file names none, or instead of its own')
     parser.add_argument('--self-loops', action='store_true',
                         help='let every state also follow itself')
+    parser.add_argument('--graph', metavar='N', type=int,
+                        help='which graph of a building map that holds several')
+    parser.add_argument('--level', metavar='NAME', help='one floor of a building map alone')
+    parser.add_argument('--prune', action='store_true',
+                        help='leave out states from which no move leads on')
+
+
+def graph_of(options) -> TransitionGraph:
+    """
+    Return the graph that the arguments name; its initial state is theirs, or the file's, or None.
+
+    :raises ChainError: with the file and the place in it.
+    """
+    return read_graph(options.file, initial_state=options.initial_state,
+                      self_loops=options.self_loops, graph=options.graph, level=options.level,
+                      prune=options.prune)
+
+
+def chain_of(options) -> Chain:
+    """
+    Return the chain that the arguments name, telling on stderr which states were pruned.
+
+    :raises ChainError: with the file and the place in it.
+    """
+    graph = graph_of(options)
+    if options.prune:
+        print(f'{graph.place()}pruned: {_pruned(graph)}', file=sys.stderr)
+    require_moves(graph)
+    return Chain.from_graph(graph)
 
 
 def run(options) -> int:
     """Print the report; return 0 where the file is a chain, else raise ChainError."""
-    graph = read_graph(options.file, self_loops=options.self_loops)
-    if options.initial_state is not None:
-        graph.initial_state = options.initial_state
-    measured = structure(graph)
-    for name, value in _report(graph, measured):
-        print(f'{name:<19} {value}')
-    if measured.isolated or measured.dead_ends:
-        raise ChainError(
-            f'{graph.place()}this cannot be a chain: '
-            f'{len(measured.isolated) + len(measured.dead_ends)} states have no successor. '
-            'Add the missing moves, remove these states, or let every state follow itself '
-            '(--self-loops)')
+    graph = graph_of(options)
+    _print(_report(graph, structure(graph), options.prune))
+    require_moves(graph)
     # Whatever the initial state will be, the rest has to be valid now.
-    Chain.from_graph(graph, next(iter(graph.successors)) if graph.initial_state is None else None)
+    unknown = graph.initial_state is None
+    chain = Chain.from_graph(graph, next(iter(graph.successors)) if unknown else None)
+    _print([('alternatives', _alternatives(fewest_differences(chain, from_anywhere=unknown)))])
     return 0
 
 
-def _report(graph, measured: Structure):
+def _print(lines):
+    for name, value in lines:
+        print(f'{name:<19} {value}')
+
+
+def _report(graph, measured: Structure, pruning):
     smallest, largest, mean = measured.out_degrees
+    unnamed = getattr(graph, 'unnamed', None)
     yield 'file', graph.source
     yield 'states', measured.states
+    if unnamed is not None:
+        yield 'named', f'{sum(state not in unnamed for state in graph.successors)} states'
+    if pruning:
+        yield 'pruned', _pruned(graph)
     yield 'edges', f'{measured.edges}' + (
         f' ({measured.repeated} listed more than once, merged)' if measured.repeated else '')
     yield 'out-degree', f'{smallest} to {largest}, mean {mean:.2f}'
@@ -65,8 +106,22 @@ def _report(graph, measured: Structure):
                           'self_loops: true' if measured.without_staying else 'none')
 
 
+def _alternatives(found) -> str:
+    if found.positions is None:
+        return 'none: no two routes of one length join the same ends'
+    if found.positions == 1:
+        return ('1 position: two routes between the same ends can differ in so few; every '
+                'adjacency protects some')
+    bound = '' if found.exact else 'at least '
+    return (f'{bound}{found.positions} positions: no two routes between the same ends differ in '
+            f'fewer; an adjacency below {found.positions} protects no real alternative')
+
+
+def _pruned(graph) -> str:
+    names = graph.pruned
+    return f'{len(names)} of {len(names) + len(graph.successors)} states: {listed(names)}' \
+        if names else 'none'
+
+
 def _names(states) -> str:
-    if not states:
-        return 'none'
-    rest = f', … ({len(states)} in all)' if len(states) > _SHOWN else ''
-    return ', '.join(states[:_SHOWN]) + rest
+    return listed(states) if states else 'none'

@@ -9,16 +9,17 @@ import tempfile
 import time
 from itertools import zip_longest
 
-from symdp_ros.core.accuracy import expected_errors
+from symdp_ros.cli.check import add_chain_arguments, chain_of, graph_of
+from symdp_ros.core.accuracy import accuracy
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.online import POLICIES, OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.maps import read_chain, read_graph
 
 _ROWS = 14          # of the live table
 _SHOWN = 20         # symbols of a route in the summary
 _PATIENCE = 20.0    # seconds for a node to start, or to catch up
-_TOPICS = ('region', 'private_region')
+_TOPICS = ('region', 'private_region', 'believed_region')
+_NAMESPACE = '/symdp_demo'  # apart from a robot's own topics, should its domain be this one
 
 
 class DemoError(SymdpError):
@@ -31,11 +32,7 @@ def add_parser(commands) -> None:
         'demo', help='a simulated robot, made private, in a terminal',
         description='Runs the nodes patrol and privatizer as processes of their own, talking '
                     'over ROS 2, and shows the true and the private region side by side.')
-    parser.add_argument('file', metavar='FILE', help='chain file (YAML) or Nav2 graph (GeoJSON)')
-    parser.add_argument('--initial-state', metavar='STATE',
-                        help='default: that of the file, or its first state')
-    parser.add_argument('--self-loops', action='store_true',
-                        help='let every state also follow itself')
+    add_chain_arguments(parser)
     parser.add_argument('--epsilon', type=float, default=2.0, help='default: 2')
     parser.add_argument('--adjacency', type=int, default=1, help='default: 1')
     parser.add_argument('--policy', choices=POLICIES, default='guided', help='default: guided')
@@ -54,40 +51,47 @@ def run(options) -> int:
         raise DemoError('the demo needs ROS 2 (rclpy): source it, or use `make demo`') from None
     if not (options.duration > 0 and options.rate > 0):
         raise DemoError('duration and rate must be above 0')
-    graph = read_graph(options.file, self_loops=options.self_loops)
-    initial = options.initial_state or graph.initial_state or next(iter(graph.successors), None)
-    chain = read_chain(options.file, initial, self_loops=options.self_loops)
+    if options.prune:
+        raise DemoError('the nodes do not prune: make a chain file of what is to be left')
+    graph = graph_of(options)
+    if graph.initial_state is None:
+        options.initial_state = next(iter(graph.successors), None)
+    chain = chain_of(options)
     mechanism = OnlineMechanism(chain, Privacy(options.epsilon, options.adjacency),
                                 policy=options.policy)
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     os.environ.setdefault('ROS_DOMAIN_ID', str(random.SystemRandom().randrange(1, 100)))
     shared = {'chain_file': os.path.abspath(options.file), 'initial_state': chain.initial_state,
-              'self_loops': options.self_loops}
+              'self_loops': options.self_loops, 'level': options.level or '',
+              'graph': -1 if options.graph is None else options.graph}
+    for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are ended in order
+        signal.signal(number, lambda number, frame: sys.exit(128 + number))
     screen = _Screen(chain, options)
     with tempfile.TemporaryDirectory() as work, _Observer() as observer:
-        shared_privacy = {'epsilon': options.epsilon, 'adjacency': options.adjacency,
-                          'policy': options.policy,
-                          'ledger_file': os.path.join(work, 'demo.ledger'), 'subject': 'demo'}
-        privatizer = _Process('privatizer', work, {**shared, **shared_privacy})
-        with privatizer:
-            observer.wait(lambda: observer.publishers('private_region'), privatizer)
+        private = {**shared, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
+                   'policy': options.policy}
+        charged = {**private, 'ledger_file': os.path.join(work, 'demo.ledger'), 'subject': 'demo'}
+        privatizer = _Process('privatizer', work, charged)
+        belief = _Process('belief', work, private)
+        with privatizer, belief:
+            observer.wait(lambda: all(map(observer.publishers, _TOPICS[1:])), privatizer, belief)
             patrol = _Process('patrol', work, {
                 **shared, 'period': 1 / options.rate, 'wait_for_subscribers': 2})
             with patrol:
-                observer.wait(lambda: observer.words['region'], privatizer, patrol)
+                observer.wait(lambda: observer.words['region'], privatizer, belief, patrol)
                 begin = time.monotonic()
                 with screen.live():
                     while (now := time.monotonic() - begin) < options.duration:
-                        observer.spin(0.1, privatizer, patrol)
+                        observer.spin(0.1, privatizer, belief, patrol)
                         screen.show(observer.words, now)
-            observer.spin(0.3, privatizer)  # what is still on its way
-            observer.wait(lambda: len(observer.words['private_region'])
-                          >= len(observer.words['region']), privatizer)
-        for process in (privatizer, patrol):
+            observer.spin(0.3, privatizer, belief)  # what is still on its way
+            observer.wait(lambda: min(len(observer.words[topic]) for topic in _TOPICS[1:])
+                          >= len(observer.words['region']), privatizer, belief)
+        for process in (privatizer, belief, patrol):
             process.check()
-        true, private = (list(observer.words[topic]) for topic in _TOPICS)
-        infeasible = screen.summary(mechanism, true, private, observer.readers)
-        released, answers = _release(observer, work, {**shared, **shared_privacy}, true)
+        true, private, believed = (list(observer.words[topic]) for topic in _TOPICS)
+        infeasible = screen.summary(mechanism, true, private, believed, observer.readers)
+        released, answers = _release(observer, work, charged, true)
         screen.released(true, private, released, answers)
     if options.figure:
         from symdp_ros.figures import draw_routes
@@ -110,7 +114,7 @@ def _release(observer, work, parameters, true):
     node = _Process('log_release', work, {**parameters, 'log_dir': logs, 'release_dir': releases,
                                           'mechanism': 'causal'})
     with node:
-        answers = [observer.call(f'/log_release/{name}', node) for name in ('release', 'status')]
+        answers = [observer.call(f'log_release/{name}', node) for name in ('release', 'status')]
     node.check()
     [path] = [entry.path for entry in os.scandir(releases) if not entry.name.startswith('.')]
     return [symbol for _, symbol in read_log(path)], answers
@@ -126,7 +130,8 @@ class _Process:
         arguments = [part for name, value in parameters.items()
                      for part in ('-p', f'{name}:={json.dumps(value)}')]
         self._process = subprocess.Popen(
-            [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', *arguments],
+            [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', '-r',
+             f'__ns:={_NAMESPACE}', *arguments],
             stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             start_new_session=True)  # Ctrl+C is for this process; it ends the others in order
 
@@ -168,7 +173,7 @@ class _Observer:
         from std_msgs.msg import String
 
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-        self._node = rclpy.create_node('demo')
+        self._node = rclpy.create_node('demo', namespace=_NAMESPACE)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         self.words = {topic: [] for topic in _TOPICS}
@@ -189,7 +194,9 @@ class _Observer:
         rclpy.shutdown()
 
     def _hear(self, array):
-        self.readers = array.status[0].message
+        for status in array.status:
+            if status.name.startswith(f'{_NAMESPACE}/'):
+                self.readers = status.message
 
     def publishers(self, topic):
         return self._node.count_publishers(topic)
@@ -251,39 +258,44 @@ class _Screen:
         """Draw the last symbols."""
         self._live.update(self._table(*(words[topic] for topic in _TOPICS), now))
 
-    def _table(self, true, private, now):
+    def _table(self, true, private, believed, now):
         from rich.table import Table
 
         table = Table(title=f'{now:.1f} s of {self._options.duration:g} s, '
                             f'{len(private)} symbols', title_justify='left')
         for name, justify in (('time', 'right'), ('true region', 'left'),
                               ('private region', 'left'), ('match', 'center'),
-                              ('feasible', 'center')):
+                              ('feasible', 'center'), ('believed region', 'left')):
             table.add_column(name, justify=justify, min_width=8)
         start = max(0, len(true) - _ROWS)
-        for t, (s, o) in enumerate(zip_longest(true[start:], private[start:]), start):
-            before = private[t - 1] if t else self._chain.initial_state
-            feasible = o is not None and o in self._chain.successors(before)
+        for t, (s, o, b) in enumerate(zip_longest(true[start:], private[start:], believed[start:]),
+                                      start):
+            before = [self._chain.initial_state, *private][min(t, len(private))]
+            feasible = o in self._chain.successors(before)
             table.add_row(f'{t / self._options.rate:.1f}', s, o or '…',
                           '' if o is None else '[green]✓[/]' if s == o else '[yellow]✗[/]',
-                          '' if o is None else '[green]✓[/]' if feasible else '[red]✗[/]')
+                          '' if o is None else '[green]✓[/]' if feasible else '[red]✗[/]',
+                          '' if b is None else f'[green]{b}[/]' if b == s else b)
         return table
 
-    def summary(self, mechanism, true, private, readers):
+    def summary(self, mechanism, true, private, believed, readers):
         """Print the summary; return the number of infeasible moves."""
         from rich.table import Table
 
         before = [self._chain.initial_state, *private[:-1]]
         infeasible = sum(o not in self._chain.successors(p)
                          for p, o in zip(before, private, strict=True))
-        errors = sum(s != o for s, o in zip(true, private, strict=False))
-        expected = expected_errors(mechanism, true)
+        errors, mistaken = (sum(s != o for s, o in zip(true, others, strict=False))
+                            for others in (private, believed))
+        expected = accuracy(mechanism, true)
         count = max(1, min(len(true), len(private)))
         table = Table(title='summary', title_justify='left', show_header=False)
         table.add_row('symbols', f'{len(true)} true, {len(private)} private')
         table.add_row('infeasible moves', f'[{"red" if infeasible else "green"}]{infeasible}[/]')
         table.add_row('observed error', f'{errors / count:.3f}')
-        table.add_row('expected error', f'{expected.mean():.3f} (exact, for this route)')
+        table.add_row('expected error', f'{expected.mean / count:.3f} ± '
+                      f'{expected.variance**0.5 / count:.3f} (exact, for this route)')
+        table.add_row('error of the belief', f'{mistaken / count:.3f} (what others can make of it)')
         table.add_row('who read the truth', readers or 'not yet reported')
         self._console.print('', table, sep='\n')
         return infeasible

@@ -2,10 +2,10 @@
 from contextlib import ExitStack
 from pathlib import Path
 
+from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import POLICIES
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.maps import read_chain
 
 MECHANISMS = ('exponential', 'permute_and_flip', 'causal')
 
@@ -23,11 +23,7 @@ def add_parser(commands) -> None:
     parser.add_argument('-o', '--output', metavar='DIR', required=True,
                         help='where releases go; made where it is missing')
     chain = parser.add_argument_group('privacy')
-    chain.add_argument('--chain', metavar='FILE', required=True,
-                       help='chain file (YAML) or Nav2 graph (GeoJSON)')
-    chain.add_argument('--initial-state', metavar='STATE',
-                       help='where the file names none, or instead of its own')
-    chain.add_argument('--self-loops', action='store_true', help='let every state follow itself')
+    add_chain_arguments(chain, '--chain')
     chain.add_argument('--epsilon', type=float, required=True, help='ε ≥ 0: smaller is more private')
     chain.add_argument('--adjacency', type=int, default=1, help='k ≥ 1; default: 1')
     chain.add_argument('--mechanism', choices=MECHANISMS, default='exponential',
@@ -79,7 +75,7 @@ def run(options) -> int:
     for name in ('budget', 'subject_budget'):
         if not 0 <= getattr(options, name) < float('inf'):
             raise ConfigurationError(f'{name} must be a finite number, at least 0')
-    chain = read_chain(options.chain, options.initial_state, self_loops=options.self_loops)
+    chain = chain_of(options)
     same = ('mechanism', 'policy', 'topic', 'message_type', 'field', 'stamp_key', 'symbol_key',
             'sampling', 'period', 'input_timeout', 'unknown_symbol', 'format', 'keep_names')
     settings = ReleaseSettings(

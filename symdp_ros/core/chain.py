@@ -27,7 +27,7 @@ class Chain:
         `states`.
     :param initial_state: s_0, the public state from which every word starts. It is not part of
         the word.
-    :raises ChainError: no states; a label that is not a string, or empty; a state without
+    :raises ChainError: no states; a label that is no printable string, or empty; a state without
         successors, an unknown or repeated successor, an unknown initial state; a probability
         that is not a number in (0, 1]; a row whose sum is off 1 by more than 1e-9.
     """
@@ -266,6 +266,9 @@ def _index_of(states) -> dict[str, int]:
                              f'as a string, {str(state)!r}')
         if not state:
             raise ChainError('a state has an empty label: give it a name')
+        if not state.isprintable():
+            raise ChainError(f'the state {state!r} has characters that cannot be printed: rename '
+                             'it')
         index.setdefault(state, position)
     if not index:
         raise ChainError('the chain is empty: list at least one state')

@@ -99,6 +99,21 @@ class OfflineMechanism:
         """'exponential', 'permute_and_flip' or 'causal'."""
         return self._selection
 
+    @property
+    def online(self) -> OnlineMechanism | None:
+        """What causal release draws with, and exponential on a complete chain; else None."""
+        return getattr(self._law, '_online', None)
+
+    def ratio(self, length: int) -> float:
+        """
+        Return R = 1/B for words of this length, as drawn with: a float in [1, 2⁴⁰].
+
+        :raises ConfigurationError: where it draws with an online mechanism.
+        """
+        if self.online is not None:
+            raise ConfigurationError('an online mechanism has no ratio 1/B')
+        return self._law.ratio(length)
+
     def check(self, length: int) -> None:
         """
         Refuse words that are too long to be privatized: to be called before anything is spent.
@@ -219,6 +234,7 @@ class _Exponential:
 
     def __init__(self, words, sampler):
         self._words, self._sampler = words, sampler
+        self.ratio = sampler.ratio
 
     def draw(self, word):
         label = self._words.label
@@ -226,12 +242,12 @@ class _Exponential:
 
     def log_probability(self, word, output):
         matches = len(word) - _distance(word, output)
-        return (matches * log(self._sampler.ratio(len(word)))
+        return (matches * log(self.ratio(len(word)))
                 - self._sampler.log_normalizer(_numbers(self._words, word)))
 
     def distance_distribution(self, word):
         counts = self._words.counts(_numbers(self._words, word))
-        weights = counts.log - counts.present * log(self._sampler.ratio(len(word)))
+        weights = counts.log - counts.present * log(self.ratio(len(word)))
         result = np.zeros(len(word) + 1)
         result[counts.present] = np.exp(weights - weights.max())
         return result / result.sum()
@@ -246,12 +262,12 @@ class _PermuteAndFlip:
         self._words, self._random, self._uniform = words, random, uniform
         self._epsilon_per_symbol = epsilon_per_symbol
 
-    def _ratio(self, length):
+    def ratio(self, length):
         reserve = rounding_reserve(length, self._words.most_successors, self._epsilon_per_symbol)
         return match_ratio(self._epsilon_per_symbol, reserve)
 
     def draw(self, word):
-        ratio = self._ratio(len(word))
+        ratio = self.ratio(len(word))
         if ratio == 1:
             output = self._draw_uniformly(len(word))
         else:
@@ -267,12 +283,12 @@ class _PermuteAndFlip:
 
     def log_probability(self, word, output):
         counts = self._words.counts(_numbers(self._words, word))
-        return float(log_probabilities(counts, self._ratio(len(word)))[_distance(word, output)])
+        return float(log_probabilities(counts, self.ratio(len(word)))[_distance(word, output)])
 
     def distance_distribution(self, word):
         counts = self._words.counts(_numbers(self._words, word))
         result = np.zeros(len(word) + 1)
-        logs = log_probabilities(counts, self._ratio(len(word)))[counts.present]
+        logs = log_probabilities(counts, self.ratio(len(word)))[counts.present]
         result[counts.present] = np.exp(counts.log + logs)
         return result / result.sum()
 

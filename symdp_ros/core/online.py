@@ -6,12 +6,13 @@ import numpy as np
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
+from symdp_ros.core.plan import planned_targets
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
 from symdp_ros.core.response import responses
 from symdp_ros.core.targets import guided_targets
 
-POLICIES = ('paper', 'guided')
+POLICIES = ('paper', 'guided', 'planned')
 
 
 class OnlineMechanism:
@@ -26,6 +27,8 @@ class OnlineMechanism:
     policy='paper': the target is s_t itself, where it is feasible (Theorem 7).
     policy='guided': where s_t is not feasible, the target is the feasible state from which s_t
     can be reached in the fewest moves (`core.targets`).
+    policy='planned': the target, where s_t is feasible too, is the feasible state that lets the
+    fewest errors be expected in the long run, by the chain's P (`core.plan`).
 
     **Privacy.** Fix the previous private symbol o. For any two sensitive symbols, the probability
     of one output differs by a factor of at most e^{ε/k} (`core.response`, Claim), whatever the
@@ -33,12 +36,12 @@ class OnlineMechanism:
     μ(o_t | w_t, o_{t−1}); for adjacent words at most k factors differ: the ratio is at most e^ε.
     Changing j symbols costs at most j·ε/k.
 
-    A step takes O(1) time; the mechanism O(states + edges) memory, the guided targets apart. One
+    A step takes O(1) time; the mechanism O(states + edges) memory, the table of targets apart. One
     mechanism carries one word: use it from one thread.
 
     :param chain: the public chain.
     :param privacy: ε and k.
-    :param policy: 'paper' or 'guided'.
+    :param policy: 'paper', 'guided' or 'planned'.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ConfigurationError: unknown policy.
     """
@@ -49,11 +52,13 @@ class OnlineMechanism:
                                      f'not {policy!r}')
         self._chain, self._privacy, self._policy = chain, privacy, policy
         self._index = {**chain.state_index, None: len(chain)}
-        # On a complete chain every symbol is feasible: there is nothing to guide.
+        width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
+        # On a complete chain every symbol is feasible: there is nothing to guide or to plan.
         self._targets = None
         if policy == 'guided' and not chain.is_complete:
             self._targets = guided_targets(chain)
-        width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
+        elif policy == 'planned' and chain.edge_count < len(chain)**2:
+            self._targets = planned_targets(chain, privacy, *self.weights())
         self._rows = {}
         # A closure: a sixth faster than a method whose state is in self.
         self.step, self._carry_on, self._previous = _stepper(
@@ -72,7 +77,7 @@ class OnlineMechanism:
 
     @property
     def policy(self) -> str:
-        """'paper' or 'guided'."""
+        """'paper', 'guided' or 'planned'."""
         return self._policy
 
     @property
@@ -185,6 +190,32 @@ class OnlineMechanism:
         """Return `exact_distribution` as floats."""
         exact = self.exact_distribution(symbol, previous)
         return {state: float(chance) for state, chance in exact.items()}
+
+    def likelihood(self, output: str, previous: str) -> np.ndarray:
+        """
+        Return μ(output | s, previous) for every state s in order: float64, shape (states,).
+
+        All are positive where `output` can follow `previous`, all 0 where it cannot. O(states).
+
+        :raises ChainError: `previous` is no state.
+        """
+        *_, successors, _, codes = self._row_of(previous)
+        if output not in successors:
+            return np.zeros(len(self._chain))
+        response = self._responses[len(successors)]
+        uniform, other = 1 / response.count, response.a / response.total
+        aimed = response.b / response.total
+        if codes is not None:
+            codes = np.asarray(memoryview(codes))[:-1]  # without the unknown symbol
+            aimed_at = codes == 1 + successors.index(output)
+            return np.where(aimed_at, aimed, np.where(codes == 0, uniform, other))
+        if self._chain.is_complete:
+            found = np.full(len(self._chain), other)
+        else:
+            found = np.full(len(self._chain), uniform)
+            found[[self._index[state] for state in successors]] = other
+        found[self._index[output]] = aimed
+        return found
 
     def _check_symbols(self, word):
         if not all(symbol in self._index for symbol in word):

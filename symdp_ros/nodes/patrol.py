@@ -16,7 +16,7 @@ _Type = Parameter.Type
 
 SETTINGS = (
     *CHAIN,
-    Setting('period', _Type.DOUBLE, 1.0, 'seconds between regions', least=1e-4),
+    Setting('period', _Type.DOUBLE, 1.0, 'seconds between regions', least=1e-4, most=1e9),
     Setting('count', _Type.INTEGER, 0, 'regions to publish before it falls silent; 0: no end',
             least=0),
     Setting('seed', _Type.INTEGER, -1, 'seed of the walk; -1: another walk each time', least=-1),

@@ -10,9 +10,10 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.ros.adaptive_subscription import OVERRIDABLE, AdaptiveSubscription
+from symdp_ros.ros.adaptive_subscription import (OVERRIDABLE, AdaptiveSubscription,
+                                                check_qos_overrides)
 from symdp_ros.ros.lifecycle import ManagedNode
-from symdp_ros.ros.messages import message_class, region_reader, region_writer
+from symdp_ros.ros.messages import full_name, message_class, region_reader, region_writer
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,
@@ -63,7 +64,10 @@ class Privatizer(ManagedNode):
     def __init__(self, *, random=None, **kwargs):
         super().__init__('privatizer', SETTINGS, **kwargs)
         self._random = random
-        self._claim = self._state_file = self._ledger = None
+        self._word_has_begun = False
+        self._last_word = None, None  # the settings of the last word, and its last symbol
+        self._claims = []
+        self._state_file = self._ledger = None
         self._publisher = self._diagnostics = None
         self._subscription = self._tick_timer = self._diagnostics_timer = None
 
@@ -79,15 +83,14 @@ class Privatizer(ManagedNode):
         self._write = region_writer(output_type, chain.states, settings['symbol_map'])
         self._mechanism = OnlineMechanism(chain, privacy, policy=settings['policy'],
                                           random=self._random)
-        topic = self.resolve_topic_name('private_region')
-        if topic == self.resolve_topic_name('region'):
-            raise ConfigurationError(f'the region and the private region are both {topic}: remap '
-                                     'one of them')
-        self._claim = TopicClaim(self.context.get_domain_id(), topic)
+        check_qos_overrides(self, 'subscription', 'region')
+        check_qos_overrides(self, 'publisher', 'private_region')
+        self._claim_topics()
         self._tell(chain, privacy)
         self._open_ledger()
         self._open_state_file(chain, privacy)
         self._published = self._reported = 0
+        self._warned = []
         self._publisher = self.create_publisher(
             output_type, 'private_region',
             QoSProfile(depth=_QUEUE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
@@ -98,16 +101,18 @@ class Privatizer(ManagedNode):
         self._diagnostics_timer = self.create_timer(1.0, self._report, clock=steady)
 
     def activate(self):
+        sampling = self.settings['sampling']
+        # A word that goes on has had the symbols of what was published before: another draw for
+        # the same region would tell more of it. (With a period, a tick draws once anyway.)
+        latched = sampling == 'period' or not self._word_has_begun
         self._begin_word()
         self._region = self._region_at = None
-        self._changed_to = self  # no symbol yet: unlike every symbol, None included
-        sampling = self.settings['sampling']
         on_message = {'message': self._on_message, 'change': self._on_change,
                       'period': self._on_region}[sampling]
         if sampling == 'period':
             self._tick_timer = self.create_timer(self.settings['period'], self._tick)
         self._subscription = AdaptiveSubscription(self, self._message_type, 'region', on_message,
-                                                  depth=_QUEUE)
+                                                  depth=_QUEUE, latched=latched)
         self.get_logger().info('active')
 
     def deactivate(self):
@@ -119,15 +124,19 @@ class Privatizer(ManagedNode):
             self._tick_timer = None
 
     def cleanup(self):
+        if self._word_has_begun:
+            self._last_word = self._digest, self._mechanism.previous
+        self._word_has_begun = False
         if self._diagnostics_timer is not None:
             self.destroy_timer(self._diagnostics_timer)
         for publisher in (self._publisher, self._diagnostics):
             if publisher is not None:
                 self.destroy_publisher(publisher)
-        for held in (self._state_file, self._ledger, self._claim):
+        for held in (self._state_file, self._ledger, *self._claims):
             if held is not None:
                 held.close()
-        self._claim = self._state_file = self._ledger = None
+        self._state_file = self._ledger = None
+        self._claims = []
         self._publisher = self._diagnostics = self._diagnostics_timer = None
 
     def _check_sampling(self, chain):
@@ -145,6 +154,23 @@ class Privatizer(ManagedNode):
                 f'sampling: period needs a chain in which every state can follow itself, and '
                 f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops: true')
 
+    def _claim_topics(self):
+        domain = self.context.get_domain_id()
+        topics = [self.resolve_topic_name(name) for name in ('region', 'private_region')]
+        if topics[0] == topics[1]:
+            raise ConfigurationError(f'the region and the private region are both {topics[0]}: '
+                                     'remap one of them')
+        self._claims.append(TopicClaim(
+            domain, f'onto {topics[1]}', f'another process of this machine already privatizes '
+            f'onto {topics[1]}: stop it, or give this one a private topic of its own (remap '
+            'private_region)'))
+        try:
+            self._claims.append(TopicClaim(
+                domain, f'from {topics[0]}', f'another process of this machine privatizes '
+                f'{topics[0]} too, onto another topic: for who reads both, their ε add up'))
+        except ConfigurationError as error:
+            self.get_logger().warning(str(error))
+
     def _open_ledger(self):
         settings = self.settings
         if not settings['ledger_file']:
@@ -159,12 +185,17 @@ class Privatizer(ManagedNode):
             self.get_logger().info('subject_budget: 0.0, no limit')
 
     def _open_state_file(self, chain, privacy):
-        self._word_has_begun, self._store = False, None
+        self._store = None
+        self._changed_to = self  # no symbol yet: unlike every symbol, None included
         # A word that another ledger was charged for is another word.
         owner = (self._ledger.id, self.settings['subject']) if self._ledger is not None else ()
         self._digest = settings_digest(chain.digest(), privacy.epsilon, privacy.adjacency,
                                        self.settings['policy'], *owner)
         if not self.settings['state_file']:
+            settings, last = self._last_word
+            if settings == self._digest:  # over cleanup and configure in one process
+                self._word_has_begun = True
+                self._mechanism.reset(last)
             return
         self._state_file = StateFile(resolve_path(self.settings['state_file']), self._digest,
                                      len(chain))
@@ -174,16 +205,17 @@ class Privatizer(ManagedNode):
             self._word_has_begun = True
             self._mechanism.reset(None if position is None else chain.states[position])
             self.get_logger().info('state_file: the word of the last run is carried on')
-        elif found == 'no word':
-            self.get_logger().info('state_file: a new word begins')
-        else:
+        elif found != 'no word':
             self.get_logger().warning(f'state_file: it held {found}: a new word begins; for who '
                                       'has seen both words, their losses add up')
 
     def _begin_word(self):
         """Charge for a new word, before anything of it is drawn; one that goes on costs nothing."""
         if self._word_has_begun:
+            self.get_logger().info('the word goes on')
             return
+        self.get_logger().info('a new word begins' + (
+            '' if self._state_file is not None else ' (no state_file: a restart begins another)'))
         if self._ledger is not None:
             privacy, subject = self._mechanism.privacy, self.settings['subject']
             self._ledger.charge(
@@ -207,8 +239,10 @@ class Privatizer(ManagedNode):
         targets = self._mechanism.targets
         if targets is not None:
             within = '' if targets.radius is None else f', within {targets.radius} moves'
-            log(f'guided targets: {targets.nbytes / 1e6:.1f} MB{within}')
-        log(_PROTECTS[self.settings['sampling']].format(period=self.settings['period']))
+            log(f'{self._mechanism.policy} targets: {targets.nbytes / 1e3:,.0f} kB{within}')
+        log(_PROTECTS[self.settings['sampling']].format(period=self.settings['period']) + (
+            '; unknown_symbol: drop: silence tells that the region is unknown'
+            if self.settings['unknown_symbol'] == 'drop' else ''))
 
     def _on_message(self, message):
         symbol = self._read(message)
@@ -249,12 +283,26 @@ class Privatizer(ManagedNode):
         rate = (self._published - self._reported) / seconds if seconds > 0 else 0.0
         self._reported, self._reported_at = self._published, now
         topic = self.resolve_topic_name('region')
-        others = other_subscribers(self, topic)
-        level, message = DiagnosticStatus.OK, 'nobody else subscribes to the raw topic'
+        own = self._subscription.count if self._subscription is not None else 0
+        others = other_subscribers(self, topic, own)
+        publishers = self.get_publishers_info_by_topic(topic)
+        warnings = []
         if others:
-            level = DiagnosticStatus.WARN
             nodes = 'node reads' if len(others) == 1 else 'nodes read'
-            message = f'{len(others)} other {nodes} the raw topic {topic}: {", ".join(others)}'
+            warnings.append(
+                f'{len(others)} other {nodes} the raw topic {topic}: {", ".join(others)}')
+        types = {info.topic_type for info in publishers} - {full_name(self._message_type)}
+        if types:
+            warnings.append(f'{topic} is published as {", ".join(sorted(types))}, which is not '
+                            'message_type: nothing is received from there')
+        if self.get_clock().ros_time_is_active and self.get_clock().now().nanoseconds == 0:
+            warnings.append('use_sim_time is set, and there is no time on /clock')
+        level = DiagnosticStatus.WARN if warnings else DiagnosticStatus.OK
+        message = '; '.join(warnings) or 'nobody else subscribes to the raw topic'
+        if warnings != self._warned:
+            self._warned = warnings
+            for warning in warnings:
+                self.get_logger().warning(warning)
         privacy = self._mechanism.privacy
         values = {
             'chain': self._chain_name,
@@ -266,7 +314,7 @@ class Privatizer(ManagedNode):
             'active': self._subscription is not None,
             'published': self._published,
             'published per second': f'{rate:.1f}',
-            'publishers of the raw topic': self.count_publishers(topic),
+            'publishers of the raw topic': len(publishers),
             'other subscribers of the raw topic': len(others),
         }
         status = DiagnosticStatus(

@@ -18,6 +18,7 @@ _SEQUENCE = re.compile(r'sequence<(?P<of>[^,>]+)(, *\d+)?>|(?P<of2>[^\[]+)\[\d+\
 _INTEGERS = {  # type → smallest and largest value
     **{f'uint{bits}': (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
     **{f'int{bits}': (-2**(bits - 1), 2**(bits - 1) - 1) for bits in (8, 16, 32, 64)}}
+_INTEGER = re.compile(r'0|-?[1-9]\d{0,19}', re.ASCII)
 _DISCRETE = {'string', 'wstring', 'boolean', 'octet', *_INTEGERS}
 
 
@@ -33,12 +34,18 @@ def message_class(name: str):
     if len(parts) != 3 or parts[1] != 'msg' or not all(parts):
         raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String')
     try:
-        return getattr(import_module(f'{parts[0]}.msg'), parts[2])
-    except ImportError:
+        found = getattr(import_module(f'{parts[0]}.msg'), parts[2], None)
+    except (ImportError, TypeError):
         raise ConfigurationError(f'the package {parts[0]!r} of the message type {name} is not '
                                  'found: is its workspace sourced?') from None
-    except AttributeError:
-        raise ConfigurationError(f'the package {parts[0]!r} has no message {parts[2]!r}') from None
+    if not hasattr(found, 'get_fields_and_field_types'):
+        raise ConfigurationError(f'the package {parts[0]!r} has no message {parts[2]!r}')
+    return found
+
+
+def full_name(message_type) -> str:
+    """Return std_msgs/msg/String for the class of that message."""
+    return f'{message_type.__module__.split(".")[0]}/msg/{message_type.__name__}'
 
 
 def region_reader(message_type, field: str, states: Iterable[str], symbol_map: Iterable[str] = (),
@@ -50,10 +57,18 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
     :param symbol_map: 'value=state' items; a value that is not listed stands for itself.
     :param no_region: values that mean that no region is known.
     :raises ConfigurationError: the path does not lead to such a field, a map item is malformed or
-        names no state, a value in `no_region` also names a state.
+        names no state, a value in `no_region` also names a state, no value names a state.
     """
-    get = field_getter(message_type, field)
-    table = symbol_table(states, parse_symbol_map(symbol_map), no_region)
+    get, kind = field_getter(message_type, field)
+    symbol_map = parse_symbol_map(symbol_map)
+    table = symbol_table(states, symbol_map, no_region)
+    for value in symbol_map:
+        if not _can_be(value, kind):
+            raise ConfigurationError(f'symbol_map lists the value {value!r}, which the field '
+                                     f'{field!r}, a {kind}, can never have')
+    if not any(_can_be(value, kind) for value in table):
+        raise ConfigurationError(f'no value of the field {field!r}, a {kind}, names a state of '
+                                 'the chain: say which do in symbol_map, as value=state')
 
     def read(message):
         try:
@@ -96,9 +111,9 @@ def region_writer(message_type, states: Iterable[str],
     return write
 
 
-def field_getter(message_type, path: str) -> Callable[[object], object]:
+def field_getter(message_type, path: str) -> tuple[Callable[[object], object], str]:
     """
-    Return a function from a message to the value at a dotted path.
+    Return a function from a message to the value at a dotted path, and the type of that value.
 
     :raises ConfigurationError: the path does not lead to a string, an integer or a boolean.
     """
@@ -124,18 +139,29 @@ def field_getter(message_type, path: str) -> Callable[[object], object]:
             getters.append(operator.itemgetter(int(match['index'])))
             kind = sequence['of'] or sequence['of2']
         here = message_class(kind) if '/' in kind and not _SEQUENCE.fullmatch(kind) else None
-    if re.sub(r'<\d+>', '', kind) not in _DISCRETE:
+    kind = re.sub(r'<\d+>', '', kind)
+    if kind not in _DISCRETE:
         raise ConfigurationError(f'field {path!r} is a {kind}: a region or mode must be a string, '
                                  'an integer or a boolean')
     if len(getters) == 1:
-        return getters[0]
+        return getters[0], kind
 
     def get(message):
         for getter in getters:
             message = getter(message)
         return message
 
-    return get
+    return get, kind
+
+
+def _can_be(text, kind) -> bool:
+    """Return whether a value of this type can read so."""
+    if kind in ('string', 'wstring'):
+        return True
+    if kind == 'boolean':
+        return text in ('true', 'false')
+    least, most = (0, 255) if kind == 'octet' else _INTEGERS[kind]
+    return bool(_INTEGER.fullmatch(text)) and least <= int(text) <= most
 
 
 def _as_symbol(value) -> str:

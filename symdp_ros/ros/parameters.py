@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf, isfinite
+from sys import float_info
 
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rcl_interfaces.msg import (FloatingPointRange, IntegerRange, ParameterDescriptor,
+                                SetParametersResult)
 from rclpy.parameter import Parameter
 
 _Type = Parameter.Type
@@ -21,7 +23,7 @@ _KINDS = {
     _Type.STRING: 'a string',
     _Type.STRING_ARRAY: 'a list of strings',
 }
-_LARGEST_INTEGER = 2**31 - 1
+_LARGEST_INTEGER = 2**62
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Setting:
     One parameter.
 
     :param default: None: the operator must set it.
-    :param least: numbers only, the smallest value allowed.
+    :param least: numbers only, the smallest value allowed; `most`: the largest.
     :param choices: strings only, the values allowed.
     """
 
@@ -39,6 +41,7 @@ class Setting:
     default: object
     description: str
     least: float = -inf
+    most: float = inf
     choices: Sequence[str] = ()
 
     def descriptor(self) -> ParameterDescriptor:
@@ -49,11 +52,11 @@ class Setting:
         if self.default is None:
             descriptor.additional_constraints = 'required'
         if self.least > -inf and self.type == _Type.DOUBLE:
-            descriptor.floating_point_range = [
-                FloatingPointRange(from_value=float(self.least), to_value=1.7e308)]
+            descriptor.floating_point_range = [FloatingPointRange(
+                from_value=float(self.least), to_value=float(min(self.most, float_info.max)))]
         elif self.least > -inf:
-            descriptor.integer_range = [
-                IntegerRange(from_value=int(self.least), to_value=_LARGEST_INTEGER)]
+            descriptor.integer_range = [IntegerRange(
+                from_value=int(self.least), to_value=int(min(self.most, _LARGEST_INTEGER)))]
         return descriptor
 
     def check(self, value):
@@ -79,6 +82,9 @@ class Setting:
             value = list(value)
         if self.least > -inf and not self.least <= value:
             raise ValueError(f'{self.name} is {value}: it must be at least {self.least:g}')
+        most = min(self.most, _LARGEST_INTEGER) if self.type == _Type.INTEGER else self.most
+        if self.type in (_Type.DOUBLE, _Type.INTEGER) and not value <= most:
+            raise ValueError(f'{self.name} is {value}: it must be at most {most:g}')
         if self.choices and value not in self.choices:
             raise ValueError(f'{self.name} is {value!r}: it must be one of '
                              + ', '.join(self.choices))
@@ -87,7 +93,10 @@ class Setting:
 
 def declare(node, settings: Sequence[Setting]) -> tuple[Mapping[str, object], list[str]]:
     """
-    Declare all settings on a node.
+    Declare all settings on a node, and fix every parameter from then on.
+
+    Nobody on the graph may change one: not `use_sim_time` either, as a caller's /clock would then
+    drive the node.
 
     :return: the values by name, None where a required one is missing or a value is wrong; and one
         sentence for each problem.
@@ -107,9 +116,24 @@ def declare(node, settings: Sequence[Setting]) -> tuple[Mapping[str, object], li
         _declare_one(node, setting, value)
     names = [setting.name for setting in settings]
     for name in overrides:
-        close = [] if node.has_parameter(name) else get_close_matches(name, names, 1, 0.8)
-        if close:
+        if node.has_parameter(name) or name.startswith('qos_overrides.'):
+            continue
+        close = get_close_matches(name, names, 1, 0.8)
+        # A longer name, such as period_ms, may be another node's in a file that they share.
+        if close and not name.startswith(close[0]):
             problems.append(f'there is no parameter {name}: did you mean {close[0]}?')
+        else:
+            node.get_logger().warning(f'there is no parameter {name}: it has no effect')
+    if not overrides:
+        problems.append('no parameter reached this node: does the name at the top of the '
+                        f'parameter file match {node.get_fully_qualified_name()}?')
+
+    def refuse(parameters):
+        fixed = [parameter.name for parameter in parameters if node.has_parameter(parameter.name)]
+        return SetParametersResult(successful=not fixed, reason=(
+            f'{", ".join(fixed)}: parameters are fixed when the node starts' if fixed else ''))
+
+    node.add_on_set_parameters_callback(refuse)
     return values, problems
 
 

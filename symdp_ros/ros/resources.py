@@ -11,10 +11,13 @@ def resolve_path(name: str) -> Path:
     """
     Return the path that a parameter names: a path (~ is the home directory) or package://PKG/…
 
-    :raises ConfigurationError: the package is not found.
+    :raises ConfigurationError: the package, or the user after ~, is not found.
     """
     if not name.startswith('package://'):
-        return Path(name).expanduser()
+        try:
+            return Path(name).expanduser()
+        except RuntimeError:
+            raise ConfigurationError(f'{name}: there is no such user') from None
     package, _, rest = name.removeprefix('package://').partition('/')
     return share_directory(package) / rest
 

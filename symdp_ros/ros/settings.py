@@ -14,12 +14,16 @@ _Type = Parameter.Type
 
 CHAIN = (
     Setting('chain_file', _Type.STRING, None,
-            'the chain: a chain file (.yaml) or a Nav2 route graph (.geojson); a path or '
-            'package://PACKAGE/PATH'),
+            'the chain: a chain file, Open-RMF building or LCAS tmap2 map (.yaml), Nav2 graph '
+            '(.geojson) or patrolling_sim graph (.graph); a path or package://PACKAGE/PATH'),
     Setting('initial_state', _Type.STRING, '',
             'the public state from which every word starts, where the file names none, or instead '
             'of its own'),
     Setting('self_loops', _Type.BOOL, False, 'every state can also follow itself (staying)'),
+    Setting('graph', _Type.INTEGER, -1,
+            'which graph of a building map that holds several; -1: the only one', least=-1),
+    Setting('level', _Type.STRING, '',
+            'one floor of a building map alone; empty: all, joined by lifts'),
 )
 PRIVACY = (
     Setting('epsilon', _Type.DOUBLE, None, 'ε, the privacy of a whole word: smaller is more '
@@ -45,10 +49,10 @@ INPUT = (
             'one symbol for each message, for each change, or one every period',
             choices=('message', 'change', 'period')),
     Setting('period', _Type.DOUBLE, 1.0, 'sampling: period, seconds between symbols',
-            least=1e-3),
+            least=1e-3, most=1e9),
     Setting('input_timeout', _Type.DOUBLE, 0.0,
             'sampling: period, seconds without input after which the region is unknown; 0.0: '
-            'never', least=0.0),
+            'never', least=0.0, most=1e9),
 )
 SUBJECT_BUDGET = Setting('subject_budget', _Type.DOUBLE, 0.0,
                          'the total ε that the subject may ever spend; 0.0: no limit', least=0.0)
@@ -69,7 +73,9 @@ def chain_of(settings) -> tuple[Chain, str]:
     """
     path: Path = resolve_path(settings['chain_file'])
     chain = read_chain(path, settings['initial_state'] or None,
-                       self_loops=settings['self_loops'])
+                       self_loops=settings['self_loops'],
+                       graph=None if settings['graph'] == -1 else settings['graph'],
+                       level=settings['level'] or None)
     return chain, path.name
 
 

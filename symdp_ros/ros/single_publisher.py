@@ -1,29 +1,32 @@
-"""One publisher of a private topic at a time on one machine."""
+"""One privatizer of a topic at a time on one machine."""
+import errno
 import socket
+from hashlib import sha256
 
 from symdp_ros.core.errors import ConfigurationError
 
 
 class TopicClaim:
     """
-    A claim on a topic of a ROS domain, held by this process until it is released or ends.
+    A claim on a topic of a ROS domain, held by this process until it is closed or ends.
 
-    Two privatizers of one region on one private topic would publish two draws for each symbol,
-    which costs 2ε, and moves that the map does not allow. The claim is a socket name in Linux's
-    abstract namespace: no file is left behind, whatever ends the process.
+    The claim is a socket name in Linux's abstract namespace: no file is left behind, whatever ends
+    the process.
 
-    :raises ConfigurationError: another process on this machine holds the claim.
+    :raises ConfigurationError: another process on this machine holds the claim; `said` is why
+        that will not do.
     """
 
-    def __init__(self, domain: int, topic: str):
+    def __init__(self, domain: int, topic: str, said: str):
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        name = sha256(f'{domain} {topic}'.encode()).hexdigest()
         try:
-            self._socket.bind(f'\0symdp_ros/{domain}{topic}'[:107])
-        except OSError:
+            self._socket.bind(f'\0symdp_ros/{name}')
+        except OSError as error:
             self._socket.close()
-            raise ConfigurationError(
-                f'another process of this machine already privatizes onto {topic}: stop it, or '
-                'give this one a private topic of its own (remap private_region)') from None
+            if error.errno != errno.EADDRINUSE:
+                raise
+            raise ConfigurationError(said) from None
 
     def close(self) -> None:
         """Let others claim the topic."""

@@ -3,6 +3,7 @@ import signal
 import sys
 
 import rclpy
+from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
@@ -29,11 +30,15 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
         signal.signal(number, ask_to_stop)
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:  # arguments after --ros-args that ROS does not take
-        print(f'the ROS arguments are not valid: {error}', file=sys.stderr)
+    except RuntimeError as error:  # arguments after --ros-args that ROS does not take, and the like
+        print(f'ROS cannot be started: {error}', file=sys.stderr)
         return 2
     try:
-        node = make_node()
+        try:
+            node = make_node()
+        except (ParameterException, RuntimeError) as error:  # such as use_sim_time: 1
+            print(f'the node cannot be made: {error}', file=sys.stderr)
+            return 1
         executor = SingleThreadedExecutor() if coroutines else _executor()
         executor.add_node(node)
         try:
@@ -47,6 +52,9 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
             node.destroy_node()
     finally:
         rclpy.try_shutdown()
+        # A second Ctrl+C, while the interpreter ends, is no more than the first.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
     return 0
 
 

@@ -1,17 +1,16 @@
 """
 The file that carries a word over a restart: the last private symbol, which is public anyway.
 
-Layout (64 bytes, memory-mapped): 16 bytes magic, 32 bytes digest of the settings, 8 bytes slot.
+Layout (64 bytes): 16 bytes magic, 32 bytes digest of the settings, 8 bytes slot, 8 bytes free.
 The slot holds the position of the symbol in the chain's states and, in its upper half, the
-complement of that, in one aligned 64-bit store: it is written whole or not at all, and survives
-the process. It is not flushed to the disk: after a power failure it may hold an older symbol.
+complement of that, written by one call of the operating system, so that it is there whole or not
+at all, and survives the process. It is not flushed to the disk: after a power failure it may hold an older symbol.
 The word then goes on from there; that costs no privacy, as each symbol is drawn from public
 history alone, but the move across the gap may be one that the chain does not list.
 """
 import fcntl
-import mmap
 import os
-import sys
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -55,9 +54,7 @@ class StateFile:
             if isinstance(error, StateFileError):
                 raise
             raise StateFileError(f'state_file {path} cannot be used: {error.strerror}') from None
-        self._path, self._digest, self._map = path, digest, None
-        if self.found == 'a word to carry on':
-            self._map_slot()
+        self._path, self._digest = path, digest
 
     def begin(self) -> None:
         """
@@ -71,25 +68,15 @@ class StateFile:
         except OSError as error:
             raise StateFileError(f'state_file {self._path} cannot be written: '
                                  f'{error.strerror}') from None
-        if self._map is None:
-            self._map_slot()
-
-    def _map_slot(self):
-        self._map = mmap.mmap(self._file, _SIZE)
-        self._view = memoryview(self._map)
-        self._word = self._view[48:56].cast('Q')
 
     def store(self, position: int) -> None:
         """Store the position of a private symbol; call it before the symbol is published."""
-        self._word[0] = (position ^ 0xFFFFFFFF) << 32 | position
+        os.pwrite(self._file, _slot(position), 48)
 
     def close(self) -> None:
         """Flush and release the file."""
-        if self._map is not None:
-            self._word.release()
-            self._view.release()
-            self._map.flush()
-            self._map.close()
+        with suppress(OSError):
+            os.fsync(self._file)
         os.close(self._file)
 
     def _lock(self, path):
@@ -110,7 +97,7 @@ class StateFile:
             return 'a damaged word', None
         if content[16:48] != digest:
             return 'a word of other settings', None
-        slot = memoryview(content)[48:56].cast('Q')[0]
+        slot = int.from_bytes(content[48:56], 'little')
         position = slot & 0xFFFFFFFF
         if position ^ 0xFFFFFFFF != slot >> 32 or not (position < states or position == _NOTHING):
             return 'a damaged word', None
@@ -118,4 +105,4 @@ class StateFile:
 
 
 def _slot(position):
-    return ((position ^ 0xFFFFFFFF) << 32 | position).to_bytes(8, sys.byteorder)
+    return ((position ^ 0xFFFFFFFF) << 32 | position).to_bytes(8, 'little')

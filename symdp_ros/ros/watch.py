@@ -2,14 +2,14 @@
 from collections import Counter
 
 
-def other_subscribers(node, topic: str) -> list[str]:
+def other_subscribers(node, topic: str, own: int) -> list[str]:
     """
-    Return the full names of nodes that subscribe to a topic, this node's own subscription apart.
+    Return the full names of nodes that subscribe to a topic, this node's `own` subscriptions apart.
 
     A node with several subscriptions is listed once.
     """
     names = Counter(_full_name(info) for info in node.get_subscriptions_info_by_topic(topic))
-    names[node.get_fully_qualified_name()] -= 1
+    names[node.get_fully_qualified_name()] -= own
     return sorted(name for name, count in names.items() if count > 0)
 
 

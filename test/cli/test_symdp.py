@@ -143,7 +143,7 @@ def test_demo(tmp_path, file, extra):
     if '--figure' in extra:
         pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
     run = symdp('demo', file, '--duration', '2', '--rate', '20', *extra,
-                env={'ROS_DOMAIN_ID': str(free_domain()),
+                env={'COLUMNS': '400', 'ROS_DOMAIN_ID': str(free_domain()),
                      'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
     assert run.returncode == 0, run.stderr + run.stdout
     rows = dict((part.strip() for part in line.split('│')[1:3]) for line in run.stdout.splitlines()

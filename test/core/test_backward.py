@@ -81,9 +81,9 @@ def log_of(fraction):
 # What is drawn.
 
 @relaxed
-@given(st.data(), st.sampled_from([0.0, 0.1, 2.0, 30.0]))
+@given(st.data(), st.sampled_from([0.0, 0.1, 2.0, 14.0]))
 def test_enumeration_automaton_and_recursion_agree(data, epsilon):
-    """Exactly: at R = 2^i all floats are exact, so the drawn law is the mechanism's."""
+    """Exactly: at R = 2^i, i·n ≤ 40, all floats are exact: the drawn law is the mechanism's."""
     chain = data.draw(chains(max_states=4, complete=False))
     word = data.draw(words(chain, max_size=4))
     sampler = Sampler(chain, epsilon)

@@ -23,7 +23,7 @@ from symdp_ros.core.response import exp_lower_bound, Response, responses
 POLICIES = ('paper', 'guided')
 LN_2 = 0.6931471805599453  # the float just below ln 2
 ALPHA = 1e-6
-both_policies = pytest.mark.parametrize('policy', POLICIES)
+both_policies = pytest.mark.parametrize('policy', (*POLICIES, 'planned'))
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 
 

@@ -2,6 +2,7 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -36,15 +37,27 @@ def wait_until(condition, what, spin=lambda: time.sleep(0.02)):
     return value
 
 
+_claimed = []  # sockets, held until this process ends
+
+
 def free_domain() -> int:
     """
-    Return a ROS domain that no other test process of this run uses.
+    Return a ROS domain that no other test of this machine uses, whoever runs it.
 
     Below 102: the ports of higher domains may be taken by ordinary connections.
     """
-    worker = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
-    workers = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
-    return 1 + random.SystemRandom().randrange(worker, 101, workers)
+    for domain in random.SystemRandom().sample(range(1, 102), 101):
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            claim.bind(f'\0symdp_ros test domain {domain}')
+        except OSError:
+            claim.close()
+            continue
+        _claimed.append(claim)
+        while len(_claimed) > 20:  # those of tests long ended
+            _claimed.pop(0).close()
+        return domain
+    raise AssertionError('all ROS domains are in use by other tests')
 
 
 class Run:

@@ -44,10 +44,10 @@ def record(directory, word, parameters):
     chain_file = directory.parent / 'birds.chain.yaml'
     chain_file.write_text(CHAIN)
     with world_in(directory) as world:
-        seen = set()
+        seen = []
         for topic, kind in TOPICS.items():
             world.node.create_subscription(
-                kind, topic, lambda message, topic=topic: seen.add(f'{topic}: {message}'),
+                kind, topic, lambda message, topic=topic: seen.append(f'{topic}: {message}'),
                 LATCHED if topic == '/rosout' else RELIABLE)
         statuses, private = world.diagnostics(), world.listen()
         run = world.privatizer(wait=False, chain_file=chain_file, epsilon=1.0, autostart='false',
@@ -68,6 +68,9 @@ def record(directory, word, parameters):
         world.wait_until(lambda: len(private) >= len(word), 'the private word')
         statuses.clear()
         world.wait_until(lambda: len(statuses) > 1, 'reports on the whole word')
+        reported = {pair.key: pair.value for pair in statuses[-1].values}
+        ticking = parameters.get('sampling') == 'period'
+        published = None if ticking else (reported['published'], reported['published per second'])
         names = world.call(ListParameters, '/privatizer/list_parameters',
                            ListParameters.Request()).result.names
         values = world.call(GetParameters, '/privatizer/get_parameters',
@@ -78,7 +81,12 @@ def record(directory, word, parameters):
         for _ in range(5):
             world.spin(0.02)
     return {
-        'topics': {without_times(text) for text in seen},
+        # The node reports once a second, as long as the run happens to last.
+        'reports': {without_times(text) for text in seen if text.startswith('/diagnostics')},
+        'topics': sorted(without_times(text) for text in seen
+                         if not text.startswith('/diagnostics')),
+        'published': published,
+        'symbols': len(private),
         'log': without_times(run.log),
         'parameters': sorted(f'{name} = {value}' for name, value in zip(names, values, strict=True)),
         'graph': graph,
@@ -100,12 +108,15 @@ def without_times(text):
 def test_runs_on_different_words_look_alike(tmp_path, parameters):
     runs = {name: record(tmp_path / name, word, parameters) for name, word in WORDS.items()}
     still = runs.pop('still')
+    if parameters.get('sampling') == 'period':  # one a tick, as long as the run lasts
+        for run in (still, *runs.values()):
+            del run['symbols']
     for name, run in runs.items():
         for aspect, seen in run.items():
             assert seen == still[aspect], f'{aspect}: {name} differs from still'
-    assert {topic for topic in TOPICS if any(text.startswith(f'{topic}:')
-                                             for text in still['topics'])} == set(TOPICS)
-    everything = ' '.join([*still['topics'], still['log'], *still['graph'], *still['parameters']])
+    assert {topic for topic in TOPICS if any(
+        text.startswith(f'{topic}:') for text in [*still['topics'], *still['reports']])} == set(TOPICS)
+    everything = ' '.join([*still['topics'], *still['reports'], still['log'], *still['graph'], *still['parameters']])
     configured = 'plover gannet' if 'symbol_map' in parameters else ''
     for label in LABELS:
         assert label in configured or label not in everything, f'{label} is to be seen'

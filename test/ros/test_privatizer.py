@@ -10,6 +10,7 @@ from rcl_interfaces.srv import DescribeParameters, SetParameters
 from std_msgs.msg import Bool, Int32, String, UInt8, UInt8MultiArray
 
 from symdp_ros import Chain
+from symdp_ros.core.online import POLICIES
 from symdp_ros.maps import read_chain
 
 SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
@@ -23,6 +24,15 @@ def send(publisher, *values):
     kind = publisher.msg_type
     for value in values:
         publisher.publish(kind(data=value))
+
+
+def send_until(world, publisher, value, condition):
+    """Send a value again and again, until a condition holds."""
+    def spin():
+        send(publisher, value)
+        world.spin(0.05)
+
+    wait_until(condition, 'what was sent to arrive', spin)
 
 
 def test_each_symbol_in_gives_a_feasible_one_out(world, chain_file):
@@ -127,9 +137,8 @@ def test_the_subscription_suits_the_publisher(world, chain_file, qos):
     world.privatizer(chain_file=chain_file, epsilon=SURE)
     private = world.listen()
     publisher = world.publisher(qos=qos)
-    while not private:  # what is sent before the subscription knows of the publisher is lost
-        send(publisher, 'b')
-        world.spin(0.05)
+    # What is sent before the subscription knows of the publisher is lost.
+    send_until(world, publisher, 'b', lambda: private)
     send(publisher, 'c')
     world.wait_until(lambda: private[-1] == 'c', 'the last symbol')
     assert set(private[:-1]) == {'b'}
@@ -141,10 +150,9 @@ def test_a_publisher_that_offers_less_comes_later(world, chain_file):
     send(world.publisher(qos=LATCHED), 'b')
     world.wait_until(lambda: private == ['b'], 'the first publisher')
     second = world.publisher(qos=BEST_EFFORT)
-    while private[-1] != 'c':
-        send(second, 'c')
-        world.spin(0.05)
+    send_until(world, second, 'c', lambda: private[-1] == 'c')
     assert 'does not suit' not in run.log
+    assert private.count('b') == 1  # what is latched was not drawn again
 
 
 def test_a_latched_region_from_before_the_start_is_heard(world, chain_file):
@@ -198,8 +206,11 @@ def test_lifecycle(world, chain_file):
     assert change(world, Transition.TRANSITION_CLEANUP)
     assert change(world, Transition.TRANSITION_CONFIGURE)
     assert change(world, Transition.TRANSITION_ACTIVATE)
-    world.wait_until(lambda: len(private) == 2, 'the latched symbol again')
-    assert private == ['b', 'b'] and run.process.poll() is None
+    # The word goes on from b, and the region that is still latched is not drawn again.
+    other = world.publisher(qos=LATCHED)
+    send(other, 'c')
+    world.wait_until(lambda: len(private) == 2, 'the next symbol')
+    assert private == ['b', 'c'] and run.process.poll() is None
     assert change(world, Transition.TRANSITION_ACTIVE_SHUTDOWN)
     assert lifecycle_label(world) == 'finalized'
     assert run.stop() == 0
@@ -214,8 +225,34 @@ def test_the_word_goes_on_over_deactivation(world, chain_file):
     assert change(world, Transition.TRANSITION_DEACTIVATE)
     world.node.destroy_publisher(publisher)
     assert change(world, Transition.TRANSITION_ACTIVATE)
-    send(world.publisher(), 'c', 'a')
-    world.wait_until(lambda: private == ['b', 'c', 'c', 'a'], 'the word to go on from c')
+    publisher = world.publisher(qos=RELIABLE)
+    send_until(world, publisher, 'c', lambda: len(private) > 2)
+    send(publisher, 'a')
+    world.wait_until(lambda: private[-1] == 'a', 'the word to go on from c')
+    assert set(private[2:-1]) == {'c'}
+
+
+def test_what_is_latched_is_drawn_once_however_often_a_caller_activates(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    private = world.listen()
+    send(world.publisher(qos=LATCHED), 'b')
+    world.wait_until(lambda: private, 'its symbol')
+    for _ in range(5):
+        for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                           Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            assert change(world, transition)
+        world.wait_until(lambda: world.node.count_subscribers('region') == 1, 'a subscription')
+        for _ in range(10):
+            world.spin(0.02)
+    assert len(private) == 1
+
+
+def test_nobody_changes_the_clock(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    value = ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=True)
+    results = world.call(SetParameters, '/privatizer/set_parameters', SetParameters.Request(
+        parameters=[Parameter(name='use_sim_time', value=value)])).results
+    assert not results[0].successful and 'fixed when the node starts' in results[0].reason
 
 
 def test_parameters_are_described_and_read_only(world, chain_file):
@@ -232,7 +269,7 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     assert all(d.read_only and d.description for d in described)
     assert described[0].floating_point_range[0].from_value == 0.0
     assert described[1].integer_range[0].from_value == 1
-    assert described[2].additional_constraints == 'one of paper, guided'
+    assert described[2].additional_constraints == f'one of {", ".join(POLICIES)}'
     value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=100.0)
     results = world.call(SetParameters, '/privatizer/set_parameters', SetParameters.Request(
         parameters=[Parameter(name='epsilon', value=value)])).results
@@ -267,6 +304,16 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     ({'sampling': 'period', 'period': 0.0}, 'period is 0.0: it must be at least 0.001'),
     ({'sampling': 'period', 'unknown_symbol': 'drop'}, 'contradict'),
     ({'input_timeout': 1.0}, 'input_timeout needs sampling: period'),
+    ({'adjacency': 2**63 - 1}, 'it must be at most'),
+    ({'period': 1e300, 'sampling': 'period'}, 'period is 1e+300: it must be at most 1e+09'),
+    ({'use_sim_time': 1}, 'the node cannot be made'),
+    ({'message_type': './msg/X'}, 'is not found'),
+    ({'message_type': 'std_msgs/msg/__name__'}, "has no message '__name__'"),
+    ({'message_type': 'std_msgs/msg/UInt8'}, "no value of the field 'data', a uint8, names a state"),
+    ({'message_type': 'std_msgs/msg/UInt8', 'symbol_map': "['x=a']"}, 'can never have'),
+    ({'chain_file': '~nobody.at.all/x.yaml'}, 'there is no such user'),
+    ({'qos_overrides./region.subscription.reliability': 'nonsense'}, 'it must be one of'),
+    ({'qos_overrides./private_region.publisher.depth': 0}, 'must be an integer, at least 1'),
     ({'state_file': '/nowhere/at/all'}, 'state_file /nowhere/at/all cannot be opened'),
 ], ids=lambda value: value if isinstance(value, str) else None)
 def test_a_wrong_parameter_ends_the_start_with_a_sentence(world, chain_file, parameters, sentence):
@@ -274,6 +321,34 @@ def test_a_wrong_parameter_ends_the_start_with_a_sentence(world, chain_file, par
     run = world.privatizer(wait=False, **{k: v for k, v in given.items() if v is not None})
     assert run.wait() == 1
     assert sentence in run.log and 'Traceback' not in run.log, run.log
+
+
+def test_parameters_of_other_nodes_in_a_shared_file_are_only_said(world, chain_file):
+    parameters = chain_file.with_name('shared.yaml')
+    parameters.write_text('/**:\n  ros__parameters:\n    period_ms: 3\n    robot: r1\n')
+    run = world.privatizer('--params-file', str(parameters), chain_file=chain_file, epsilon=SURE)
+    for name in ('period_ms', 'robot'):
+        assert f'there is no parameter {name}: it has no effect' in run.log
+
+
+def test_a_file_for_another_name_is_said(world, chain_file):
+    parameters = chain_file.with_name('other.yaml')
+    parameters.write_text('privatiser:\n  ros__parameters:\n    epsilon: 3.0\n')
+    run = world.privatizer('--params-file', str(parameters), wait=False)
+    assert run.wait() == 1 and 'no parameter reached this node' in run.log
+
+
+def test_another_message_type_on_the_topic_is_said(world, chain_file):
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE)
+    world.node.create_publisher(Int32, 'region', RELIABLE)
+    run.wait_for('is published as std_msgs/msg/Int32, which is not message_type')
+
+
+def test_two_private_topics_of_one_region_are_said(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE)
+    run = world.privatizer('-r', 'private_region:=other', '-r', '__node:=second',
+                           chain_file=chain_file, epsilon=SURE)
+    assert 'their ε add up' in run.log
 
 
 def test_period_needs_staying(world, tmp_path):
@@ -321,10 +396,11 @@ def test_diagnostics(world, chain_file):
     status = statuses[0]
     values = {pair.key: pair.value for pair in status.values}
     assert status.level == status.OK and status.name == '/privatizer: private region'
+    rate = float(values.pop('published per second'))
+    assert 0 <= rate <= 3
     assert values == {
         'chain': 'four.chain.yaml', 'states': '4', 'epsilon': '1.5', 'adjacency': '2',
         'policy': 'guided', 'sampling': 'message', 'active': 'True', 'published': '3',
-        'published per second': values['published per second'],
         'publishers of the raw topic': '1', 'other subscribers of the raw topic': '0'}
     world.listen('region')
     world.wait_until(lambda: statuses[-1].level == status.WARN, 'a warning')

@@ -2,6 +2,7 @@
 import os
 
 import pytest
+from harness import RELIABLE, wait_until
 from std_msgs.msg import String
 
 from symdp_ros import Chain, StateFileError
@@ -108,18 +109,19 @@ def test_missing_folder(path):
 
 
 def test_a_claim_holds_until_it_is_released_or_its_process_ends():
-    topic = f'/test_{os.getpid()}/private_region'
-    claim = TopicClaim(3, topic)
-    with pytest.raises(ValueError, match='already privatizes onto'):
-        TopicClaim(3, topic)
-    TopicClaim(4, topic).close()
+    topic = f'/{"long" * 60}/{os.getpid()}/private_region'
+    claim = TopicClaim(3, topic, 'no')
+    with pytest.raises(ValueError, match='no'):
+        TopicClaim(3, topic, 'no')
+    TopicClaim(4, topic, 'no').close()
+    TopicClaim(3, f'{topic}_2', 'no').close()
     claim.close()
     child = os.fork()
     if not child:
-        TopicClaim(3, topic)
+        TopicClaim(3, topic, 'no')
         os._exit(0)
     os.waitpid(child, 0)
-    TopicClaim(3, topic).close()
+    TopicClaim(3, topic, 'no').close()
 
 
 def send(publisher, *values):
@@ -135,9 +137,14 @@ def test_after_a_kill_the_same_feasible_word_goes_on(world, tmp_path):
     for round_ in range(3):
         run = world.privatizer(chain_file=ring, epsilon=1.0, state_file=state)
         assert ('is carried on' in run.log) == (round_ > 0)
-        publisher = world.publisher()
-        send(publisher, *['anything'] * 17)
-        world.wait_until(lambda count=17 * round_ + 10: len(private) >= count, 'some symbols')
+        publisher = world.publisher(qos=RELIABLE)
+
+        def keep_sending(publisher=publisher):
+            send(publisher, 'anything')
+            world.spin(0.02)
+
+        wait_until(lambda count=len(private) + 10: len(private) >= count, 'ten symbols',
+                   keep_sending)
         run.kill()
         world.node.destroy_publisher(publisher)
         for _ in range(10):
@@ -154,7 +161,10 @@ def test_a_stop_and_a_start_carry_the_word_on_exactly(world, chain_file, tmp_pat
     private, state = world.listen(), tmp_path / 'word'
     for word in ('bc', 'cab', 'd'):
         run = world.privatizer(chain_file=chain_file, epsilon=SURE, state_file=state)
-        count, publisher = len(private), world.publisher()
+        # Not latched: a word that goes on does not ask for what was published before.
+        count, publisher = len(private), world.publisher(qos=RELIABLE)
+        for _ in range(25):
+            world.spin(0.02)
         send(publisher, *word)
         world.wait_until(lambda n=count + len(word): len(private) == n, 'the symbols')
         assert run.stop() == 0

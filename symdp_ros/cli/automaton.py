@@ -1,0 +1,66 @@
+"""`symdp automaton FILE`: the feasible words at one Hamming distance from a word, drawn."""
+from symdp_ros.cli.check import add_chain_arguments, chain_of
+from symdp_ros.core.automaton import HammingAutomaton
+from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
+
+
+def add_parser(commands) -> None:
+    """Add the subcommand to the parser."""
+    parser = commands.add_parser(
+        'automaton', help='draw the words at one distance from a word, with their number',
+        description='Shows the modified Hamming-distance automaton of a word with the chain: '
+                    'which moves lead to the feasible words at the distance, how many words each '
+                    'state leaves, and how likely each move is when one of them is drawn '
+                    'uniformly. The table and the picture show the word itself: keep them as '
+                    'private as the word.')
+    add_chain_arguments(parser)
+    parser.add_argument('--word', metavar='S1,S2,…', required=True,
+                        help='its symbols, separated by commas (so none may contain one); it '
+                             'need not be feasible')
+    parser.add_argument('--distance', type=int, required=True,
+                        help='how many symbols differ, 0 to the length of the word')
+    parser.add_argument('-o', '--output', metavar='FILE.svg',
+                        help='draw a picture (.svg, .png, .pdf); default: print a table')
+    parser.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Print the table, or draw the picture; return 0."""
+    chain = chain_of(options)
+    word = [symbol.strip() for symbol in options.word.split(',')]
+    try:
+        automaton = HammingAutomaton(chain, word, options.distance)
+    except UnknownSymbolError:
+        raise ConfigurationError(
+            f'--word holds a symbol that is no state of the chain in {options.file}: separate '
+            f'symbols by commas, as in --word {",".join(chain.states[:3])}') from None
+    if not automaton.word_count:
+        raise ConfigurationError(f'no feasible word is at distance {options.distance} from this '
+                                 'one: try another --distance')
+    if options.output is None:
+        _print(automaton, len(word))
+        return 0
+    from symdp_ros.automaton_figure import draw_automaton, words_text
+    draw_automaton(automaton, word, options.output)
+    print(f'{words_text(automaton.word_count)}; the automaton is drawn in {options.output}')
+    return 0
+
+
+def _print(automaton, length):
+    from rich.console import Console
+    from rich.table import Table
+
+    from symdp_ros.automaton_figure import chance_text, count_text, label_text, words_text
+
+    table = Table(box=None, pad_edge=False, header_style='bold')
+    for column, justify in (('position', 'right'), ('errors', 'right'), ('state', 'left'),
+                            ('count', 'right'), ('policy', 'left')):
+        table.add_column(column, justify=justify, overflow='fold')
+    for state in automaton.states():
+        policy = 'accepts' if state.position == length else ', '.join(
+            f'{label_text(s)}: {chance_text(p)}' for s, p in automaton.policy(*state).items())
+        table.add_row(str(state.position), str(state.errors), label_text(state.state),
+                      count_text(automaton.count(*state)), policy)
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(table)
+    console.print(words_text(automaton.word_count))

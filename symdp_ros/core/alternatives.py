@@ -1,0 +1,114 @@
+"""How far apart the closest two routes between the same ends are: what adjacency has to cover."""
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from symdp_ros.core.chain import Chain
+
+_MOST_STATES = 2000      # more than these: a bit for each pair of them would be too much
+_LARGEST_STEP = 1 << 20  # pairs that are followed at a time
+
+
+class Alternatives(NamedTuple):
+    """The answer of `fewest_differences`."""
+
+    positions: int | None  # None: no two routes join the same ends
+    exact: bool            # False: the chain is too large, and `positions` a lower bound
+
+
+def fewest_differences(chain: Chain, *, from_anywhere: bool = False) -> Alternatives:
+    """
+    Return min d(v, w) over all v ≠ w of one length, feasible from s_0, that end in one state.
+
+    An adjacency k below it makes no two such routes adjacent: it protects no real alternative.
+
+    The closest two part once, at some s, and meet once; between, they run through pairs of
+    different states, one pair for each position that differs. So it is a shortest path over
+    pairs: from {u, v} ⊆ C(s) to a pair with a common successor. One position is decided in
+    O(states²) time at worst, O(Σ_s Σ_{u∈C(s)} N(u)) commonly; more take O(edges²) time and
+    O(states²) memory, and above 2,000 states are not told apart: (2, False).
+
+    :param from_anywhere: also routes from states that s_0 never leads to.
+    """
+    if chain.is_complete:
+        return Alternatives(1 if len(chain) > 1 else None, True)
+    offsets, targets = chain.csr()
+    if not from_anywhere:
+        offsets, targets = _reachable(offsets, targets, chain.state_index[chain.initial_state])
+    if _can_meet_at_once(offsets, targets):
+        return Alternatives(1, True)
+    if len(offsets) - 1 > _MOST_STATES:
+        return Alternatives(2, False)
+    return Alternatives(_shortest_path(offsets, targets), True)
+
+
+def _reachable(offsets, targets, start):
+    """Return the same arrays for the states that `start` leads to, itself included."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import breadth_first_order
+
+    n = len(offsets) - 1
+    matrix = csr_matrix((np.ones(len(targets), np.int8), targets, offsets), shape=(n, n))
+    kept = np.zeros(n, bool)
+    kept[breadth_first_order(matrix, start, return_predecessors=False)] = True
+    number = np.cumsum(kept) - 1
+    degrees = np.diff(offsets)
+    return (np.concatenate([[0], np.cumsum(degrees[kept])]),
+            number[targets[np.repeat(kept, degrees)]])
+
+
+def _can_meet_at_once(offsets, targets) -> bool:
+    """Return whether some state has two successors that share a successor."""
+    bounds = offsets.tolist()
+    rows = [targets[begin:end].tolist() for begin, end in zip(bounds, bounds[1:], strict=False)]
+    last = [-1] * len(rows)  # the state from which each was last reached in two moves
+    for state, row in enumerate(rows):
+        for middle in row:
+            for target in rows[middle]:
+                if last[target] == state:
+                    return True
+                last[target] = state
+    return False
+
+
+def _shortest_path(offsets, targets) -> int | None:
+    """Return how many pairs are passed until both are in one state; None where they never are."""
+    n = len(offsets) - 1
+    seen = np.zeros(n * n, bool)  # a pair u < v is u·n + v
+
+    def fresh(u, v):
+        pairs = np.minimum(u, v).astype(np.int64) * n + np.maximum(u, v)
+        pairs = np.unique(pairs[~seen[pairs]])
+        seen[pairs] = True
+        return pairs
+
+    parted = [np.zeros(0, np.int64)]
+    for begin, end in zip(offsets.tolist(), offsets[1:].tolist(), strict=False):
+        if end - begin > 1:
+            row = targets[begin:end]
+            parted.append(fresh(*(row[i] for i in np.triu_indices(len(row), 1))))
+    frontier = np.concatenate(parted)
+    for positions in count(1):
+        if not len(frontier):
+            return None
+        reached = []
+        for u, v in _moves(frontier // n, frontier % n, offsets, targets):
+            if (u == v).any():
+                return positions
+            reached.append(fresh(u, v))
+        frontier = np.concatenate(reached)
+
+
+def _moves(u, v, offsets, targets):
+    """Yield all C(u_i) × C(v_i) as two arrays, some pairs at a time."""
+    degrees = np.diff(offsets)
+    sizes = degrees[u] * degrees[v]
+    steps = np.cumsum(sizes) // _LARGEST_STEP
+    cuts = [0, *(np.flatnonzero(np.diff(steps)) + 1).tolist(), len(u)]
+    for begin, end in zip(cuts, cuts[1:], strict=False):
+        which = np.repeat(np.arange(begin, end), sizes[begin:end])
+        starts = np.cumsum(sizes[begin:end]) - sizes[begin:end]
+        rank = np.arange(len(which)) - np.repeat(starts, sizes[begin:end])
+        i, j = np.divmod(rank, degrees[v[which]])
+        yield targets[offsets[u[which]] + i], targets[offsets[v[which]] + j]

@@ -1,0 +1,174 @@
+"""
+The exact audit: the worst loss of every mechanism over all words, by enumeration.
+
+On a small chain, all words (feasible or not, unknown symbols included), all pairs of them that
+differ in at most k symbols and all feasible outputs are looked at. The laws:
+
+- online and causal, each policy: products of the fractions that are drawn from, exact;
+- exponential: as it is drawn from the weights in float64, rounding included, which are rational
+  numbers (`core.backward`, equation (2)): exact; on the complete chain as online;
+- permute-and-flip: its closed form in floats; the loss is off by at most `COUNTING_ERROR`.
+
+Exact laws are compared in floats first; every pair within 10⁻⁹ of the worst then in fractions.
+"""
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import log, prod
+
+import numpy as np
+
+from symdp_ros.core.backward import BackwardSampler
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism, POLICIES
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.reachable import ReachableChain
+from symdp_ros.core.response import exp_lower_bound
+
+MOST_STATES = 4
+MOST_SYMBOLS = 4
+MOST_ADJACENCY = 3
+COUNTING_ERROR = 2.5e-9
+
+_NEAR = 1e-9
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """The worst of one mechanism: over all adjacent words and all outputs."""
+
+    mechanism: str          # 'online', which is also causal; 'exponential'; 'permute_and_flip'
+    policy: str | None      # of 'online'
+    length: int             # n
+    epsilon: float
+    adjacency: int          # k
+    pairs: int              # ordered pairs of different words that were compared
+    outputs: int
+    loss: float             # ln of the largest P[o|w]/P[o|w']
+    error: float            # by how much the loss may be off, but for rounding it to a float
+    ratio: Fraction | None  # e^loss exactly, where it is known
+    holds: bool             # ratio ≤ e^ε, decided in fractions; without a ratio: loss ≤ ε + error
+
+
+def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
+    """
+    Return a row for every mechanism and policy (see the module).
+
+    Takes up to a minute at the largest sizes.
+
+    :param chain: of at most 4 states.
+    :param privacy: k at most 3.
+    :param length: of the words, 1…4.
+    :raises ConfigurationError: anything larger.
+    """
+    for name, value, most in (('the chain has', len(chain), MOST_STATES),
+                              ('the length is', length, MOST_SYMBOLS),
+                              ('k is', privacy.adjacency, MOST_ADJACENCY)):
+        if value not in range(1, most + 1):
+            raise ConfigurationError(f'{name} {value!r}: every pair of words is looked at only up '
+                                     f'to {most}')
+    words = [*product((*chain.states, None), repeat=length)]
+    outputs = [*_feasible(chain, length, chain.initial_state)]
+    rows = [_row(_online_law(OnlineMechanism(chain, privacy, policy=policy)), words, outputs,
+                 privacy, 'online', policy) for policy in POLICIES]
+    exponential = OfflineMechanism(chain, privacy)
+    law = (_exponential_law(chain, privacy) if exponential.online is None
+           else _online_law(exponential.online))
+    rows.append(_row(law, words, outputs, privacy, 'exponential'))
+    counting = OfflineMechanism(chain, privacy, selection='permute_and_flip')
+    rows.append(_row(_float_law(counting), words, outputs, privacy, 'permute_and_flip',
+                     error=COUNTING_ERROR))
+    return rows
+
+
+def _feasible(chain, length, state):
+    if length == 0:
+        yield ()
+        return
+    for after in chain.successors(state):
+        for rest in _feasible(chain, length - 1, after):
+            yield after, *rest
+
+
+# Laws: (word, outputs) → the probability of each output, in fractions, or its logarithm.
+
+def _online_law(mechanism):
+    chain = mechanism.chain
+    chances = {(symbol, previous): mechanism.exact_distribution(symbol, previous)
+               for symbol in (*chain.states, None) for previous in chain.states}
+
+    def law(word, outputs):
+        return [prod((chances[s, before][o] for s, before, o in zip(
+            word, (chain.initial_state, *output), output, strict=False)), start=Fraction(1))
+            for output in outputs]
+
+    return law
+
+
+def _exponential_law(chain, privacy):
+    reachable = ReachableChain(chain)
+    sampler = BackwardSampler(reachable, privacy.epsilon_per_symbol, None)
+    number = reachable.number
+
+    def law(word, outputs):
+        weights = sampler.weights([number[symbol] for symbol in word])
+        steps = [{(before, o): row[o] / sum(row[s] for s in reachable.successors(before).tolist())
+                  for before in known for o in reachable.successors(before).tolist()}
+                 for known, row in zip(({1: None}, *weights), weights, strict=False)]
+        return [prod((step[number[before], number[o]] for step, before, o in zip(
+            steps, (chain.initial_state, *output), output, strict=False)), start=Fraction(1))
+            for output in outputs]
+
+    return law
+
+
+def _float_law(mechanism):
+    def law(word, outputs):
+        by_distance = {}
+        result = []
+        for output in outputs:
+            distance = sum(map(str.__ne__, output, ('' if s is None else s for s in word)))
+            if distance not in by_distance:
+                by_distance[distance] = mechanism.log_probability(word, output)
+            result.append(by_distance[distance])
+        return result
+
+    return law
+
+
+def _row(law, words, outputs, privacy, mechanism, policy=None, *, error=0.0):
+    """Compare all pairs under one law."""
+    table = [law(word, outputs) for word in words]
+    if error:
+        numbers, values = None, np.array(table)
+    else:
+        different = {}
+        numbers = np.array([[different.setdefault(chance, len(different)) for chance in row]
+                            for row in table])
+        exact = [*different]
+        logs = np.array([log(chance.numerator) - log(chance.denominator) for chance in exact])
+        values = logs[numbers]
+    coded = {symbol: i for i, symbol in enumerate({s for word in words for s in word})}
+    letters = np.array([[coded[symbol] for symbol in word] for word in words])
+
+    def compared(i):
+        differ = (letters != letters[i]).sum(axis=1)
+        return np.flatnonzero((differ > 0) & (differ <= privacy.adjacency))
+
+    others = [compared(i) for i in range(len(words))]
+    worst = max(float((values[i] - values[some]).max()) for i, some in enumerate(others))
+    ratio, holds = None, worst <= privacy.epsilon + error
+    if not error:
+        found = set()
+        for i, some in enumerate(others):
+            which, where = np.nonzero(values[i] - values[some] >= worst - _NEAR)
+            pairs = numbers[i][where] * len(exact) + numbers[some[which], where]
+            found.update(np.unique(pairs).tolist())
+        ratio = max(exact[pair // len(exact)] / exact[pair % len(exact)] for pair in found)
+        worst = log(ratio)
+        # A power, as `exp_lower_bound` ends at e⁶⁴.
+        holds = ratio <= exp_lower_bound(privacy.epsilon_per_symbol)**privacy.adjacency
+    return AuditRow(mechanism, policy, len(words[0]), privacy.epsilon, privacy.adjacency,
+                    sum(map(len, others)), len(outputs), worst, error, ratio, holds)

@@ -1,0 +1,237 @@
+"""
+What private symbols allow to believe of the true ones. It is post-processing: it costs no privacy.
+
+The model: the true region s_t moves by the chain's public P from the initial state (uniformly
+where P is unknown), and o_t is drawn from μ(· | s_t, o_{t−1}), the online mechanism's. Then, with
+the beliefs b_t(s) = P[s_t = s | o_1 … o_t] and c_t(s) = P[s_t = s | o_1 … o_n],
+
+    b_t(s)  ∝  μ(o_t | s, o_{t−1}) · p_t(s),   p_t = Pᵀ·b_{t−1},                               (1)
+    c_t(s)  =  b_t(s) · Σ_{s'} P(s'|s) · c_{t+1}(s') / p_{t+1}(s'),   c_n = b_n,               (2)
+
+exactly, for every policy, and so for causal release, which is the online mechanism over a word.
+
+**No output rules everything out.** μ(o|s, o') ≥ a/T > 0 for every s and every feasible o
+(`core.response`: a ≥ 1), and p_t sums to 1, so the sum in (1) is at least a/T: also where a robot
+was carried to where P says that it cannot be.
+
+**Never worse than the private route,** in expectation over the model: the state of largest c_t
+(b_t) has the most expected matches of all functions of o_1…o_n (o_1…o_t), and o_t is one of them;
+`best_route` has the most of all feasible routes, and o_1…o_n is one of them.
+
+States that come to less than 10⁻²⁰⁰ in (1) count as impossible. So (2) divides by no less than
+about 10⁻²²⁰ and stays within the range of floats, however long the word.
+
+An unknown region is not modelled: the robot is taken to be in some state always.
+"""
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ChainError, ConfigurationError
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism
+
+_IMPOSSIBLE = 1e-200
+
+
+class Filter:
+    """
+    The beliefs b_t of equation (1), symbol by symbol, in O(edges) time each.
+
+    O(states + edges) memory; on a complete chain O(states). Use it from one thread. The beliefs
+    are those of the mechanism's chain, ε, k and policy: with other settings than those that drew
+    the symbols they are wrong, and nothing tells.
+
+    :param mechanism: as the one that draws the symbols; nothing is drawn from it.
+    """
+
+    def __init__(self, mechanism: OnlineMechanism):
+        self._mechanism = mechanism
+        self._forward, _ = _moves(mechanism.chain)
+        self.reset()
+
+    @property
+    def beliefs(self) -> np.ndarray:
+        """b_t for each state in order: shape (states,), sums to 1; before o_1, sure of s_0."""
+        return self._beliefs
+
+    @property
+    def best(self) -> str:
+        """The most probable state, the first of `states` where several are."""
+        return self._mechanism.chain.states[int(self._beliefs.argmax())]
+
+    @property
+    def previous(self) -> str:
+        """The last private symbol; before the first one, the initial state."""
+        return self._previous
+
+    def reset(self) -> None:
+        """Begin a new word: the true region and the private one are the initial state."""
+        chain = self._mechanism.chain
+        self._previous = chain.initial_state
+        self._beliefs = np.zeros(len(chain))
+        self._beliefs[chain.state_index[chain.initial_state]] = 1
+        self._beliefs.flags.writeable = False
+
+    def update(self, output: str) -> np.ndarray:
+        """
+        Take in the next private symbol and return the beliefs: shape (states,), not writable.
+
+        :raises ChainError: it cannot follow the last one; nothing changes. See `resume`.
+        """
+        likelihood = self._mechanism.likelihood(output, self._previous)
+        if not likelihood[0]:
+            raise ChainError(f'the private symbol {output!r} cannot follow {self._previous!r}')
+        return self._set(_posterior(self._forward(self._beliefs), likelihood), output)
+
+    def resume(self, output: str) -> np.ndarray:
+        """
+        Take in a private symbol after a gap, forget all before it, and return the beliefs.
+
+        Exact where (s_t, o_{t−1}) is equally likely to be each pair that allows the symbol: the
+        robot may be anywhere, the last private symbol (s_0, if this is a new word) is unknown.
+        O(states) time for each state that can precede the symbol.
+
+        :raises ChainError: it is no state, or none can precede it; nothing changes.
+        """
+        chain = self._mechanism.chain
+        before = _predecessors(chain, output)
+        if not before:
+            raise ChainError(f'the private symbol {output!r} can follow no state')
+        likelihood = sum(self._mechanism.likelihood(output, previous) for previous in before)
+        return self._set(_posterior(np.ones(len(chain)), likelihood), output)
+
+    def _set(self, beliefs, output):
+        beliefs.flags.writeable = False
+        self._beliefs, self._previous = beliefs, output
+        return beliefs
+
+
+def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> np.ndarray:
+    """
+    Return c_t of equation (2) for each position of a private word: shape (n, states).
+
+    For words of an online mechanism and for causal releases: `mechanism` is the online one, with
+    the release's policy. (The exponential mechanism on a complete chain draws as the online one
+    with policy='paper'.) O(n·edges) time; the result, 8·n·states bytes, is all that grows with n.
+
+    :raises ChainError: the word is not feasible from the initial state.
+    """
+    chain = mechanism.chain
+    outputs = _checked(chain, outputs)
+    before = [chain.initial_state, *outputs]
+    return _smooth(chain, outputs, lambda t: mechanism.likelihood(outputs[t], before[t]))
+
+
+def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
+                                    outputs: Iterable[str]) -> np.ndarray:
+    """
+    Return approximately c_t for a word of the exponential mechanism: shape (n, states).
+
+    **An approximation:** P[o|w] = B^{d(w, o)} / Z(w), and Z(w) does not factor over positions; it
+    is taken as constant, so that the likelihood is B where s_t ≠ o_t, and 1 where they agree. On a
+    complete chain Z is constant, and the result exact. Elsewhere it need not do better than the
+    private route; `belief_study.constant_normaliser_error` measures by how much it is off.
+
+    :raises ConfigurationError: a mechanism of another selection.
+    :raises ChainError: the word is not feasible from the initial state.
+    """
+    if mechanism.selection != 'exponential':
+        raise ConfigurationError('this smoother is for the selection exponential, not '
+                                 f'{mechanism.selection}: a causal release has an exact one, '
+                                 '`smooth`; permute_and_flip has none')
+    if mechanism.online is not None:
+        return smooth(mechanism.online, outputs)
+    chain = mechanism.chain
+    outputs, index = _checked(chain, outputs), chain.state_index
+    ratio = mechanism.ratio(len(outputs))
+
+    def likelihood(t):
+        column = np.full(len(chain), 1 / ratio)
+        column[index[outputs[t]]] = 1
+        return column
+
+    return _smooth(chain, outputs, likelihood)
+
+
+def best_route(beliefs: np.ndarray, chain: Chain) -> list[str]:
+    """
+    Return the feasible route with the most expected matches, Σ_t beliefs[t, route_t].
+
+    Where several have the most, the one that comes first in the order of `successors`. O(n·edges)
+    time, as much memory as the beliefs.
+
+    :param beliefs: c_t or b_t, shape (n, states).
+    """
+    if not len(beliefs):
+        return []
+    if chain.is_complete:
+        return [chain.states[i] for i in beliefs.argmax(axis=1).tolist()]
+    offsets, targets = chain.csr()
+    best = np.array(beliefs, float)  # best[t, s]: the most matches from t on, where s_t = s
+    for here, there in zip(best[-2::-1], best[:0:-1], strict=True):
+        here += np.maximum.reduceat(there[targets], offsets[:-1])
+    route, state = [], chain.state_index[chain.initial_state]
+    for values in best:
+        row = targets[offsets[state]:offsets[state + 1]]
+        state = int(row[values[row].argmax()])
+        route.append(chain.states[state])
+    return route
+
+
+def _smooth(chain, outputs, likelihood: Callable[[int], np.ndarray]):
+    """Return c_t: shape (n, states); the b_t are put in their place first."""
+    forward, backward = _moves(chain)
+    beliefs = np.empty((len(outputs), len(chain)))
+    here = np.zeros(len(chain))
+    here[chain.state_index[chain.initial_state]] = 1
+    for t in range(len(outputs)):
+        here = beliefs[t] = _posterior(forward(here), likelihood(t))
+    for here, there in zip(beliefs[-2::-1], beliefs[:0:-1], strict=True):
+        here *= backward(np.divide(there, forward(here), out=np.zeros_like(there),
+                                   where=there > 0))
+        here /= here.sum()
+    return beliefs
+
+
+def _posterior(prior, likelihood):
+    posterior = prior * likelihood
+    posterior /= posterior.sum()
+    posterior[posterior < _IMPOSSIBLE] = 0
+    return posterior
+
+
+def _moves(chain):
+    """Return the functions b → Pᵀ·b and v → P·v, of arrays of shape (states,)."""
+    if chain.is_complete:  # P is uniform: the two are one
+        def average(values):
+            return np.full(len(values), values.mean())
+
+        return average, average
+    from scipy.sparse import csr_array
+
+    offsets, targets = chain.csr()
+    chances = np.concatenate([list(chain.probabilities(state).values()) for state in chain.states])
+    matrix = csr_array((chances, targets, offsets), shape=(len(chain), len(chain)))
+    return matrix.T.dot, matrix.dot
+
+
+def _predecessors(chain, state):
+    """Return the states that a state can follow; of a complete chain one: all draw alike."""
+    position = chain.state_index.get(state)
+    if position is None:
+        return []
+    if chain.is_complete:
+        return [chain.initial_state]
+    offsets, targets = chain.csr()
+    edges = np.flatnonzero(targets == position)
+    return [chain.states[i] for i in np.searchsorted(offsets, edges, 'right') - 1]
+
+
+def _checked(chain, outputs):
+    outputs = list(outputs)
+    if not chain.is_feasible(outputs):
+        raise ChainError('the private word is not feasible from the initial state: it was drawn '
+                         'on another chain')
+    return outputs

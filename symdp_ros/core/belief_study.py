@@ -1,0 +1,180 @@
+"""How much belief is worth: errors of the private route beside those of the beliefs, measured."""
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass
+from itertools import pairwise
+from math import prod
+from random import Random
+
+import numpy as np
+
+from symdp_ros.core.belief import (Filter, best_route, smooth, smooth_with_constant_normaliser)
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ChainError
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.privacy import Privacy
+
+MOST_WORDS = 3_000  # that `constant_normaliser_error` enumerates
+
+
+def structured(chain: Chain, seed: int = 0, likely: float = 0.9) -> Chain:
+    """
+    Return the chain with a P in which each state has one likely move; the others share the rest.
+
+    The likely moves are picked at random, elsewhere where there is an elsewhere, and not straight
+    back to a state whose own pick leads here, where there is another. So a robot mostly follows a
+    road through the map, and now and then leaves it. The same seed gives the same P everywhere.
+
+    :param likely: in (0, 1).
+    :raises ChainError: a complete chain, whose P is uniform.
+    """
+    if chain.is_complete:
+        raise ChainError('a complete chain has no probabilities: its moves are all alike')
+    random, pick, rows = Random(seed), {}, {}
+    for state in chain.states:
+        successors = chain.successors(state)
+        elsewhere = [other for other in successors if other != state] or successors
+        onward = [other for other in elsewhere if pick.get(other) != state] or elsewhere
+        pick[state] = onward[int(random.random() * len(onward))]
+        rest = (1 - likely) / max(1, len(successors) - 1)
+        rows[state] = {other: rest for other in successors}  # keeps their order
+        rows[state][pick[state]] = likely if len(successors) > 1 else 1.0
+    return Chain(rows, chain.initial_state)
+
+
+def patrol(chain: Chain, length: int, random: Random) -> list[str]:
+    """Return a walk by P from the initial state, which is not part of it."""
+    walk, here = [], chain.initial_state
+    for _ in range(length):
+        chances = chain.probabilities(here)
+        [here] = random.choices(list(chances), chances.values())
+        walk.append(here)
+    return walk
+
+
+@dataclass(frozen=True)
+class BeliefErrors:
+    """
+    Shares of positions at which a route differs from the true one, each (mean, standard error).
+
+    The standard errors are over patrols.
+    """
+
+    private: tuple[float, float]
+    filtered: tuple[float, float]  # the most probable state at each time, by what came so far
+    smoothed: tuple[float, float]  # by the whole private route
+    route: tuple[float, float]     # the best feasible route
+
+
+def belief_errors(chains: Iterable[Chain], privacy: Privacy, *, policy: str = 'guided',
+                  length: int = 100, patrols: int = 20, seed: int = 0) -> BeliefErrors:
+    """
+    Measure on patrols drawn from each chain's own P, pooled. All that is random is from `seed`.
+
+    :param patrols: of each chain; at least 2 in all.
+    """
+    random, errors = Random(seed), []
+    for chain in chains:
+        mechanism = OnlineMechanism(chain, privacy, policy=policy, random=random)
+        tracker, states = Filter(mechanism), np.array(chain.states)
+        for _ in range(patrols):
+            true = patrol(chain, length, random)
+            private = mechanism.privatize(true)
+            tracker.reset()
+            filtered = states[[tracker.update(output).argmax() for output in private]]
+            beliefs = smooth(mechanism, private)
+            smoothed, route = states[beliefs.argmax(axis=1)], best_route(beliefs, chain)
+            errors.append([np.mean(np.array(true) != np.array(guess))
+                           for guess in (private, filtered, smoothed, route)])
+    deviations = np.std(errors, axis=0, ddof=1) / np.sqrt(len(errors))
+    return BeliefErrors(*zip(np.mean(errors, axis=0).tolist(), deviations.tolist(), strict=True))
+
+
+def belief_table(maps: Mapping[str, Chain], epsilons: Iterable[float] = (1.0, 2.0, 3.0), *,
+                 policy: str = 'guided', structures: int = 5) -> str:
+    """
+    Return `belief_errors` in Markdown: patrols of each map under several `structured` P, k = 1.
+
+    The last column is how much lower the smoothed error is than the private one.
+
+    :param maps: name → chain, not complete.
+    """
+    lines = ['| map (states) | ε | private | filtered | smoothed | feasible route | saved |',
+             '|---|---|---|---|---|---|---|']
+    for name, chain in maps.items():
+        chains = [structured(chain, seed) for seed in range(structures)]
+        for epsilon in epsilons:
+            errors = belief_errors(chains, Privacy(epsilon), policy=policy)
+            cells = [f'{mean:.3f} ± {deviation:.3f}' for mean, deviation in astuple(errors)]
+            less = 1 - errors.smoothed[0] / errors.private[0]
+            lines.append(f'| {name} ({len(chain)}) | {epsilon:g} | {" | ".join(cells)} | '
+                         f'{less:.0%} |')
+    return '\n'.join(lines) + '\n'
+
+
+@dataclass(frozen=True)
+class ConstantNormaliserError:
+    """
+    Of the exponential mechanism: exact means over positions, words (by P) and outputs.
+
+    `private`, `exact`, `approximate`: P[guess ≠ s_t] of o_t, of the state of largest exact c_t,
+    and of that of largest approximate c_t. `distance`: the mean total variation distance between
+    the exact and the approximate c_t, in [0, 1].
+    """
+
+    private: float
+    exact: float
+    approximate: float
+    distance: float
+
+
+def constant_normaliser_error(chain: Chain, privacy: Privacy,
+                              length: int) -> ConstantNormaliserError:
+    """
+    Measure `smooth_with_constant_normaliser` by enumeration of all feasible words of a length ≥ 1.
+
+    :raises ChainError: there are more than `MOST_WORDS`; or every state can follow every state,
+        and nothing is approximate.
+    """
+    if chain.edge_count == len(chain)**2:
+        raise ChainError('the normaliser of a complete chain is constant: `smooth` is exact')
+    mechanism, labels = OfflineMechanism(chain, privacy), _feasible_words(chain, length)
+    chances = [prod(chain.probabilities(here)[there]
+                    for here, there in pairwise([chain.initial_state, *word])) for word in labels]
+    words = np.array([[chain.state_index[state] for state in word] for word in labels])
+    matches = (words[:, None] == words).sum(axis=2)
+    law = mechanism.ratio(length)**matches
+    joint = np.array(chances)[:, None] * law / law.sum(axis=1, keepdims=True)  # [word, output]
+    positions, losses = np.arange(length), np.zeros(4)
+    for label, output, column in zip(labels, words, joint.T, strict=True):
+        # P[s_t = s and this output], and what is taken for it
+        exact = np.array([np.bincount(words[:, t], column, len(chain)) for t in positions])
+        close = column.sum() * smooth_with_constant_normaliser(mechanism, label)
+        matched = [exact[positions, guess].mean()
+                   for guess in (output, exact.argmax(axis=1), close.argmax(axis=1))]
+        losses += [*(column.sum() - matched), np.abs(exact - close).sum() / 2 / length]
+    return ConstantNormaliserError(*losses.tolist())
+
+
+def constant_normaliser_table(chains: Mapping[str, Chain], length: int,
+                              epsilons: Iterable[float] = (1.0, 2.0, 3.0, 5.0)) -> str:
+    """Return `constant_normaliser_error` in Markdown, k = 1; `chains`: name → chain."""
+    lines = ['| chain (states), n | ε | private | exact | constant Z | distance of beliefs |',
+             '|---|---|---|---|---|---|']
+    for name, chain in chains.items():
+        for epsilon in epsilons:
+            cells = astuple(constant_normaliser_error(chain, Privacy(epsilon), length))
+            lines.append(f'| {name} ({len(chain)}), {length} | {epsilon:g} | '
+                         + ' | '.join(f'{cell:.4f}' for cell in cells) + ' |')
+    return '\n'.join(lines) + '\n'
+
+
+def _feasible_words(chain, length):
+    words = [()]
+    for _ in range(length):
+        words = [(*word, there) for word in words
+                 for there in chain.successors(word[-1] if word else chain.initial_state)]
+        if len(words) > MOST_WORDS:
+            raise ChainError(f'there are more than {MOST_WORDS} feasible words of length '
+                             f'{length}: take a shorter length or a smaller chain')
+    return words

@@ -1,0 +1,261 @@
+"""
+The planned policy: targets that err least in the long run.
+
+A Markov decision process over pairs (s_t, o_{t−1}), of public data alone: the action is a target
+g ∈ C(o_{t−1}), o_t is drawn about it (`core.response`), a match o_t = s_t earns 1, s_t moves on by
+the chain's P (uniformly where P is unknown), and later matches count γ = 0.99 for each step. With
+a/T and (b−a)/T as drawn, the most that can be earned solves
+
+    U(s, o) = a/T·Σ_{c ∈ C(o)} X(s, c) + (b−a)/T·max_{c ∈ C(o)} X(s, c),                       (1)
+    X(s, c) = [c = s] + γ·Σ_{s'} P(s'|s)·U(s', c),
+
+and the target is the c of the largest X, the first of `successors(o)` where several come within
+10⁻⁶ of it; there is none (uniform) where no match is ever to be had. Matches are counted, not
+errors: the errors are 1/(1−γ) − U. One sweep of (1) takes O(states·edges) time.
+
+**Stopping.** Let m and M be the least and the largest change of U in a sweep. With the targets of
+that sweep at least T(U) + γ·m/(1−γ) is earned from every pair, by any policy at most T(U) +
+γ·M/(1−γ) (MacQueen 1966). It ends when the two are within `TOLERANCE` = 10⁻³ matches, out of at
+most 100: 10⁻⁵ in the error per symbol; ties cost at most another 10⁻⁴. M − m shrinks by γ in every
+sweep whatever the period of the chain (on one without, faster), so 1,145 sweeps are enough. As
+guided's targets are among the actions (where it draws uniformly, aiming at the best is no worse),
+the plan is never worse than guided, from any pair, by more than that.
+
+**On the complete chain** there is nothing to plan: C(o) is the same for all o, so U and the sum
+over P do not depend on o, and X(s, c) is largest at c = s.
+
+**Large chains.** Above `targets.DENSE_STATES` states the sweeps go over the pairs of the guided
+table alone (s within its radius of o). Pairs outside are drawn uniformly, as guided does; nothing
+more is taken to be earned once one is reached: U = 0 there, and so is X but for a match, c = s. A
+shift of U is then no longer harmless, so 0 takes the place of m, and the tolerance is
+`NEAR_TOLERANCE` = 1 match: at most 458 sweeps.
+
+**Privacy.** The targets are fixed by chain, ε and k before the first symbol (`core.online`).
+
+Plans of some size are kept in $XDG_CACHE_HOME/symdp_ros (~/.cache/symdp_ros), under a hash of
+chain, ε and k: public data. A damaged file is ignored, and so is a directory that cannot be
+written.
+"""
+import os
+import zlib
+from array import array
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import numpy as np
+
+from symdp_ros.core import targets
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.targets import DenseTargets, SparseTargets
+
+DISCOUNT = 0.99
+TOLERANCE = 1e-3
+NEAR_TOLERANCE = 1.0
+
+_TIE = 1e-6
+_VERSION = 1             # of the plans: part of the name under which they are kept
+_CACHED_STEPS = 200_000  # pairs·edges/states of one sweep, from which on a plan is kept: 0.3 s
+
+
+def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
+                    gain: np.ndarray) -> DenseTargets | SparseTargets:
+    """
+    Return the targets of the planned policy (see the module).
+
+    Takes seconds for 1,000 states of degree 4, and 24 bytes for each pair of states.
+
+    :param chain: one that stores its edges.
+    :param privacy: part of the name in the cache; ε and k act through the weights.
+    :param others: a/T for each previous state, shape (states,), as `OnlineMechanism.weights`.
+    :param gain: (b−a)/T, same shape.
+    """
+    n = len(chain)
+    near = None if n <= targets.DENSE_STATES else targets.guided_targets(chain)
+    first = np.arange(n + 1) * n if near is None else near._first.astype(np.int64)
+    symbols = np.empty(0, np.int32) if near is None else near._symbols
+    limits = np.repeat(chain.out_degrees(), np.diff(first))
+    file = _cache_file(chain, privacy, near) if _is_large(chain, first) else None
+    codes = _kept(file, limits)
+    if codes is None:
+        codes = _solve(chain, first, symbols, others, gain)
+        _keep(file, codes)
+    if near is not None:
+        pairs = np.repeat(np.arange(n, dtype=np.int64) * n, np.diff(first)) + symbols
+        return SparseTargets(pairs, codes, n, near.radius)
+    kind = np.uint8 if limits.max() <= 255 else np.uint32
+    table = np.zeros((n, n + 1), kind)
+    table[:, :n] = codes.reshape(n, n)
+    return DenseTargets([row.tobytes() if kind == np.uint8 else array('I', row.tobytes())
+                         for row in table])
+
+
+def _solve(chain, first, symbols, others, gain):
+    """Return the codes of the pairs: uint32, shape (first[-1],)."""
+    offsets, successors = chain.csr()
+    moves = np.concatenate([[*chain.probabilities(s).values()] for s in chain.states])
+    earn, improve, choose = _loops()
+    n, near = len(chain), len(symbols) > 0
+    U, X = np.zeros(first[-1]), np.empty(first[-1])
+    work = np.zeros((4, n))
+    spread = DISCOUNT / (1 - DISCOUNT)
+    while True:
+        earn(first, symbols, offsets, successors, moves, DISCOUNT, U, X, work)
+        least, most = improve(first, symbols, offsets, successors, others, gain, U, X, work)
+        if spread * (most - (0.0 if near else least)) <= (NEAR_TOLERANCE if near else TOLERANCE):
+            return choose(first, symbols, offsets, successors, _TIE, X, work)
+
+
+# The loops, compiled on first use. A pair is numbered by row: those of o are first[o]…first[o+1]−1,
+# their symbols in `symbols`, which is empty where a row holds all symbols in order. Rows of `work`:
+# a row spread out by symbol, zero between uses; two sums; X(c, c), whether or not that is a pair.
+
+def _earn(first, symbols, offsets, successors, moves, discount, U, X, work):
+    """X from U, equation (1)."""
+    dense, spread, match = len(symbols) == 0, work[0], work[3]
+    for c in range(len(offsets) - 1):
+        begin, end = first[c], first[c + 1]
+        row = spread
+        if dense:
+            row = U[begin:end]
+        else:
+            for i in range(begin, end):
+                spread[symbols[i]] = U[i]
+        for i in range(begin - 1, end):  # the one before the first stands for (c, c)
+            s = np.int64(c)
+            if i >= begin:
+                s = i - begin if dense else np.int64(symbols[i])
+            later = 0.0
+            for e in range(offsets[s], offsets[s + 1]):
+                later += moves[e] * row[successors[e]]
+            if i < begin:
+                match[c] = 1.0 + discount * later
+            else:
+                X[i] = match[c] if s == c else discount * later
+        if not dense:
+            for i in range(begin, end):
+                spread[symbols[i]] = 0.0
+
+
+def _improve(first, symbols, offsets, successors, others, gain, U, X, work):
+    """U from X, equation (1); return its least and its largest change."""
+    dense, spread, total, best, match = len(symbols) == 0, work[0], work[1], work[2], work[3]
+    least, most = np.inf, -np.inf
+    for o in range(len(offsets) - 1):
+        begin, count = first[o], first[o + 1] - first[o]
+        total[:count] = 0.0
+        best[:count] = 0.0
+        for e in range(offsets[o], offsets[o + 1]):
+            c = successors[e]
+            if dense:
+                row = X[first[c]:first[c + 1]]
+                for j in range(count):
+                    total[j] += row[j]
+                    best[j] = max(best[j], row[j])
+            else:
+                spread[c] = match[c]
+                for i in range(first[c], first[c + 1]):
+                    spread[symbols[i]] = X[i]
+                for j in range(count):
+                    x = spread[symbols[begin + j]]
+                    total[j] += x
+                    best[j] = max(best[j], x)
+                for i in range(first[c], first[c + 1]):
+                    spread[symbols[i]] = 0.0
+                spread[c] = 0.0
+        for j in range(count):
+            value = others[o] * total[j] + gain[o] * best[j]
+            change = value - U[begin + j]
+            U[begin + j] = value
+            least, most = min(least, change), max(most, change)
+    return least, most
+
+
+def _choose(first, symbols, offsets, successors, tie, X, work):
+    """Return the codes of the targets."""
+    dense, spread, best, match = len(symbols) == 0, work[0], work[2], work[3]
+    codes = np.zeros(first[-1], np.uint32)
+    for o in range(len(offsets) - 1):
+        begin, count = first[o], first[o + 1] - first[o]
+        best[:count] = 0.0
+        for e in range(offsets[o], offsets[o + 1]):
+            c = successors[e]
+            if not dense:
+                spread[c] = match[c]
+                for i in range(first[c], first[c + 1]):
+                    spread[symbols[i]] = X[i]
+            for j in range(count):
+                x = X[first[c] + j] if dense else spread[symbols[begin + j]]
+                if x > best[j] + tie:
+                    best[j] = x
+                    codes[begin + j] = e - offsets[o] + 1
+            if not dense:
+                for i in range(first[c], first[c + 1]):
+                    spread[symbols[i]] = 0.0
+                spread[c] = 0.0
+    return codes
+
+
+@cache
+def _loops():
+    from symdp_ros.core.kernels import _compiled
+
+    return _compiled(_earn), _compiled(_improve), _compiled(_choose)
+
+
+# The cache.
+
+def _is_large(chain, first):
+    return int(first[-1]) * chain.edge_count >= _CACHED_STEPS * len(chain)
+
+
+def _cache_file(chain, privacy, near):
+    """Return where the plan is kept, or None where there is no such place."""
+    directory = os.environ.get('XDG_CACHE_HOME', '')
+    if not os.path.isabs(directory):  # as its specification says
+        directory = os.path.expanduser('~/.cache')
+        if not os.path.isabs(directory):
+            return None
+    scope = None if near is None else (near.radius, NEAR_TOLERANCE)
+    text = repr((_VERSION, DISCOUNT, TOLERANCE, _TIE, scope, chain.digest(), privacy.epsilon,
+                 privacy.adjacency))
+    return Path(directory, 'symdp_ros', f'plan-{sha256(text.encode()).hexdigest()}')
+
+
+def _kept(file, limits):
+    """Return the codes that are kept, or None: uint32, each at most its limit."""
+    if file is None:
+        return None
+    try:
+        digest, packed = (content := file.read_bytes())[:32], content[32:]
+        if sha256(packed).digest() != digest:
+            return None
+        unpacking = zlib.decompressobj()
+        data = unpacking.decompress(packed, 4 * len(limits) + 1)
+    except (OSError, zlib.error):
+        return None
+    if len(data) != 4 * len(limits):
+        return None
+    codes = np.frombuffer(data, '<u4').astype(np.uint32)
+    return codes if (codes <= limits).all() else None
+
+
+def _keep(file, codes):
+    """Write a plan, whole or not at all."""
+    if file is None:
+        return
+    packed = zlib.compress(codes.astype('<u4').tobytes(), 1)
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=file.parent, prefix='.plan-', delete=False) as new:
+            try:
+                new.write(sha256(packed).digest() + packed)
+                new.close()
+                os.replace(new.name, file)
+            except BaseException:
+                os.unlink(new.name)
+                raise
+    except OSError:
+        pass

@@ -1,0 +1,169 @@
+"""
+The paper's statements on accuracy, as functions named after them, and what is sharper or true.
+
+The paper is B. Chen, K. Leahy, A. Jones, M. Hale, "Differential Privacy for Symbolic Systems with
+Application to Markov Chains" (Automatica 2023). Its formulas are given here as we read them, each
+with when it holds; d = d(w, o). What is exact for a given chain and word is in `core.accuracy`.
+"""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, exp, floor, inf, log, log1p
+
+import numpy as np
+
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.distances import AlphabetWords, ChainWords
+from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.reachable import ReachableChain
+
+
+@dataclass(frozen=True)
+class BinomialErrors:
+    """d as the sum of n independent errors, each of probability p."""
+
+    n: int    # ≥ 0
+    p: float  # in [0, 1]
+
+    @property
+    def mean(self) -> float:
+        """E[d] = np."""
+        return self.n * self.p
+
+    @property
+    def variance(self) -> float:
+        """Var[d] = np(1−p)."""
+        return self.n * self.p * (1 - self.p)
+
+    def tail(self, deviation: float) -> float:
+        """Return P[|d − E[d]| ≥ deviation] exactly (up to rounding), for a deviation > 0."""
+        from scipy.stats import binom
+
+        # A distance that is `deviation` off but for rounding counts: the tail may only grow.
+        slack = 1e-12 * max(1.0, self.mean)
+        below = floor(self.mean - deviation + slack)
+        above = ceil(self.mean + deviation - slack)
+        return float(binom.cdf(below, self.n, self.p) + binom.sf(above - 1, self.n, self.p))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A lower and an upper bound of E[d], as claimed: see the function for which one holds."""
+
+    lower: float
+    upper: float
+
+
+def theorem_2(symbols: int, privacy: Privacy, length: int) -> BinomialErrors:
+    """
+    Theorem 2, offline over an alphabet: E[d] = nq and Var[d] = nq(1−q), q = (m−1)B/((m−1)B + 1).
+
+    Holds for the mechanism as published, B = e^{−ε/2k}, on the complete chain of m symbols, and
+    for words without unknown symbols: Z = Π_t (1 + (m−1)B) factors, so d is Binomial(n, q). (In
+    the paper's Appendix B the term E[ℓ²] lacks its denominator [(m−1)B + 1]².)
+
+    As Z does not depend on w, P[o|w] = B^d/Z changes by B^{−k} = e^{ε/2} at most: that mechanism
+    is (ε/2)-private. `OfflineMechanism` uses B = e^{−ε/k} on the complete chain, which keeps ε; d
+    is then as in `theorem_4`.
+
+    :param symbols: m ≥ 1.
+    :param length: n ≥ 0.
+    """
+    ratio = (symbols - 1) * exp(-float(privacy.epsilon_per_symbol) / 2)
+    return BinomialErrors(length, ratio / (ratio + 1))
+
+
+def theorem_2_concentration(length: int, deviation: float) -> float:
+    """
+    Return 2·exp(−η²/2n²), Theorem 2's bound on P[|d − E[d]| ≥ η], for 0 < η ≤ n.
+
+    It holds, and says nothing: at η = n it is least, 2e^{−1/2} = 1.213. (Our reading: the form of
+    the bound is taken from that least value.) See `hoeffding_concentration` and the exact tail,
+    `BinomialErrors.tail`.
+    """
+    return 2 * exp(-deviation**2 / (2 * length**2))
+
+
+def hoeffding_concentration(length: int, deviation: float) -> float:
+    """
+    Return 2·exp(−2η²/n), at most 1: bounds P[|d − E[d]| ≥ η] where errors are independent.
+
+    Hoeffding's inequality for n indicators: holds on the complete chain, offline and online, not
+    on a chain in general.
+    """
+    return min(1.0, 2 * exp(-2 * deviation**2 / length))
+
+
+def theorem_4(symbols: int, privacy: Privacy, length: int) -> BinomialErrors:
+    """
+    Theorem 4, online over an alphabet: d is Binomial(n, 1−τ), τ = 1/((m−1)e^{−ε/k} + 1).
+
+    Holds on the complete chain of m symbols, for words without unknown symbols. What is drawn
+    differs from τ by 10⁻¹⁰ at most (`core.response`) for m up to 10,000.
+
+    :param symbols: m ≥ 1.
+    :param length: n ≥ 0.
+    """
+    ratio = (symbols - 1) * exp(-float(privacy.epsilon_per_symbol))
+    return BinomialErrors(length, ratio / (ratio + 1))
+
+
+def theorem_6(chain: Chain, privacy: Privacy, word: Sequence[str]) -> Bounds:
+    """
+    Theorem 6, offline on a chain: bounds of E[d] by the smallest and the largest N(s).
+
+    With S(x) = Σ_ℓ ℓ·C(n, ℓ)·(xB)^ℓ = nxB(1 + xB)^{n−1}, B = e^{−ε/2k} and Z = Σ_ℓ m_ℓ B^ℓ,
+
+        S(N_min − 1)/Z  ≤  E[d]  ≤  S(N_max)/Z.
+
+    The upper bound holds for every word: at most N_max moves can be made at each of the ℓ errors,
+    and one elsewhere, so m_ℓ ≤ C(n, ℓ)·N_max^ℓ. It often exceeds n. With N_max − 1 it would not
+    hold: after an error w_t may be out of reach, and then all N moves are errors.
+
+    **The lower bound is false**: it takes m_ℓ ≥ C(n, ℓ)·(N_min − 1)^ℓ, as if a word could leave
+    the route and be back at the next symbol. With C(i) = {i+1, i+2 mod 4}, w = 1,2,3,0,1, s_0 = 0,
+    ε = 2, k = 1: m = 1, 1, 2, 6, 11, 11, E[d] = 1.348, "lower bound" 2.910. On the complete chain,
+    where N − 1 errors are possible at each position, it is E[d] itself.
+
+    (Our reading, without the paper at hand: this lower bound is what gives the 2.910; the upper
+    one is the form of it that can be proved.)
+
+    :param word: without unknown symbols.
+    :raises UnknownSymbolError: a symbol is no state.
+    :raises ConfigurationError: an empty word.
+    """
+    word = list(word)
+    if not word:
+        raise ConfigurationError('theorem 6 needs a word of at least one symbol')
+    words = AlphabetWords(chain) if chain.is_complete else ChainWords(ReachableChain(chain))
+    if not all(symbol in chain.state_index for symbol in word):
+        raise UnknownSymbolError
+    counts = words.counts([words.number[symbol] for symbol in word])
+    log_b = -float(privacy.epsilon_per_symbol) / 2
+    log_z = float(np.logaddexp.reduce(counts.log + counts.present * log_b))
+    n, degrees = len(word), chain.out_degrees()
+
+    def bound(moves):
+        if moves == 0:
+            return 0.0
+        log_x = log(moves) + log_b
+        log_sum = log(n) + log_x + (n - 1) * log1p(exp(log_x))
+        return exp(log_sum - log_z) if log_sum - log_z < 700 else inf
+
+    return Bounds(bound(int(degrees.min()) - 1), bound(int(degrees.max())))
+
+
+def remark_after_theorem_7(chain: Chain, privacy: Privacy, length: int) -> Bounds:
+    """
+    The remark after Theorem 7, online on a chain: n(1 − τ(N_min)) ≤ E[d] ≤ n(1 − τ(N_max)).
+
+    τ(N) = 1/((N−1)e^{−ε/k} + 1). **The upper bound fails** as soon as the output leaves the route:
+    where w_t is not feasible the error is certain, whatever N is (the paper's own Table 1 shows
+    it). The lower bound holds for every word and policy: no state is ever drawn with more than
+    τ(N(o_{t−1})) ≤ τ(N_min). The two are equal on the complete chain, where both hold.
+
+    :param length: n ≥ 0.
+    """
+    degrees = chain.out_degrees()
+    return Bounds(*(theorem_4(int(count), privacy, length).mean
+                    for count in (degrees.min(), degrees.max())))

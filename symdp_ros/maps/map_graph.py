@@ -1,0 +1,90 @@
+"""What maps have beyond states and moves; leaving out the states from which no move leads on."""
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from symdp_ros.core.errors import ChainError
+from symdp_ros.core.graph import TransitionGraph
+
+_SHOWN = 12  # names of a list of states; the rest is counted
+
+
+@dataclass
+class MapGraph(TransitionGraph):
+    """
+    A graph read from a map.
+
+    :param unnamed: the states that got a label because the map gives them no name; None where
+        its format names all.
+    :param pruned: the states that were left out by `prune`, in the order of the file.
+    """
+
+    unnamed: frozenset[str] | None = None
+    pruned: tuple[str, ...] = ()
+
+
+def prune(graph: TransitionGraph) -> MapGraph:
+    """
+    Leave out states without successors, until every state has one.
+
+    What remains of a row of probabilities is scaled to sum to 1.
+
+    :raises ChainError: nothing would remain, or not the initial state.
+    """
+    rows = graph.successors
+    left = {state: len(row) for state, row in rows.items()}
+    before = {state: [] for state in rows}
+    for state, row in rows.items():
+        for target in row:
+            if target in before:  # a chain refuses others, with their line
+                before[target].append(state)
+    waiting = [state for state, moves in left.items() if not moves and not graph.complete]
+    gone = set(waiting)
+    while waiting:
+        for state in before[waiting.pop()]:
+            left[state] -= 1
+            if not left[state]:
+                gone.add(state)
+                waiting.append(state)
+    if rows and len(gone) == len(rows):
+        raise ChainError(f'{graph.place()}nothing is left after pruning: no state has moves that '
+                         'lead on for ever. Add the missing moves, or let every state follow '
+                         'itself (self-loops)')
+    if graph.initial_state in gone:
+        raise ChainError(f'{graph.place(graph.initial_state)}the initial state '
+                         f'{graph.initial_state!r} would be pruned, as its moves end in dead '
+                         'ends: add the missing moves, or choose another initial state')
+    found = {part.name: getattr(graph, part.name) for part in fields(graph)}
+    return replace(MapGraph(**found), pruned=tuple(state for state in rows if state in gone),
+                   successors={state: _without(row, gone) for state, row in rows.items()
+                               if state not in gone},
+                   positions={state: at for state, at in graph.positions.items()
+                              if state not in gone})
+
+
+def _without(row, gone):
+    if not isinstance(row, Mapping):
+        return [target for target in row if target not in gone]
+    kept = {target: chance for target, chance in row.items() if target not in gone}
+    total = sum(kept.values())
+    return kept if len(kept) == len(row) else {s: p / total for s, p in kept.items()}
+
+
+def require_moves(graph: TransitionGraph) -> None:
+    """
+    Refuse isolated and dead-end states.
+
+    :raises ChainError: which states have no successor, and what to do.
+    """
+    ends = [state for state, row in graph.successors.items() if not row and not graph.complete]
+    if ends:
+        counted = '1 state has' if len(ends) == 1 else f'{len(ends)} states have'
+        raise ChainError(
+            f'{graph.place(ends[0])}this cannot be a chain: {counted} no successor: '
+            f'{listed(ends)}. Add the missing moves, leave these states out (--prune), or let '
+            'every state follow itself (--self-loops, self_loops: true)', state=ends[0])
+
+
+def listed(states) -> str:
+    """Return the first names of a list of states, and how many there are where it is long."""
+    rest = f', … ({len(states)} in all)' if len(states) > _SHOWN else ''
+    return ', '.join(states[:_SHOWN]) + rest

@@ -1,0 +1,121 @@
+"""
+Graphs of the multi-robot patrolling benchmark patrolling_sim (`.graph`).
+
+Words and numbers with white space between them: the number of vertices, width, height (pixels) and
+resolution (metres per pixel) of the image, and, in newer files, the offset of its corner (x and y,
+metres); then for each vertex its id (0, 1, …), x, y (pixels, y upwards) and degree, and for each
+edge the neighbour, the compass direction and the cost. Edges are read as they are listed, one
+way. States are the ids as strings. A graph names no initial state.
+"""
+from math import isfinite
+from pathlib import Path
+
+from symdp_ros.core.errors import ChainError
+from symdp_ros.maps.map_graph import MapGraph
+
+_DIRECTIONS = ('N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW')
+
+
+def read_patrolling_graph(path) -> MapGraph:
+    """
+    Read a patrolling_sim graph; edges that are listed more than once are merged and counted.
+
+    The header has no mark that tells its two forms apart, and needs none: a file that comes out
+    even with one, to the last token, never does with the other (their difference is 2 tokens,
+    an edge takes 3).
+
+    :raises ChainError: with file and line, where a token is missing, left over, or not what it
+        should be.
+    """
+    try:
+        text = Path(path).read_text(encoding='utf-8')
+    except OSError as error:
+        raise ChainError(f'{path}: the file cannot be read: {error.strerror}') from None
+    except UnicodeDecodeError:
+        raise ChainError(f'{path}: the file is not UTF-8 text') from None
+    tokens = [(token, number) for number, line in enumerate(text.split('\n'), 1)
+              for token in line.split()]
+    if not tokens:
+        raise ChainError(f'{path}: the file is empty')
+    failures = []
+    for offsets in (2, 0):
+        reader = _Tokens(tokens, path)
+        try:
+            return _graph(reader, str(path), offsets)
+        except ChainError as error:
+            failures.append((reader.used, error))
+    # The form that got further is the one that was meant.
+    raise max(failures, key=lambda failure: failure[0])[1] from None
+
+
+def _graph(reader, source, offsets) -> MapGraph:
+    size = reader.integer('the number of vertices', 1)
+    for what in ('the width of the image', 'the height of the image', 'the resolution'):
+        resolution = reader.number(what, positive=True)
+    corner = [reader.number('the offset') for _ in range(offsets)] or [0.0, 0.0]
+    successors, positions, lines = {}, {}, {}
+    repeated = 0
+    for vertex in range(size):
+        state = str(vertex)
+        if reader.integer(f'the id of vertex {vertex}') != vertex:
+            raise reader.error(f'the id of vertex {vertex} must be {vertex}')
+        lines[state] = reader.line
+        x, y = (reader.number(f'{axis} of vertex {vertex}') for axis in 'xy')
+        positions[state] = (x * resolution + corner[0], y * resolution + corner[1])
+        row = {}
+        for _ in range(reader.integer(f'the degree of vertex {vertex}')):
+            neighbour = reader.integer(f'a neighbour of vertex {vertex}')
+            if neighbour >= size:
+                raise reader.error(f'vertex {vertex} has the neighbour {neighbour}, but the file '
+                                   f'has the vertices 0 to {size - 1}')
+            repeated += str(neighbour) in row
+            row[str(neighbour)] = None
+            if reader.next('a direction') not in _DIRECTIONS:
+                raise reader.error(f'an edge of vertex {vertex} has no direction: it must be one '
+                                   'of ' + ', '.join(_DIRECTIONS))
+            reader.number(f'the cost of an edge of vertex {vertex}')
+        successors[state] = list(row)
+    reader.end(size)
+    return MapGraph(successors, None, source, positions, lines, repeated=repeated)
+
+
+class _Tokens:
+    """The tokens of a file one by one; `line` is that of the last one."""
+
+    def __init__(self, tokens, path):
+        self._tokens, self._path = tokens, path
+        self.used, self.line = 0, 1
+
+    def error(self, text) -> ChainError:
+        return ChainError(f'{self._path}, line {self.line}: {text}')
+
+    def next(self, what) -> str:
+        if self.used == len(self._tokens):
+            raise self.error(f'the file ends where {what} should be: it is cut off')
+        token, self.line = self._tokens[self.used]
+        self.used += 1
+        return token
+
+    def integer(self, what, least=0) -> int:
+        token = self.next(what)
+        digits = token.isascii() and token.isdigit() and len(token) <= 18
+        if not (digits and int(token) >= least):
+            raise self.error(f'{what} is {token[:40]!r}: it must be a whole number of at least '
+                             f'{least}')
+        return int(token)
+
+    def number(self, what, positive=False) -> float:
+        token = self.next(what)
+        try:
+            value = float(token)
+        except ValueError:
+            value = float('nan')
+        if not (isfinite(value) and (value > 0 or not positive)):
+            raise self.error(f'{what} is {token[:40]!r}: it must be a number'
+                             + (' above 0' if positive else ''))
+        return value
+
+    def end(self, size):
+        if self.used < len(self._tokens):
+            raise self.error(f'{self.next("")!r} follows after the last of {size} vertices: the '
+                             'number of vertices, or a degree, is too small')

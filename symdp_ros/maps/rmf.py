@@ -1,0 +1,233 @@
+"""
+Open-RMF building maps (YAML, as traffic-editor writes them).
+
+A building has levels; each has vertices, and lanes between them. A lane is one-way unless it is
+`bidirectional`, and belongs to the graph `graph_idx` (0 where it does not say): one for each kind
+of robot. States are the vertices that the lanes of one graph touch, in the order of the file.
+Floors join at lifts: where vertices on several floors are in the cabin of one lift
+(`lift_cabin`), and it has doors there, each leads to all others.
+
+A vertex with a name is the state of that name. Where vertices of the graph share one, they are
+LEVEL/NAME, and LEVEL/INDEX/NAME where that is shared too. One without a name is LEVEL/INDEX, with
+the index in the level's list of vertices, from 0. A building names no initial state.
+"""
+from collections import Counter
+from dataclasses import dataclass
+from math import cos, hypot, radians
+
+import yaml
+
+from symdp_ros.core.errors import ChainError
+from symdp_ros.maps.map_graph import MapGraph
+from symdp_ros.maps.yaml_reader import YamlReader
+
+_STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]
+_EARTH_RADIUS = 6_371_000.0  # metres
+
+
+@dataclass(frozen=True)
+class _Vertex:
+    level: str
+    index: int
+    name: str  # '' where it has none
+    lift: str  # in whose cabin it is; ''
+    x: float
+    y: float
+    node: yaml.Node
+
+
+@dataclass(frozen=True)
+class _Lane:
+    start: _Vertex
+    end: _Vertex
+    graph: int
+    bidirectional: bool
+
+
+def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
+                   level: str | None = None) -> MapGraph:
+    """
+    Return one graph of a composed building map; lanes listed twice are merged and counted.
+
+    Positions are in metres: by the level's measurements (the mean of distance / length), y
+    upwards; in pixels where it has none; as they are in a Cartesian building; around its first
+    vertex in a geographic one. Each level has its own origin.
+
+    :param graph: which; may be left out where there is only one.
+    :param level: this one alone; default: all, joined by lifts.
+    :raises ChainError: with file and line: not of this form, no such level or graph, or several
+        graphs and none chosen.
+    """
+    reader = _BuildingReader(source)
+    top = reader.fields(root, 'the building', 'levels')
+    if not any(key in top and not reader.is_null(top[key]) for key in ('name', 'building_name')):
+        raise reader.cut_off(root, 'the building ends without the name that comes after its '
+                             'levels')
+    system = top.get('coordinate_system')
+    system = 'reference_image' if system is None else reader.text(system, 'coordinate_system')
+    levels = reader.fields(top['levels'], 'levels')
+    if level is not None:
+        if level not in levels:
+            raise ChainError(f'{source}: there is no level {level!r}: it has '
+                             + (', '.join(levels) or 'none'))
+        levels = {level: levels[level]}
+    lanes, positions = [], {}
+    for name, node in levels.items():
+        vertices, found = reader.level(name, node)
+        lanes += found
+        positions |= _positions(vertices, system, reader.scale(node, vertices))
+    chosen = _choose(graph, sorted({lane.graph for lane in lanes}), source, level)
+    lanes = [lane for lane in lanes if lane.graph == chosen]
+    touched = {vertex for lane in lanes for vertex in (lane.start, lane.end)}
+    states = [vertex for vertex in positions if vertex in touched]
+    moves = [(lane.start, lane.end) for lane in lanes]
+    moves += [(lane.end, lane.start) for lane in lanes if lane.bidirectional]
+    if level is None:
+        moves += _lift_moves(reader, states, top.get('lifts'))
+    labels = _labels(states, reader)
+    successors = {label: {} for label in labels.values()}
+    for start, end in moves:
+        successors[labels[start]][labels[end]] = None
+    return MapGraph({state: list(row) for state, row in successors.items()}, None, source,
+                    {label: positions[vertex] for vertex, label in labels.items()},
+                    {label: vertex.node.start_mark.line + 1 for vertex, label in labels.items()},
+                    repeated=len(moves) - sum(map(len, successors.values())),
+                    unnamed=frozenset(labels[vertex] for vertex in states if not vertex.name))
+
+
+class _BuildingReader(YamlReader):
+    """The parts of a building map."""
+
+    def level(self, name, node) -> tuple[list[_Vertex], list[_Lane]]:
+        fields = self.fields(node, f'level {name}')
+        vertices = [self._vertex(name, index, item) for index, item in enumerate(
+            self._list(fields, 'vertices', name))]
+        return vertices, [self._lane(item, vertices, name)
+                          for item in self._list(fields, 'lanes', name)]
+
+    def scale(self, node, vertices) -> float | None:
+        """Return metres per pixel; None where there are no measurements."""
+        scales = []
+        for item in self._list(self.fields(node, 'a level'), 'measurements', 'a level'):
+            start, end, parameters = self._edge(item, vertices, 'a measurement')
+            distance = self._parameter(parameters, 'distance', _DOUBLE)
+            if distance is None:
+                raise self.error(item, 'a measurement has no distance')
+            distance, length = self.number(distance, 'distance'), hypot(start.x - end.x,
+                                                                        start.y - end.y)
+            if not (distance > 0 and length > 0):
+                raise self.error(item, 'a measurement must be of two places that differ, and '
+                                 'above 0')
+            scales.append(distance / length)
+        return sum(scales) / len(scales) if scales else None
+
+    def doors(self, lifts) -> dict[str, set[str]]:
+        """Return the levels on which each lift has doors."""
+        found = {}
+        for name, node in ({} if self.is_empty(lifts) else self.fields(lifts, 'lifts')).items():
+            levels = self.fields(node, f'the lift {name}').get('level_doors')
+            found[name] = set() if self.is_empty(levels) else {
+                level for level, doors in self.fields(levels, 'level_doors').items()
+                if not self.is_empty(doors)}
+        return found
+
+    def _list(self, fields, key, level):
+        node = fields.get(key)
+        return [] if self.is_empty(node) else self.items(node, f'{key} of {level}')
+
+    def _vertex(self, level, index, node) -> _Vertex:
+        what = f'vertex {index} of {level}'
+        items = self.items(node, what, 4)
+        lift = self._parameter(self._parameters(items[4:], what), 'lift_cabin', _STRING)
+        return _Vertex(level, index,
+                       '' if self.is_empty(items[3]) else self.text(items[3], f'name of {what}'),
+                       '' if self.is_empty(lift) else self.text(lift, f'the lift of {what}'),
+                       self.number(items[0], f'x of {what}'), self.number(items[1], f'y of {what}'),
+                       node)
+
+    def _lane(self, node, vertices, level) -> _Lane:
+        start, end, parameters = self._edge(node, vertices, f'a lane of {level}')
+        graph = self._parameter(parameters, 'graph_idx', _INTEGER)
+        both = self._parameter(parameters, 'bidirectional', _BOOLEAN)
+        return _Lane(start, end, 0 if graph is None else self.integer(graph, 'graph_idx'),
+                     both is not None and self.boolean(both, 'bidirectional'))
+
+    def _edge(self, node, vertices, what):
+        items = self.items(node, what, 2)
+        ends = [self.integer(item, f'an end of {what}') for item in items[:2]]
+        for index in ends:
+            if index >= len(vertices):
+                raise self.error(node, f'{what} joins vertex {index}, but the level has '
+                                 f'{len(vertices)}: the file is damaged or cut off')
+        return vertices[ends[0]], vertices[ends[1]], self._parameters(items[2:], what)
+
+    def _parameters(self, rest, what):
+        return {} if not rest or self.is_empty(rest[0]) else self.fields(
+            rest[0], f'the parameters of {what}')
+
+    def _parameter(self, parameters, key, kind) -> yaml.Node | None:
+        node = parameters.get(key)
+        if node is None:
+            return None
+        found, value = self.items(node, key, 2)[:2]
+        if self.integer(found, f'the type of {key}') != kind:
+            raise self.error(node, f'{key} must be of type {kind}: [{kind}, …]')
+        return value
+
+
+def _choose(graph, present, source, level) -> int:
+    where = f'{source}: ' + ('' if level is None else f'level {level}: ')
+    names = ', '.join(map(str, present))
+    if not present:
+        raise ChainError(f'{where}there are no lanes, and so no states')
+    if graph is None and len(present) > 1:
+        raise ChainError(f'{where}there are the graphs {names}: choose one (--graph, graph)')
+    if graph is not None and graph not in present:
+        raise ChainError(f'{where}there is no graph {graph}: choose one of {names}')
+    return present[0] if graph is None else graph
+
+
+def _lift_moves(reader, states, lifts):
+    """Return the moves from floor to floor of vertices that are in the cabin of one lift."""
+    doors, cabins = reader.doors(lifts), {}
+    for vertex in states:
+        if vertex.lift:
+            if vertex.lift not in doors:
+                raise reader.error(vertex.node, f'the vertex is in the lift {vertex.lift!r}, which '
+                                   'is not in the file: it is damaged or cut off')
+            if vertex.level in doors[vertex.lift]:
+                cabins.setdefault(vertex.lift, []).append(vertex)
+    return [(start, end) for stops in cabins.values() for start in stops for end in stops
+            if start.level != end.level]
+
+
+def _labels(states, reader) -> dict[_Vertex, str]:
+    """Return a label of its own for each vertex, the shortest form that no other has."""
+    forms = {}
+    for vertex in states:
+        level, index, name = vertex.level, vertex.index, vertex.name
+        forms[vertex] = ([name, f'{level}/{name}', f'{level}/{index}/{name}'] if name
+                         else [f'{level}/{index}'])
+    while True:
+        uses = Counter(form[0] for form in forms.values())
+        shared = [vertex for vertex, form in forms.items() if uses[form[0]] > 1]
+        longer = [vertex for vertex in shared if len(forms[vertex]) > 1]
+        if not shared:
+            return {vertex: form[0] for vertex, form in forms.items()}
+        if not longer:
+            raise reader.error(shared[0].node, f'the label {forms[shared[0]][0]!r} stands for two '
+                               'vertices: rename one of them, or a level')
+        for vertex in longer:
+            forms[vertex].pop(0)
+
+
+def _positions(vertices, system, scale) -> dict[_Vertex, tuple[float, float]]:
+    if system == 'reference_image':
+        scale = scale or 1.0
+        return {v: (v.x * scale, -v.y * scale) for v in vertices}
+    if system == 'wgs84' and vertices:  # x is the longitude, y the latitude
+        east, north = vertices[0].x, vertices[0].y
+        shrunk = cos(radians(north))
+        return {v: (_EARTH_RADIUS * radians(v.x - east) * shrunk,
+                    _EARTH_RADIUS * radians(v.y - north)) for v in vertices}
+    return {v: (v.x, v.y) for v in vertices}

@@ -1,0 +1,55 @@
+"""
+LCAS topological maps (tmap2, YAML).
+
+`nodes` is a list; each has a `node` with a `name`, a `pose` and `edges`, whose `node` is the name
+of the one they lead to. States are the names, in the order of the file. A map names no initial
+state.
+"""
+import yaml
+
+from symdp_ros.maps.map_graph import MapGraph
+from symdp_ros.maps.yaml_reader import YamlReader
+
+
+def tmap2_graph(root: yaml.Node, source: str) -> MapGraph:
+    """
+    Return the graph of a composed tmap2 file; edges between the same nodes are merged and counted.
+
+    :raises ChainError: with file and line: not of this form, a name that is used twice, an edge
+        to a node that is not in the file.
+    """
+    reader = YamlReader(source)
+    top = reader.fields(root, 'the map', 'nodes')
+    if not {'pointset', 'transformation'} & set(top):
+        raise reader.cut_off(root, 'the map ends without the pointset and transformation that '
+                             'come after its nodes')
+    positions, lines, edges = {}, {}, []
+    for entry in reader.items(top['nodes'], 'nodes'):
+        node = reader.fields(reader.fields(entry, 'an entry of nodes', 'node')['node'], 'the node',
+                             'name', 'edges', 'pose')
+        name = reader.text(node['name'], 'the name of a node')
+        if name in positions:
+            raise reader.error(node['name'], f'the node {name!r} is listed twice (first in line '
+                               f'{lines[name]}): give each a name of its own')
+        lines[name] = node['name'].start_mark.line + 1
+        positions[name] = _position(reader, node['pose'])
+        if not reader.is_empty(node['edges']):
+            for edge in reader.items(node['edges'], 'edges'):
+                end = reader.fields(edge, 'the edge', 'node')['node']
+                edges.append((name, reader.text(end, 'the node of an edge'), end))
+    successors = {name: {} for name in positions}
+    repeated = 0
+    for start, end, place in edges:
+        if end not in successors:
+            raise reader.error(place, f'the edge leads to the node {end!r}, which is not in the '
+                               'file: add the node, or remove the edge')
+        repeated += end in successors[start]
+        successors[start][end] = None
+    return MapGraph({name: list(row) for name, row in successors.items()}, None, source, positions,
+                    lines, repeated=repeated)
+
+
+def _position(reader, pose) -> tuple[float, float]:
+    position = reader.fields(pose, 'the pose', 'position')['position']
+    fields = reader.fields(position, 'the position', 'x', 'y')
+    return reader.number(fields['x'], 'x'), reader.number(fields['y'], 'y')

@@ -1,0 +1,139 @@
+"""The node `belief`: private regions come in, the most probable true ones go out."""
+import sys
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+
+from symdp_ros.core.belief import Filter
+from symdp_ros.core.errors import ChainError, ConfigurationError
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.lifecycle import ManagedNode
+from symdp_ros.ros.parameters import Setting
+from symdp_ros.ros.settings import CHAIN, POLICY, PRIVACY, chain_of, privacy_of
+from symdp_ros.ros.spinning import run
+
+_Type = Parameter.Type
+
+SETTINGS = (
+    *CHAIN, *PRIVACY, POLICY,
+    Setting('top', _Type.INTEGER, 10,
+            'how many of the most probable regions region_belief holds; 0: all', least=0),
+)
+_QUEUE = 1000  # as many as the privatizer keeps for who comes late
+_QUIET = 5.0   # seconds from one warning to the next of its kind
+
+
+class Belief(ManagedNode):
+    """
+    Publishes, for each private region, what it and those before allow to believe of the true one.
+
+    Subscribes: `private_region` (std_msgs/msg/String). Publishes: `believed_region`
+    (std_msgs/msg/String), the most probable one, latched, one for each private one;
+    `region_belief` (diagnostic_msgs/msg/DiagnosticStatus): its `values` are region and
+    probability, most probable first, its `message` the private region that came last; the latest
+    one is latched. Parameters: `SETTINGS`. It needs nothing secret, and costs no privacy; but the
+    chain, ε, k and policy must be the privatizer's, or the belief is wrong, which nothing tells.
+
+    KeyValue is the one standard message that ties a label to a number: `ros2 topic echo` shows
+    both, and a label may hold any character. A MultiArray would leave labels in one string apart
+    from the numbers, or in the names of dimensions.
+
+    A private region that cannot follow the last one means that a new word has begun (a privatizer
+    without state file was restarted), that messages were lost, or that the settings differ. What
+    was believed is then forgotten: the robot may be anywhere (`Filter.resume`). A new word whose
+    first region could follow goes unnoticed; its belief mends itself as regions come in.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__('belief', SETTINGS, **kwargs)
+        self._subscription = self._believed = self._belief = None
+
+    def configure(self):
+        chain, name = chain_of(self.settings)
+        privacy, policy = privacy_of(self.settings), self.settings['policy']
+        if self.resolve_topic_name('private_region') == self.resolve_topic_name('believed_region'):
+            raise ConfigurationError('the private region and the believed one are both '
+                                     f'{self.resolve_topic_name("private_region")}: remap one')
+        check_qos_overrides(self, 'subscription', 'private_region')
+        self._states = chain.states
+        self._filter = Filter(OnlineMechanism(chain, privacy, policy=policy))
+        self.get_logger().info(
+            f'chain {name}: {len(chain)} states, {chain.edge_count} moves, from '
+            f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy '
+            f'{policy}: where one of these is not the privatizer\'s, the belief is wrong')
+
+    def activate(self):
+        # All begins anew, as the private word so far comes again to a new subscription.
+        self._filter.reset()
+        self._heard = self._gaps = 0
+        self._believed = self.create_publisher(String, 'believed_region', _latched(_QUEUE))
+        self._belief = self.create_publisher(DiagnosticStatus, 'region_belief', _latched(1))
+        self._subscription = AdaptiveSubscription(self, String, 'private_region',
+                                                  self._on_private_region, depth=_QUEUE,
+                                                  latched=True)
+        self.get_logger().info('active')
+
+    def deactivate(self):
+        if self._subscription is not None:
+            self._subscription.destroy()
+        for publisher in (self._believed, self._belief):
+            if publisher is not None:
+                self.destroy_publisher(publisher)
+        self._subscription = self._believed = self._belief = None
+
+    def cleanup(self):
+        self._filter = None
+
+    def _on_private_region(self, message):
+        output = message.data
+        try:
+            beliefs = self._filter.update(output)
+        except ChainError:
+            beliefs = self._after_gap(output)
+        if beliefs is None:
+            return
+        self._heard += 1
+        self._believed.publish(String(data=self._filter.best))
+        self._belief.publish(DiagnosticStatus(
+            name=self.resolve_topic_name('private_region'), message=output,
+            values=[KeyValue(key=self._states[i], value=f'{beliefs[i]:.6g}')
+                    for i in self._most_probable(beliefs)]))
+
+    def _after_gap(self, output):
+        """Return the beliefs after a region that cannot follow; None where it is no state."""
+        previous, warning = self._filter.previous, self.get_logger().warning
+        try:
+            beliefs = self._filter.resume(output)
+        except ChainError:
+            warning(f'{output!r} is no region of the chain, or none leads to it, and is ignored: '
+                    'is chain_file the privatizer\'s?', throttle_duration_sec=_QUIET)
+            return None
+        if not self._heard:
+            self.get_logger().info(f'the word did not begin with {output!r}: it is joined late')
+            return beliefs
+        self._gaps += 1
+        warning(f'{output!r} cannot follow {previous!r} (gap {self._gaps}): a new word has begun, '
+                'messages were lost, or the settings are not the privatizer\'s; the belief begins '
+                'anew', throttle_duration_sec=_QUIET)
+        return beliefs
+
+    def _most_probable(self, beliefs):
+        order = np.argsort(-beliefs, kind='stable')
+        return order[:self.settings['top'] or None].tolist()
+
+
+def _latched(depth):
+    return QoSProfile(depth=depth, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def main(arguments=None) -> int:
+    """Run the node until SIGINT or SIGTERM; return the exit status."""
+    return run(Belief, arguments)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,277 @@
+"""Accuracy: mean, variance, each position; against enumeration, sampling and the other route."""
+import subprocess
+import sys
+from itertools import product
+from math import exp, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from offline_checks import distance
+from scipy.stats import binomtest
+from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, relaxed,
+                        replayable_random, SPLIT, words)
+
+from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
+                       UnknownSymbolError)
+from symdp_ros.core import accuracy as module
+from symdp_ros.core.accuracy import (accuracy, best_mechanism, expected_accuracy, expected_errors,
+                                     patrols)
+
+ALPHA = 1e-6
+KINDS = ('paper', 'guided', 'planned', 'causal', 'exponential', 'permute_and_flip')
+for_all_kinds = pytest.mark.parametrize('kind', KINDS)
+for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
+BIASED = Chain({'a': {'b': 0.9, 'a': 0.1}, 'b': {'c': 0.2, 'a': 0.8}, 'c': {'a': 1.0}}, 'a')
+
+
+def made(kind, chain, privacy, random=None):
+    if kind in ('paper', 'guided', 'planned'):
+        return OnlineMechanism(chain, privacy, policy=kind, random=random)
+    return OfflineMechanism(chain, privacy, selection=kind, policy='planned', random=random)
+
+
+def enumerated(mechanism, word):
+    """Return mean and variance of d, and P[o_t ≠ w_t], over all outputs."""
+    if isinstance(mechanism, OnlineMechanism):
+        mechanism = OfflineMechanism(mechanism.chain, mechanism.privacy, selection='causal',
+                                     policy=mechanism.policy)
+    mean = square = 0.0
+    each = np.zeros(len(word))
+    for output in feasible_words(mechanism.chain, len(word)):
+        chance = exp(mechanism.log_probability(word, output))
+        d = distance(word, output)
+        mean, square = mean + chance * d, square + chance * d * d
+        each += [chance * (a != b) for a, b in zip(word, output, strict=True)]
+    return mean, square - mean**2, each
+
+
+def assert_agree(found, expected, tolerance=1e-9):
+    mean, variance, each = expected
+    assert found.mean == pytest.approx(mean, abs=tolerance)
+    assert found.variance == pytest.approx(variance, abs=10 * tolerance)
+    if found.per_position is not None:
+        assert found.per_position == pytest.approx(each, abs=tolerance)
+        assert found.per_position.sum() == pytest.approx(found.mean, abs=1e-12)
+
+
+@for_all_kinds
+@relaxed
+@given(st.data(), st.sampled_from([0.0, 0.3, 2.0, 30.0]), st.integers(1, 2))
+def test_against_enumeration(kind, data, epsilon, adjacency):
+    chain = data.draw(chains(max_states=4))
+    word = data.draw(words(chain, max_size=4))
+    mechanism = made(kind, chain, Privacy(epsilon, adjacency))
+    found = accuracy(mechanism, word)
+    assert (found.per_position is None) == (kind == 'permute_and_flip')
+    assert_agree(found, enumerated(mechanism, word), 1e-8)
+    if found.per_position is not None:
+        assert expected_errors(mechanism, word).tolist() == found.per_position.tolist()
+
+
+@for_all_kinds
+@for_all_chains
+def test_the_empty_word(kind, chain):
+    found = accuracy(made(kind, chain, Privacy(1.0)), [])
+    assert (found.mean, found.variance) == (0, 0)
+
+
+@pytest.mark.parametrize('kind', KINDS[:-1])
+@pytest.mark.parametrize('chain', [*CHAINS.values(), grid(5), grid(4, staying=False)],
+                         ids=[*CHAINS, 'grid', 'periodic grid'])
+def test_against_the_distance_distribution(kind, chain):
+    """Another route to the same numbers: long words, every third symbol anything."""
+    random = replayable_random()
+    mechanism = made(kind, chain, Privacy(3.0))
+    word, = patrols(chain, Privacy(3.0), 150, 1)
+    word = [random.choice((*chain.states, None)) if t % 3 == 0 else s for t, s in enumerate(word)]
+    offline = mechanism if isinstance(mechanism, OfflineMechanism) else OfflineMechanism(
+        chain, Privacy(3.0), selection='causal', policy=kind)
+    distribution, d = offline.distance_distribution(word), np.arange(151)
+    found = accuracy(mechanism, word)
+    assert found.mean == pytest.approx(distribution @ d, rel=1e-9)
+    assert found.variance == pytest.approx(distribution @ (d - found.mean)**2, rel=1e-7, abs=1e-9)
+
+
+@for_all_kinds
+@pytest.mark.parametrize('chain', [FOUR, COMPLETE, grid(3)], ids=['four', 'complete', 'grid'])
+def test_against_sampling(kind, chain):
+    """Positions by exact binomial tests, the mean by Bernstein's inequality; α = 1e-6 each."""
+    random, n = replayable_random(), 4_000
+    mechanism = made(kind, chain, Privacy(2.0), random)
+    word = [*chain.states[1:4], None, *chain.states[:3]]
+    found = accuracy(mechanism, word)
+    errors = np.array([[a != b for a, b in zip(word, mechanism.privatize(word), strict=True)]
+                       for _ in range(n)])
+    mean = errors.sum(axis=1).mean()
+    print(f'{n=} {mean=} {found}')
+    # Bernstein: P[|mean − E| ≥ x] ≤ 2·exp(−n·x²/2(Var + length·x/3)).
+    x = 0.0
+    while 2 * exp(-n * x**2 / 2 / (found.variance + len(word) * x / 3)) > ALPHA:
+        x += 1e-3
+    assert abs(mean - found.mean) < x
+    if found.per_position is not None:
+        for count, p in zip(errors.sum(axis=0).tolist(), found.per_position, strict=True):
+            assert binomtest(count, n, min(1.0, p)).pvalue > ALPHA / len(word)
+
+
+def test_two_branches_that_never_meet():
+    """Weights of 2^n against 1: more than a float64 holds, and yet the odds are 2 to 1."""
+    chain = Chain({'s': ['t', 'u'], 't': ['t'], 'u': ['u', 'v'], 'v': ['u', 'v']}, 's')
+    n = 3_000
+    mechanism = OfflineMechanism(chain, Privacy(2 * 0.6931471805599453))
+    ratio = mechanism.ratio(n)
+    stays = 1 / (1 + exp(-np.log(2) + n * (np.log(2) - np.log(ratio))))
+    found = accuracy(mechanism, ['t'] * n)
+    assert stays == pytest.approx(2 / 3, abs=1e-6)
+    assert found.per_position == pytest.approx(np.full(n, 1 - stays), rel=1e-8)
+    assert found.variance == pytest.approx(n**2 * stays * (1 - stays), rel=1e-8)
+
+
+def test_long_words_lose_no_digits():
+    """Independent positions, by the recursion: n·p·(1 − p), to 12 digits."""
+    names = [f's{i}' for i in range(5)]
+    listed = Chain(dict.fromkeys(names, names), 's0')
+    for mechanism in (OnlineMechanism(listed, Privacy(2.0)),
+                      OfflineMechanism(Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a'),
+                                       Privacy(2.0), selection='causal')):
+        word = [mechanism.chain.states[1]] * 20_000
+        p = 1 - float(accuracy(mechanism, word[:1]).per_position[0])
+        found = accuracy(mechanism, word)
+        assert found.mean == pytest.approx(20_000 * (1 - p), rel=1e-12)
+        assert found.variance == pytest.approx(20_000 * p * (1 - p), rel=1e-12)
+
+
+@for_all_kinds
+def test_unknown_symbols_are_refused(kind):
+    with pytest.raises(UnknownSymbolError):
+        accuracy(made(kind, FOUR, Privacy(1.0)), ['s0', 'hull'])
+
+
+def test_counting_is_refused_for_long_words():
+    mechanism = made('permute_and_flip', grid(5), Privacy(1.0))
+    with pytest.raises(ConfigurationError, match='10¹⁰'):
+        accuracy(mechanism, ['0,0'] * 10_000)
+    assert accuracy(made('exponential', grid(5), Privacy(1.0)), ['0,0'] * 10_000).mean < 10_000
+
+
+# Without a word.
+
+@for_all_kinds
+@pytest.mark.parametrize('chain', [FOUR, BIASED, SPLIT], ids=['four', 'biased', 'split'])
+def test_expected_accuracy(kind, chain):
+    """Against all walks of length 3, weighed by P: within 6 standard errors, for fixed walks."""
+    mechanism = made(kind, chain, Privacy(2.0))
+    expected = 0.0
+    for walk in feasible_words(chain, 3):
+        chance = np.prod([chain.probabilities(a)[b]
+                          for a, b in zip((chain.initial_state, *walk), walk, strict=False)])
+        expected += chance * accuracy(mechanism, walk).mean / 3
+    found = expected_accuracy(mechanism, 3, walks=500)
+    assert found.walks == 500 and 0 <= found.standard_error < 0.02
+    assert abs(found.error - expected) < 6 * found.standard_error + 1e-9
+
+
+@for_all_kinds
+def test_it_is_the_mean_of_the_walks(kind, monkeypatch):
+    chain = grid(4)
+    mechanism = made(kind, chain, Privacy(2.0))
+    each = np.array([accuracy(mechanism, walk).mean / 7
+                     for walk in patrols(chain, Privacy(2.0), 7, 11)])
+    for together in (1, 300, 10**6):
+        monkeypatch.setattr(module, '_TOGETHER', together)
+        found = expected_accuracy(mechanism, 7, walks=11)
+        assert found.error == pytest.approx(each.mean(), rel=1e-12)
+        assert found.standard_error == pytest.approx(each.std(ddof=1) / sqrt(11), rel=1e-9)
+
+
+def test_on_the_complete_chain_all_walks_are_alike():
+    found = expected_accuracy(OnlineMechanism(COMPLETE, Privacy(2.0)), 20, walks=5)
+    assert found.standard_error == pytest.approx(0, abs=1e-15)
+    assert found.error == pytest.approx(1 - 1 / (2 * exp(-2) + 1), abs=1e-9)
+
+
+def test_patrols_repeat():
+    """In every process; they depend on chain, ε, k and n."""
+    walks = patrols(grid(4), Privacy(2.0), 10, 5)
+    assert all(grid(4).is_feasible(walk) and len(walk) == 10 for walk in walks)
+    assert patrols(grid(4), Privacy(2.0), 10, 3) == walks[:3]
+    for other in (patrols(grid(4), Privacy(2.5), 10, 5), patrols(grid(4), Privacy(2.0, 2), 10, 5),
+                  [walk[:10] for walk in patrols(grid(4), Privacy(2.0), 11, 5)]):
+        assert other != walks
+    code = ('from symdp_ros import Chain, Privacy\n'
+            'from symdp_ros.core.accuracy import patrols\n'
+            'chain = Chain({"a": {"b": 0.9, "a": 0.1}, "b": {"c": 0.2, "a": 0.8}, '
+            '"c": {"a": 1.0}}, "a")\n'
+            'print("".join(sum(patrols(chain, Privacy(2.0), 40, 2), [])))')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ''.join(sum(patrols(BIASED, Privacy(2.0), 40, 2), []))
+
+
+def test_patrols_move_by_the_chain():
+    walks = patrols(BIASED, Privacy(1.0), 50, 400)
+    moves = [move for walk in walks for move in zip(('a', *walk), walk, strict=False)]
+    for state, successor in (('a', 'b'), ('b', 'c')):
+        n = sum(a == state for a, _ in moves)
+        count = sum(move == (state, successor) for move in moves)
+        assert binomtest(count, n, BIASED.probabilities(state)[successor]).pvalue > ALPHA
+
+
+@pytest.mark.parametrize('length, walks', [(0, 5), (-1, 5), (1.5, 5), (True, 5), (5, 0), (5, 1),
+                                           (5, 2.0), (float('nan'), 5)])
+def test_what_is_refused(length, walks):
+    with pytest.raises(ConfigurationError, match='integer of at least'):
+        expected_accuracy(OnlineMechanism(FOUR, Privacy(1.0)), length, walks=walks)
+
+
+# The choice.
+
+def slow_loop():
+    """One-way, and long: a wrong turn is paid for long, so release with hindsight is best."""
+    rows = {f'{i}': [f'{(i + 1) % 30}'] for i in range(30)}
+    rows['0'] = ['1', '10', '20']
+    return Chain(rows, '0')
+
+
+@pytest.mark.parametrize('chain, epsilon, expected', [
+    (grid(5), 5.0, ('causal',)), (COMPLETE, 2.0, ('exponential',)),
+    (slow_loop(), 3.0, ('exponential', 'permute_and_flip'))])
+def test_the_best_mechanism(chain, epsilon, expected):
+    privacy = Privacy(epsilon)
+    found = best_mechanism(chain, privacy, 40, walks=20)
+    assert found in expected
+    errors = {s: expected_accuracy(OfflineMechanism(chain, privacy, selection=s), 40,
+                                   walks=20).error
+              for s in ('exponential', 'causal', 'permute_and_flip')}
+    assert errors[found] == pytest.approx(min(errors.values()), rel=1e-8)
+
+
+def test_the_choice_is_by_policy_and_repeats():
+    for policy in ('paper', 'guided', 'planned'):
+        found = {best_mechanism(grid(4), Privacy(2.0), 20, policy=policy, walks=5) for _ in '123'}
+        assert len(found) == 1
+    with pytest.raises(ConfigurationError):
+        best_mechanism(grid(4), Privacy(2.0), 20, policy='plan')
+    with pytest.raises(ConfigurationError):
+        best_mechanism(grid(4), Privacy(2.0), 0)
+
+
+def test_what_is_refused_is_not_chosen(monkeypatch):
+    """Where counting is the best but not allowed."""
+    chain, privacy = slow_loop(), Privacy(3.0)
+    monkeypatch.setattr(module, 'MOST_COUNTING_STEPS', 0)
+    assert best_mechanism(chain, privacy, 40, walks=5) == 'exponential'
+    assert best_mechanism(chain, privacy, 20_000, walks=2) != 'permute_and_flip'
+
+
+@pytest.mark.parametrize('steps', [1, 10**5, 10**10])
+def test_fewer_walks_where_counting_is_long(steps, monkeypatch):
+    monkeypatch.setattr(module, '_COUNTING_STEPS', steps)
+    assert best_mechanism(grid(4), Privacy(5.0), 30, walks=10) == 'causal'
+
+
+def test_all_expected_errors_are_of_one_shape():
+    for chain, kind in product(CHAINS.values(), KINDS[:-1]):
+        found = expected_errors(made(kind, chain, Privacy(2.0)), [chain.states[0], None])
+        assert found.shape == (2,) and found[1] == 1 and 0 <= found[0] <= 1

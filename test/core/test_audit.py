@@ -1,0 +1,134 @@
+"""The audit: its numbers against a plain search, and that it finds what breaks a promise."""
+from fractions import Fraction
+from itertools import product
+from math import exp, log
+
+import pytest
+from offline_checks import distance
+from strategies import CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, per_symbol, RING
+
+from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
+from symdp_ros.core import audit as module
+from symdp_ros.core.audit import audit, COUNTING_ERROR
+
+MECHANISMS = [('online', 'paper'), ('online', 'guided'), ('online', 'planned'),
+              ('exponential', None), ('permute_and_flip', None)]
+for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
+
+
+@pytest.mark.parametrize('adjacency', [1, 2, 3])
+@pytest.mark.parametrize('epsilon', [0.0, 0.5, 2.0, 700.0])
+@for_all_chains
+def test_every_mechanism_keeps_its_promise(chain, epsilon, adjacency):
+    for length in (1, 2, 3) if epsilon == 2 else (2,):
+        rows = audit(chain, Privacy(epsilon, adjacency), length)
+        assert [(row.mechanism, row.policy) for row in rows] == MECHANISMS
+        for row in rows:
+            assert row.holds and 0 <= row.loss + row.error
+            assert row.loss <= epsilon + row.error
+            assert (row.length, row.epsilon, row.adjacency) == (length, epsilon, adjacency)
+            assert (row.ratio is None) == (row.mechanism == 'permute_and_flip')
+            if row.ratio is not None:
+                assert row.ratio <= exp_bounds(adjacency * per_symbol(epsilon, adjacency))[0]
+                assert row.loss == pytest.approx(log(row.ratio)) and row.error == 0
+            if epsilon == 0:
+                assert row.ratio in (1, None) and row.loss == pytest.approx(0, abs=row.error)
+
+
+def plain_search(chain, length, adjacency, law):
+    """Return the largest P[o|w]/P[o|w'], pair by pair."""
+    laws = {word: law(word) for word in product((*chain.states, None), repeat=length)}
+    return max(laws[v][o] / laws[w][o] for v in laws for w in laws
+               if distance(v, w) <= adjacency for o in laws[v])
+
+
+@pytest.mark.parametrize('adjacency', [1, 2])
+@pytest.mark.parametrize('chain', [FOUR, COMPLETE, CHAINS['split']],
+                         ids=['four', 'complete', 'split'])
+def test_against_a_plain_search(chain, adjacency):
+    privacy = Privacy(2.0, adjacency)
+    outputs = [*feasible_words(chain, 2)]
+
+    def online(policy):
+        mechanism = OnlineMechanism(chain, privacy, policy=policy)
+
+        def law(word):
+            found = {}
+            for output in outputs:
+                found[output] = Fraction(1)
+                for s, before, o in zip(word, (chain.initial_state, *output), output,
+                                        strict=False):
+                    found[output] *= mechanism.exact_distribution(s, before)[o]
+            return found
+
+        return law
+
+    def offline(selection):
+        mechanism = OfflineMechanism(chain, privacy, selection=selection)
+        return lambda word: {o: exp(mechanism.log_probability(word, o)) for o in outputs}
+
+    for row in audit(chain, privacy, 2):
+        assert row.outputs == len(outputs)
+        assert row.pairs == sum(0 < distance(v, w) <= adjacency for v, w in product(
+            product((*chain.states, None), repeat=2), repeat=2))
+        if row.policy is not None:
+            assert row.ratio == plain_search(chain, 2, adjacency, online(row.policy))
+        else:
+            found = plain_search(chain, 2, adjacency, offline(row.mechanism))
+            assert row.loss == pytest.approx(log(found), abs=1e-8)
+
+
+def test_losses_by_hand():
+    """N = 3, ε = ln 2 or so: 1/2 against 1/4. With one way to go, nothing is told."""
+    rows = audit(COMPLETE, Privacy(0.6931471805599453), 1)
+    assert [row.loss for row in rows[:4]] == pytest.approx([log(2)] * 4, abs=1e-9)
+    # Permute-and-flip: one word at distance 0, two at 1, R = √2.
+    assert rows[4].loss == pytest.approx(0.5 * log(2) + log_odds(), abs=1e-8)
+    assert [row.loss for row in audit(RING, Privacy(5.0), 3)] == [0.0] * 5
+
+
+def log_odds():
+    """Return ln of ∫(1−x/R)² dx / ∫(1−x)(1−x/R) dx, R = √2, over [0, 1]: from (2) by hand."""
+    r = 2**-0.5
+    return log((1 - r + r * r / 3) / (0.5 - r / 6))
+
+
+@pytest.mark.parametrize('mechanism', ['online', 'exponential'])
+def test_it_finds_a_broken_promise(mechanism, monkeypatch):
+    """A mechanism of ε = 2 + 10⁻⁶ under a promise of 2: the exact rows tell."""
+    law = (module._online_law(OnlineMechanism(FOUR, Privacy(2.0 + 1e-6)))
+           if mechanism == 'online' else module._exponential_law(forced(), Privacy(8.0)))
+    chain = FOUR if mechanism == 'online' else forced()
+    words = [*product((*chain.states, None), repeat=2)]
+    row = module._row(law, words, [*feasible_words(chain, 2)], Privacy(2.0), mechanism)
+    assert not row.holds and row.loss > 2
+
+
+def forced():
+    return Chain({'s': ['t', 'u'], 't': ['t'], 'u': ['t', 'u', 's']}, 's')
+
+
+def test_a_nearly_broken_promise_is_decided_exactly():
+    """A ratio just above e^ε, by less than a float shows."""
+    limit = exp_bounds(Fraction(2))[1] + Fraction(1, 10**40)
+    laws = {('x',): [limit / (1 + limit), 1 / (1 + limit)], ('y',): [1 / (1 + limit)] * 2}
+    row = module._row(lambda word, outputs: laws[word], [('x',), ('y',)], [('x',), ('y',)],
+                      Privacy(2.0), 'online')
+    assert row.loss == 2.0 and row.ratio == limit and not row.holds
+
+
+def test_permute_and_flip_is_off_by_no_more_than_stated():
+    assert 2e-9 <= COUNTING_ERROR < 1e-8
+
+
+@pytest.mark.parametrize('chain, adjacency, length, what', [
+    (Chain.complete(list('abcde'), 'a'), 1, 1, 'chain'), (FOUR, 4, 1, 'k is'),
+    (FOUR, 1, 5, 'length'), (FOUR, 1, 0, 'length'), (FOUR, 1, 1.5, 'length')])
+def test_larger_ones_are_refused(chain, adjacency, length, what):
+    with pytest.raises(ConfigurationError, match=what):
+        audit(chain, Privacy(1.0, adjacency), length)
+
+
+def test_the_largest():
+    rows = audit(COMPLETE, Privacy(2.0, 3), 4)
+    assert all(row.holds and row.outputs == 81 for row in rows)

@@ -1,0 +1,398 @@
+"""Beliefs: against enumeration, exactly; how far they go; what they are worth."""
+from itertools import pairwise, product
+from math import exp, prod
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, privacies, relaxed,
+                        SPLIT)
+
+from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
+                       Privacy)
+from symdp_ros.core import targets
+from symdp_ros.core.belief import best_route, Filter, smooth, smooth_with_constant_normaliser
+from symdp_ros.core.belief_study import (belief_errors, belief_table, constant_normaliser_error,
+                                         constant_normaliser_table, patrol, structured)
+from symdp_ros.core.online import POLICIES
+from symdp_ros.maps import read_graph
+
+DEPOT = Path(__file__).resolve().parents[2] / 'config' / 'depot.geojson'
+LENGTH = 4
+
+#: Uniform and structured P, every state reachable or not, an alphabet.
+MODELS = {**CHAINS, 'four, structured': structured(FOUR), 'split, structured': structured(SPLIT),
+          'uneven': Chain({'a': {'a': 0.6, 'b': 0.3, 'c': 0.1}, 'b': ['a', 'c'],
+                           'c': {'c': 0.05, 'b': 0.95}}, 'b')}
+for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
+for_all_policies = pytest.mark.parametrize('policy', POLICIES)
+
+
+def prior(chain, word):
+    """Return P[w]."""
+    return prod(chain.probabilities(a)[b] for a, b in pairwise([chain.initial_state, *word]))
+
+
+def joint(chain, length, law):
+    """Return {output: {word: P[word and output]}} over all feasible words."""
+    words = list(feasible_words(chain, length))
+    return {output: {word: prior(chain, word) * law(word, output) for word in words}
+            for output in words}
+
+
+def online_law(mechanism):
+    def law(word, output):
+        before = [mechanism.chain.initial_state, *output]
+        return prod(float(mechanism.exact_distribution(s, p)[o])
+                    for s, p, o in zip(word, before, output, strict=False))
+
+    return law
+
+
+def marginals(chain, weights, length):
+    """Return P[s_t = s and the output] from {word: P[word and output]}: shape (length, states)."""
+    found = np.zeros((length, len(chain)))
+    for word, weight in weights.items():
+        for t, state in enumerate(word):
+            found[t, chain.state_index[state]] += weight
+    return found
+
+
+def filtered(mechanism, outputs):
+    """Return b_t: shape (n, states)."""
+    tracker = Filter(mechanism)
+    return np.array([tracker.update(output) for output in outputs])
+
+
+# The likelihood.
+
+@given(chains(), privacies(), st.sampled_from(POLICIES))
+@relaxed
+def test_the_likelihood_is_the_mechanisms(chain, privacy, policy):
+    mechanism = OnlineMechanism(chain, privacy, policy=policy)
+    for previous, output in product(chain.states, chain.states):
+        found = mechanism.likelihood(output, previous)
+        assert found.tolist() == [mechanism.distribution(symbol, previous).get(output, 0.0)
+                                  for symbol in chain.states]
+        assert (found > 0).all() == (output in chain.successors(previous)) == (found > 0).any()
+
+
+def test_the_likelihood_of_what_is_no_state():
+    mechanism = OnlineMechanism(FOUR, Privacy(1.0))
+    assert not mechanism.likelihood('x', 's0').any()
+    with pytest.raises(ChainError):
+        mechanism.likelihood('s0', 'x')
+
+
+@for_all_policies
+def test_the_likelihood_of_pairs_within_a_radius(policy, monkeypatch):
+    monkeypatch.setattr(targets, 'DENSE_STATES', 0)
+    monkeypatch.setattr(targets, 'MOST_PAIRS', 400)
+    mechanism = OnlineMechanism(grid(6), Privacy(2.0), policy=policy)
+    for previous in mechanism.chain.states[::5]:
+        for output in mechanism.chain.successors(previous):
+            assert mechanism.likelihood(output, previous).tolist() == [
+                mechanism.distribution(symbol, previous)[output]
+                for symbol in mechanism.chain.states]
+
+
+# Exactness.
+
+@for_all_policies
+@pytest.mark.parametrize('epsilon', [0.0, 1.0, 4.0])
+@for_all_models
+def test_filter_and_smoother_are_exact(chain, epsilon, policy):
+    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy)
+    law = online_law(mechanism)
+    for n in range(1, LENGTH + 1):
+        for output, weights in joint(chain, n, law).items():
+            expected = marginals(chain, weights, n) / sum(weights.values())
+            assert smooth(mechanism, output) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+            assert filtered(mechanism, output)[-1] == pytest.approx(expected[-1], rel=1e-9,
+                                                                    abs=1e-12)
+
+
+def test_by_hand():
+    """
+    Two states, moves of 1/4 and 3/4 from a; ε = ln 3: the target has 3/4, the other 1/4.
+
+    b_1 ∝ (1/4·3/4, 3/4·1/4) after a: a half each; b_2 ∝ (1/8 + 1/2)·3/4, (3/8 + 0)·1/4 = 5 : 1.
+    c_1 = (1/2·(1/4·(5/6)/(5/8) + 3/4·(1/6)/(3/8)), …) = (1/3, 2/3).
+    """
+    chain = Chain({'a': {'a': 0.25, 'b': 0.75}, 'b': {'a': 1.0}}, 'a')
+    mechanism = OnlineMechanism(chain, Privacy(1.0986122886681098))
+    assert filtered(mechanism, 'aa') == pytest.approx(np.array([[1/2, 1/2], [5/6, 1/6]]), abs=1e-9)
+    assert smooth(mechanism, 'aa') == pytest.approx(np.array([[1/3, 2/3], [5/6, 1/6]]), abs=1e-9)
+
+
+@for_all_policies
+def test_a_causal_release_is_the_online_mechanisms(policy):
+    """The likelihood of whole words, from `OfflineMechanism`, gives the same beliefs."""
+    chain, privacy = MODELS['four, structured'], Privacy(2.0)
+    causal = OfflineMechanism(chain, privacy, selection='causal', policy=policy)
+    laws = joint(chain, 3, lambda word, output: exp(causal.log_probability(word, output)))
+    for output, weights in laws.items():
+        assert smooth(OnlineMechanism(chain, privacy, policy=policy), output) == pytest.approx(
+            marginals(chain, weights, 3) / sum(weights.values()), abs=1e-9)
+
+
+def test_on_a_complete_chain_the_beliefs_are_the_likelihood():
+    """P is uniform and o_{t−1} does not matter: each position is on its own."""
+    mechanism = OnlineMechanism(COMPLETE, Privacy(2.0))
+    chances = [mechanism.distribution(symbol, 'x')['z'] for symbol in COMPLETE.states]
+    for beliefs in (filtered(mechanism, 'zz'), smooth(mechanism, 'zz')):
+        assert beliefs == pytest.approx(np.array([chances, chances]) / sum(chances))
+
+
+def test_a_large_alphabet_needs_no_table_of_moves():
+    """Of 60,000² pairs."""
+    chain = Chain.complete([str(i) for i in range(60_000)], '0')
+    tracker = Filter(OnlineMechanism(chain, Privacy(12.0), policy='guided'))
+    tracker.update('17')
+    assert tracker.best == '17' and tracker.update('5').sum() == pytest.approx(1)
+
+
+# The filter's word.
+
+def test_the_filter_from_the_start():
+    tracker = Filter(OnlineMechanism(FOUR, Privacy(1.0)))
+    assert tracker.previous == tracker.best == 's0' and tracker.beliefs.tolist() == [1, 0, 0, 0]
+    first = tracker.update('s1')
+    assert tracker.previous == 's1' and first is tracker.beliefs and not first.flags.writeable
+    tracker.reset()
+    assert tracker.previous == 's0' and tracker.update('s1').tolist() == first.tolist()
+
+
+@pytest.mark.parametrize('output', ['s0', 'x', None])
+def test_what_cannot_follow_is_refused_and_changes_nothing(output):
+    tracker = Filter(OnlineMechanism(FOUR, Privacy(1.0)))
+    before = tracker.update('s1').tolist()
+    with pytest.raises(ChainError):
+        tracker.update(output)
+    assert tracker.previous == 's1' and tracker.beliefs.tolist() == before
+
+
+@for_all_policies
+@for_all_models
+def test_after_a_gap(chain, policy):
+    """Bayes over all pairs (s_t, o_{t−1}), each as likely; then on as before."""
+    mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy)
+    for output in chain.states:
+        expected = np.array([
+            sum(mechanism.distribution(symbol, previous).get(output, 0)
+                for previous in chain.states) for symbol in chain.states])
+        tracker = Filter(mechanism)
+        if not expected.any():
+            with pytest.raises(ChainError):
+                tracker.resume(output)
+            assert tracker.previous == chain.initial_state
+            continue
+        assert tracker.resume(output) == pytest.approx(expected / expected.sum())
+        assert tracker.previous == output
+        assert tracker.update(chain.successors(output)[0]).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize('output', ['x', None])
+def test_what_is_no_state_cannot_be_resumed_from(output):
+    tracker = Filter(OnlineMechanism(FOUR, Privacy(1.0)))
+    with pytest.raises(ChainError):
+        tracker.resume(output)
+
+
+# Nothing vanishes.
+
+@for_all_policies
+@pytest.mark.parametrize('epsilon', [0.0, 3.0, 2000.0])
+def test_long_words_of_a_robot_that_the_model_rules_out(epsilon, policy):
+    """The robot keeps jumping between branches that never meet."""
+    chain = structured(SPLIT, likely=1 - 1e-12)
+    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy, random=Random(1))
+    output = mechanism.privatize([*'trpq'] * 500)
+    for beliefs in (filtered(mechanism, output), smooth(mechanism, output)):
+        assert np.isfinite(beliefs).all() and (beliefs >= 0).all()
+        assert beliefs.sum(axis=1) == pytest.approx(np.ones(2000))
+
+
+@given(st.data())
+@relaxed
+def test_beliefs_of_any_feasible_word(data):
+    chain = data.draw(chains())
+    mechanism = OnlineMechanism(chain, data.draw(privacies()),
+                                policy=data.draw(st.sampled_from(POLICIES)))
+    here, output = chain.initial_state, []
+    for _ in range(data.draw(st.integers(1, 30))):
+        here = data.draw(st.sampled_from(chain.successors(here)))
+        output.append(here)
+    beliefs = smooth(mechanism, output)
+    assert beliefs.sum(axis=1) == pytest.approx(np.ones(len(output)))
+    assert beliefs[-1] == pytest.approx(filtered(mechanism, output)[-1])
+    assert chain.is_feasible(best_route(beliefs, chain))
+
+
+def test_empty_and_infeasible_words():
+    mechanism = OnlineMechanism(FOUR, Privacy(1.0))
+    exponential = OfflineMechanism(FOUR, Privacy(1.0))
+    for smoother, given_ in ((smooth, mechanism), (smooth_with_constant_normaliser, exponential)):
+        assert smoother(given_, []).shape == (0, 4)
+        for word in (['s0'], ['s1', 's3'], ['x']):
+            with pytest.raises(ChainError, match='not feasible'):
+                smoother(given_, word)
+    assert best_route(smooth(mechanism, []), FOUR) == []
+
+
+# The route.
+
+@given(st.data())
+@relaxed
+def test_the_best_route_against_all_routes(data):
+    """Beliefs in 64ths, so that sums are exact and ties are ties; the first of several."""
+    chain = data.draw(chains(max_states=4))
+    length = data.draw(st.integers(1, 4))
+    row = st.lists(st.integers(0, 64), min_size=len(chain), max_size=len(chain))
+    beliefs = np.array([data.draw(row) for _ in range(length)]) / 64
+
+    def matches(route):
+        return sum(beliefs[t, chain.state_index[state]] for t, state in enumerate(route))
+
+    # In order: `max` returns the first.
+    assert tuple(best_route(beliefs, chain)) == max(feasible_words(chain, length), key=matches)
+
+
+# Never worse than the private route.
+
+def expected_errors(chain, laws, guess):
+    """Return Σ_t P[guess_t ≠ s_t] by enumeration."""
+    total = 0.0
+    for output, weights in laws.items():
+        guessed = guess(output)
+        total += sum(weight * sum(a != b for a, b in zip(word, guessed, strict=True))
+                     for word, weight in weights.items())
+    return total
+
+
+@for_all_policies
+@pytest.mark.parametrize('epsilon', [0.0, 0.5, 2.0, 5.0])
+@for_all_models
+def test_never_worse_than_the_private_route(chain, epsilon, policy):
+    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy)
+    laws = joint(chain, 3, online_law(mechanism))
+
+    def most_probable(beliefs):
+        return [chain.states[i] for i in beliefs.argmax(axis=1)]
+
+    raw, online, offline, route = (expected_errors(chain, laws, guess) for guess in (
+        lambda output: output,
+        lambda output: most_probable(filtered(mechanism, output)),
+        lambda output: most_probable(smooth(mechanism, output)),
+        lambda output: best_route(smooth(mechanism, output), chain)))
+    rounding = 1e-12
+    assert offline <= online + rounding and online <= raw + rounding
+    assert offline <= route + rounding and route <= raw + rounding
+
+
+# The exponential mechanism.
+
+def test_a_constant_normaliser_is_exact_on_a_complete_chain():
+    for chain in (COMPLETE, Chain({s: {'x': 0.2, 'y': 0.7, 'z': 0.1} for s in 'xyz'}, 'x')):
+        mechanism = OfflineMechanism(chain, Privacy(2.0))
+        laws = joint(chain, 3, lambda word, output: exp(mechanism.log_probability(word, output)))
+        for output, weights in laws.items():
+            expected = marginals(chain, weights, 3) / sum(weights.values())
+            assert smooth_with_constant_normaliser(mechanism, output) == pytest.approx(
+                expected, abs=1e-9)
+            assert smooth(OnlineMechanism(chain, Privacy(2.0)), output) == pytest.approx(
+                expected, abs=1e-9)
+    with pytest.raises(ChainError, match='is constant'):
+        constant_normaliser_error(COMPLETE, Privacy(2.0), 3)
+
+
+@pytest.mark.parametrize('name', ['four', 'ring', 'split', 'four, structured', 'uneven'])
+def test_the_error_of_a_constant_normaliser(name):
+    """Its measure against `OfflineMechanism.log_probability`; and what the measure says."""
+    chain, n = MODELS[name], 3
+    for privacy in (Privacy(1.0), Privacy(6.0, 2)):
+        mechanism = OfflineMechanism(chain, privacy)
+        laws = joint(chain, n, lambda word, output: exp(mechanism.log_probability(word, output)))
+        exact = {output: marginals(chain, weights, n) for output, weights in laws.items()}
+        close = {output: smooth_with_constant_normaliser(mechanism, output) for output in laws}
+
+        def guess(beliefs):
+            return lambda output: [chain.states[i] for i in beliefs[output].argmax(axis=1)]
+
+        found = constant_normaliser_error(chain, privacy, n)
+        assert found.private == pytest.approx(expected_errors(chain, laws, lambda o: o) / n)
+        assert found.exact == pytest.approx(expected_errors(chain, laws, guess(exact)) / n)
+        assert found.approximate == pytest.approx(expected_errors(chain, laws, guess(close)) / n)
+        assert found.distance == pytest.approx(sum(
+            np.abs(exact[o] - exact[o][0].sum() * close[o]).sum() for o in laws) / 2 / n)
+        assert found.exact <= min(found.private, found.approximate) + 1e-12
+        assert found.distance < 0.05 and found.approximate < found.exact + 0.01
+
+
+def test_a_constant_normaliser_is_an_approximation():
+    assert constant_normaliser_error(FOUR, Privacy(2.0), 4).distance > 0.01
+
+
+@pytest.mark.parametrize('selection', ['causal', 'permute_and_flip'])
+def test_other_selections_have_no_constant_normaliser(selection):
+    mechanism = OfflineMechanism(FOUR, Privacy(1.0), selection=selection)
+    with pytest.raises(ConfigurationError, match=selection):
+        smooth_with_constant_normaliser(mechanism, ['s1'])
+
+
+def test_too_many_words_to_enumerate():
+    with pytest.raises(ChainError, match='more than 3000'):
+        constant_normaliser_error(grid(4), Privacy(1.0), 20)
+
+
+# What it is worth.
+
+def test_structured_chains():
+    chain = grid(3)
+    made = structured(chain, seed=3)
+    assert made == structured(chain, seed=3) != structured(chain, seed=4)
+    for state in chain.states:
+        chances = made.probabilities(state)
+        assert tuple(chances) == chain.successors(state)
+        likely = max(chances, key=chances.get)
+        assert chances[likely] == 0.9 and likely != state
+    forced = structured(Chain({'a': ['b'], 'b': ['b']}, 'a'))
+    assert forced.probabilities('a') == {'b': 1.0} and forced.probabilities('b') == {'b': 1.0}
+    with pytest.raises(ChainError):
+        structured(COMPLETE)
+
+
+def test_patrols_follow_the_chain():
+    walk = patrol(structured(FOUR), 50, Random(0))
+    assert FOUR.is_feasible(walk) and walk == patrol(structured(FOUR), 50, Random(0))
+
+
+def test_the_smoothed_route_errs_a_third_less():
+    """
+    On the depot's map with staying, five structured P, twenty patrols of 100 each.
+
+    Seeded, so it repeats; the standard errors leave a wide margin besides.
+    """
+    graph = read_graph(DEPOT, self_loops=True)
+    chain = Chain.from_graph(graph, graph.initial_state or next(iter(graph.successors)))
+    chains_ = [structured(chain, seed) for seed in range(5)]
+    for policy, epsilon in product(POLICIES, (1.0, 2.0, 3.0)):
+        errors = belief_errors(chains_, Privacy(epsilon), policy=policy)
+        print(policy, epsilon, errors)
+        margin = 3 * (errors.private[1] + errors.smoothed[1])
+        assert errors.smoothed[0] + margin < errors.private[0]
+        assert errors.filtered[0] < errors.private[0]
+        if epsilon >= 2:
+            assert errors.smoothed[0] < 2 / 3 * errors.private[0]
+
+
+def test_the_tables():
+    table = belief_table({'grid': grid(3)}, (2.0,), structures=2)
+    rows = [[cell.strip() for cell in line.split('|')[1:-1]] for line in table.splitlines()]
+    assert len(rows) == 3 and all(len(row) == 7 for row in rows) and rows[2][0] == 'grid (9)'
+    assert table == belief_table({'grid': grid(3)}, (2.0,), structures=2)
+    table = constant_normaliser_table({'four': FOUR}, 2, (1.0, 2.0))
+    assert len(table.splitlines()) == 4 and '| four (4), 2 | 2 |' in table

@@ -1,0 +1,431 @@
+"""The planned policy: against all policies on small chains, against guided on maps; its cache."""
+import tracemalloc
+import zlib
+from array import array
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from strategies import (chains, COMPLETE, exp_bounds, FOUR, grid, per_symbol, privacies,
+                        relaxed, RING, SPLIT, successor_maps)
+
+from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
+                       UnknownSymbolError)
+from symdp_ros.core import plan, targets
+from symdp_ros.core.accuracy import expected_accuracy
+from symdp_ros.core.plan import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
+from symdp_ros.maps.nav2 import read_nav2_graph
+
+MAPS = Path(__file__).parents[3] / 'shared' / 'data' / 'nav2'
+ALLOWED = TOLERANCE + 1.1e-4  # ties included
+BIASED = Chain({'a': {'b': 0.9, 'a': 0.1}, 'b': {'c': 0.05, 'a': 0.95}, 'c': {'a': 0.5, 'c': 0.5}},
+               'a')
+ONE_WAY = Chain({'a': ['b', 'c'], 'b': ['c'], 'c': ['a', 'b']}, 'a')
+SWING = Chain({'a': ['b', 'd'], 'b': ['a', 'c'], 'c': ['b', 'd'], 'd': ['c', 'a']}, 'a')  # period 2
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """Return a cache of the test's own."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    return tmp_path / 'symdp_ros'
+
+
+def planned(chain, epsilon, adjacency=1):
+    return OnlineMechanism(chain, Privacy(epsilon, adjacency), policy='planned')
+
+
+def walk(chain):
+    """Return P, shape (states, states)."""
+    found = np.zeros((len(chain), len(chain)))
+    for i, state in enumerate(chain.states):
+        for target, p in chain.probabilities(state).items():
+            found[i, chain.state_index[target]] = p
+    return found
+
+
+def channel(mechanism):
+    """Return μ(o | s, previous), shape (states, states, states)."""
+    chain = mechanism.chain
+    found = np.zeros((len(chain),) * 3)
+    for i, symbol in enumerate(chain.states):
+        for j, previous in enumerate(chain.states):
+            for o, p in mechanism.distribution(symbol, previous).items():
+                found[i, j, chain.state_index[o]] = p
+    return found
+
+
+def value(P, mu):
+    """Return the expected discounted matches from (s_t, o_{t−1}), by a linear solve."""
+    n = len(P)
+    moves = np.einsum('sjo,st->sjto', mu, P).reshape(n * n, n * n)
+    matches = np.einsum('sjs->sj', mu).ravel()
+    return np.linalg.solve(np.eye(n * n) - DISCOUNT * moves, matches).reshape(n, n)
+
+
+def value_by_sweeps(mechanism):
+    """Return the same for larger chains, to 10⁻⁶, by plain sweeps with a sparse matrix."""
+    n, mu, P = len(mechanism.chain), channel(mechanism), csr_array(walk(mechanism.chain))
+    rows = csr_array(mu.reshape(n * n, n))
+    matches = np.einsum('sjs->sj', mu)
+    U = np.zeros((n, n))
+    blocks = [rows[s * n:(s + 1) * n] for s in range(n)]
+    for _ in range(1_900):
+        later = P @ U  # [s, o']
+        U = matches + DISCOUNT * np.stack([block @ row for block, row in zip(blocks, later)])
+    return U
+
+
+def every_policy(chain, mechanism):
+    """Yield the channel of every assignment of targets, and of none, to the pairs."""
+    index, choices = chain.state_index, []
+    for _, previous in product(chain.states, chain.states):
+        feasible = chain.successors(previous)
+        rows = []
+        for target in feasible:
+            row = np.zeros(len(chain))
+            for state, p in mechanism.distribution(feasible[0], previous).items():
+                row[index[state]] = p
+            # The distribution about another target is the same, with two entries exchanged.
+            first = mechanism.target(feasible[0], previous)
+            row[[index[first], index[target]]] = row[[index[target], index[first]]]
+            rows.append(row)
+        choices.append(rows)
+    for rows in product(*choices):
+        yield np.array(rows).reshape((len(chain),) * 3)
+
+
+@pytest.mark.parametrize('epsilon', [0.5, 2.0, 5.0])
+@pytest.mark.parametrize('chain', [BIASED, ONE_WAY], ids=['biased', 'one way'])
+def test_no_assignment_of_targets_is_better(chain, epsilon):
+    """From every pair, by linear solves."""
+    mechanism, P = planned(chain, epsilon), walk(chain)
+    best = np.max([value(P, mu) for mu in every_policy(chain, OnlineMechanism(
+        chain, Privacy(epsilon), policy='guided'))], axis=0)
+    found = value(P, channel(mechanism))
+    assert (found >= best - 1e-9).all() and (found <= best + 1e-9).all()
+
+
+def best_by_policy_iteration(chain, epsilon):
+    """Return the largest values: Howard's policy iteration, with exact evaluation."""
+    mechanism, P = OnlineMechanism(chain, Privacy(epsilon), policy='guided'), walk(chain)
+    offsets, successors = chain.csr()
+    others, gain = mechanism.weights()
+    mu = channel(mechanism)
+    while True:
+        U = value(P, mu)
+        X = np.eye(len(chain)) + DISCOUNT * P @ U
+        new = mu.copy()
+        for o in range(len(chain)):
+            feasible = successors[offsets[o]:offsets[o + 1]]
+            for s in range(len(chain)):
+                best = feasible[np.argmax(X[s, feasible])]
+                earned = others[o] * X[s, feasible].sum() + gain[o] * X[s, best]
+                if earned > mu[s, o] @ X[s] + 1e-10:
+                    new[s, o] = 0
+                    new[s, o, feasible] = others[o]
+                    new[s, o, best] += gain[o]
+        if (new == mu).all():
+            return U
+        mu = new
+
+
+@pytest.mark.parametrize('chain', [FOUR, RING, SPLIT, SWING, grid(3), grid(3, staying=False),
+                                   grid(1)],
+                         ids=['four', 'ring', 'split', 'swing', 'grid', 'periodic grid', 'one'])
+@pytest.mark.parametrize('epsilon', [0.0, 0.5, 2.0, 5.0])
+def test_as_good_as_policy_iteration(chain, epsilon):
+    best = best_by_policy_iteration(chain, epsilon)
+    found = value(walk(chain), channel(planned(chain, epsilon)))
+    assert (found >= best - ALLOWED).all() and (found <= best + 1e-9).all()
+
+
+@relaxed
+@given(successor_maps(max_states=5), st.sampled_from([0.3, 2.0, 4.0]))
+def test_random_chains(rows, epsilon):
+    chain = Chain(rows, 's0')
+    best = best_by_policy_iteration(chain, epsilon)
+    found = value(walk(chain), channel(planned(chain, epsilon)))
+    guided = value(walk(chain), channel(OnlineMechanism(chain, Privacy(epsilon), policy='guided')))
+    assert (found >= best - ALLOWED).all() and (found >= guided - ALLOWED).all()
+
+
+@pytest.mark.parametrize('staying', [True, False])
+@pytest.mark.parametrize('name', ['route_sample', 'route_turtlebot3', 'route_turtlebot4',
+                                  'route_aws', 'bringup_warehouse'])
+def test_never_worse_than_guided_on_the_shared_maps(name, staying):
+    """From every pair, by an evaluation of both."""
+    chain = shared_map(name, staying)
+    found, guided = (value_by_sweeps(OnlineMechanism(chain, Privacy(2.0), policy=policy))
+                     for policy in ('planned', 'guided'))
+    assert (found >= guided - 1e-6).all()
+    assert found.mean() > guided.mean()
+
+
+def shared_map(name, staying=True):
+    file = MAPS / f'{name}_graph.geojson'
+    if not file.exists():
+        pytest.skip(f'{file} is not there')
+    graph = read_nav2_graph(file)
+    return Chain.from_graph(graph.with_self_loops() if staying else graph, [*graph.successors][0])
+
+
+@pytest.mark.parametrize('epsilon, guided, found', [(2.0, 0.519, 0.480), (3.0, 0.258, 0.229)])
+def test_published_errors_in_the_warehouse(epsilon, guided, found):
+    """DESIGN, section 1: n = 50, k = 1, staying allowed, averaged over (other) uniform walks."""
+    chain = shared_map('bringup_warehouse')
+    for policy, published in (('guided', guided), ('planned', found)):
+        error = expected_accuracy(OnlineMechanism(chain, Privacy(epsilon), policy=policy), 50)
+        assert error.error == pytest.approx(published, abs=0.015)
+
+
+def test_it_heeds_the_probabilities():
+    """While the robot is still at the fork, the way it will probably take is aimed at."""
+    for b, target in ((0.05, 'c'), (0.5, 'b'), (0.95, 'b')):
+        chain = Chain({'a': {'b': b, 'c': 1 - b}, 'b': {'b': 1}, 'c': {'c': 1}}, 'a')
+        assert planned(chain, 2.0).target('a', 'a') == target
+
+
+# Targets, and what has none.
+
+@pytest.mark.parametrize('chain', [FOUR, RING, grid(3)], ids=['four', 'ring', 'grid'])
+def test_targets_can_follow(chain):
+    mechanism = planned(chain, 2.0)
+    for previous in chain.states:
+        assert mechanism.target(None, previous) is None
+        assert all(mechanism.target(s, previous) in chain.successors(previous)
+                   for s in chain.states)
+        uniform = mechanism.distribution(None, previous)
+        assert len(set(uniform.values())) == 1
+
+
+def test_where_no_match_can_be_had_there_is_no_target():
+    mechanism = planned(SPLIT, 2.0)
+    # p and q are never left for r and t. From r and t the robot may come over: p is aimed at.
+    assert mechanism.target('p', 'q') == 'p'
+    chain = Chain({'s': ['a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, 's')
+    mechanism = planned(chain, 2.0)
+    assert mechanism.target('a', 'b') is None and mechanism.target('a', 's') == 'a'
+    assert len(set(mechanism.distribution('a', 'b').values())) == 1
+    # Of period 2: an output that is out of step never meets the robot again.
+    assert planned(SWING, 2.0).target('a', 'a') is None
+    assert planned(SWING, 2.0).target('b', 'a') == 'b'
+
+
+def test_ties_go_by_the_order_of_successors():
+    for order in (['b', 'c'], ['c', 'b']):
+        chain = Chain({'a': ['a', *order], 'b': ['b', 'd'], 'c': ['c', 'd'], 'd': ['d', 'a']}, 'a')
+        assert planned(chain, 2.0).target('d', 'a') == order[0]
+
+
+def test_unknown_symbols_and_policies():
+    mechanism = planned(FOUR, 2.0)
+    with pytest.raises(UnknownSymbolError):
+        mechanism.privatize(['s1', 'hull'])
+    with pytest.raises(ConfigurationError, match='paper, guided, planned'):
+        OnlineMechanism(FOUR, Privacy(1.0), policy='plan')
+    assert FOUR.is_feasible(mechanism.privatize(['s1', None, 's3', 's3', 's0']))
+
+
+def test_causal_release_passes_it_through():
+    word = ['s3', 's0', 's3', 's1']
+    mechanism = OfflineMechanism(FOUR, Privacy(2.0), selection='causal', policy='planned')
+    assert mechanism.online.policy == 'planned'
+    assert FOUR.is_feasible(mechanism.privatize(word))
+
+
+@pytest.mark.parametrize('epsilon', [0.5, 3.0])
+def test_on_the_complete_chain_there_is_nothing_to_plan(epsilon):
+    names = ['x', 'y', 'z', 'u']
+    listed = Chain({'x': {'x': 0.7, 'y': 0.1, 'z': 0.1, 'u': 0.1}, 'y': names, 'z': names,
+                    'u': names}, 'x')
+    for chain in (listed, COMPLETE):
+        assert planned(chain, epsilon).targets is None
+        assert all(planned(chain, epsilon).target(s, o) == s
+                   for s, o in product(chain.states, chain.states))
+    mechanism = OnlineMechanism(listed, Privacy(epsilon))
+    table = planned_targets(listed, Privacy(epsilon), *mechanism.weights())
+    assert all([*table.row(o)] == [1, 2, 3, 4, 0] if o else True for o in range(4))
+    assert [*table.row(0)] == [1, 2, 3, 4, 0]
+
+
+def test_states_of_many_successors():
+    arms = 300
+    rows = {'hub': [f'{i}' for i in range(arms)], **{f'{i}': ['hub', f'{i}'] for i in range(arms)}}
+    mechanism = planned(Chain(rows, 'hub'), 8.0)
+    assert all(isinstance(mechanism.targets.row(o), array) for o in (0, 1, arms))
+    assert mechanism.target('299', 'hub') == '299' and mechanism.target('255', 'hub') == '255'
+
+
+def test_the_memory_that_planning_takes():
+    """24 bytes for each pair and some for the table: 1,000 states within 200 MB."""
+    chain = grid(15)
+    planned(FOUR, 1.0)  # compiles
+    tracemalloc.start()
+    try:
+        planned(chain, 2.0)
+        assert tracemalloc.get_traced_memory()[1] <= 60 * len(chain)**2 + 2e6
+    finally:
+        tracemalloc.stop()
+
+
+# Privacy.
+
+@relaxed
+@given(chains(max_states=5), privacies())
+def test_no_two_symbols_differ_by_more(chain, privacy):
+    """See test_online for the audit of words."""
+    mechanism = OnlineMechanism(chain, privacy, policy='planned')
+    largest, _ = exp_bounds(per_symbol(privacy.epsilon, privacy.adjacency))
+    for previous in chain.states:
+        rows = [mechanism.exact_distribution(s, previous) for s in (*chain.states, None)]
+        for state in chain.successors(previous):
+            chances = [row[state] for row in rows]
+            assert 0 < max(chances) <= largest * min(chances)
+
+
+def test_the_plan_is_of_public_data_alone():
+    """It does not change with what was privatized."""
+    mechanism = planned(FOUR, 2.0)
+    before = [bytes(mechanism.targets.row(o)) for o in range(4)]
+    mechanism.privatize(['s1', 's1', None] * 20)
+    assert before == [bytes(planned(FOUR, 2.0).targets.row(o)) for o in range(4)]
+
+
+# Large chains.
+
+@pytest.fixture
+def sparse(monkeypatch):
+    def use(most):
+        monkeypatch.setattr(targets, 'DENSE_STATES', 0)
+        monkeypatch.setattr(targets, 'MOST_PAIRS', most)
+    return use
+
+
+def near_value(mechanism, inside):
+    """
+    Return the expected discounted matches from pairs (s_t, o_{t−1}) inside.
+
+    Nothing more is earned from (s_t, o_t) outside, unless they match, or (s_{t+1}, o_t) outside.
+    """
+    P, mu = walk(mechanism.chain), channel(mechanism)
+    n = len(P)
+    mu = mu * inside[:, :, None]
+    moves = np.einsum('sjo,so,st,to->sjto', mu, inside | np.eye(n, dtype=bool), P, inside)
+    return np.linalg.solve(np.eye(n * n) - DISCOUNT * moves.reshape(n * n, n * n),
+                           np.einsum('sjs->sj', mu).ravel()).reshape(n, n)
+
+
+@pytest.mark.parametrize('most', [0, 120, 300, 10**6])
+@pytest.mark.parametrize('chain', [grid(4), grid(4, staying=False)], ids=['staying', 'moving'])
+def test_large_chains_are_planned_within_the_radius(chain, most, sparse):
+    dense = value(walk(chain), channel(planned(chain, 2.0)))
+    sparse(most)
+    guided = OnlineMechanism(chain, Privacy(2.0), policy='guided')
+    mechanism = planned(chain, 2.0)
+    assert mechanism.targets.radius == guided.targets.radius
+    inside = np.array([[guided.target(s, o) is not None for o in chain.states]
+                       for s in chain.states])
+    for (i, s), (j, o) in product(enumerate(chain.states), enumerate(chain.states)):
+        if not inside[i, j]:
+            assert mechanism.target(s, o) is None
+    found, before = near_value(mechanism, inside), near_value(guided, inside)
+    assert (found >= before - NEAR_TOLERANCE - 1e-3).all()
+    if inside.all():
+        assert (value(walk(chain), channel(mechanism)) >= dense - NEAR_TOLERANCE).all()
+
+
+# The cache.
+
+LARGE = grid(15)
+
+
+def rows(mechanism):
+    return [bytes(mechanism.targets.row(o)) for o in range(len(mechanism.chain))]
+
+
+@pytest.fixture
+def unsolved(monkeypatch):
+    """Fail where a plan is made."""
+    def fails():
+        def solve(*_):
+            raise AssertionError('the plan is made again')
+        monkeypatch.setattr(plan, '_solve', solve)
+    return fails
+
+
+def test_a_plan_is_kept(cache, unsolved):
+    made = rows(planned(LARGE, 2.0))
+    files = [*cache.iterdir()]
+    assert len(files) == 1 and files[0].stat().st_mode & 0o777 == 0o600
+    unsolved()
+    assert rows(planned(LARGE, 2.0)) == made
+    for epsilon, adjacency in ((2.5, 1), (2.0, 2)):
+        with pytest.raises(AssertionError, match='again'):
+            planned(LARGE, epsilon, adjacency)
+    with pytest.raises(AssertionError, match='again'):
+        planned(grid(15, staying=False), 2.0)
+
+
+def test_large_plans_of_pairs_are_kept_too(cache, unsolved, sparse):
+    sparse(45_000)
+    made = rows(planned(LARGE, 2.0))
+    unsolved()
+    assert rows(planned(LARGE, 2.0)) == made
+    sparse(49_000)
+    with pytest.raises(AssertionError, match='again'):
+        planned(LARGE, 2.0)
+
+
+def signed(data):
+    packed = zlib.compress(data)
+    return sha256(packed).digest() + packed
+
+
+@pytest.mark.parametrize('damage', [
+    lambda content: b'', lambda content: content[:20], lambda content: content[:-1],
+    lambda content: content[:50] + bytes([content[50] ^ 1]) + content[51:],
+    lambda content: signed(b''), lambda content: signed(bytes(4 * 225**2 + 4)),
+    lambda content: signed(bytes(4 * 225**2 - 4)),
+    lambda content: sha256(b'x').digest() + b'x',
+    lambda content: signed(b'\xff' * (4 * 225**2))])
+def test_a_damaged_file_is_ignored_and_replaced(cache, damage, unsolved):
+    made = rows(planned(LARGE, 2.0))
+    file, = cache.iterdir()
+    content = file.read_bytes()
+    file.write_bytes(damage(content))
+    assert rows(planned(LARGE, 2.0)) == made
+    assert file.read_bytes() == content and [*cache.iterdir()] == [file]
+
+
+def test_a_cache_that_cannot_be_used_is_harmless(cache, tmp_path, monkeypatch):
+    made = rows(planned(LARGE, 2.0))
+    file, = cache.iterdir()
+    file.unlink()
+    file.mkdir()
+    assert rows(planned(LARGE, 2.0)) == made
+    assert [*cache.iterdir()] == [file]
+    (tmp_path / 'file').write_text('')
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'file'))
+    assert rows(planned(LARGE, 2.0)) == made
+
+
+def test_where_the_cache_is(tmp_path, monkeypatch):
+    monkeypatch.setenv('HOME', str(tmp_path / 'home'))
+    for unset in (None, '', 'relative'):
+        monkeypatch.delenv('XDG_CACHE_HOME')
+        if unset is not None:
+            monkeypatch.setenv('XDG_CACHE_HOME', unset)
+        planned(LARGE, 2.0)
+        monkeypatch.setenv('XDG_CACHE_HOME', '')
+    assert len([*(tmp_path / 'home' / '.cache' / 'symdp_ros').iterdir()]) == 1
+
+
+def test_small_plans_are_not_kept(cache):
+    planned(grid(5), 2.0)
+    assert not cache.exists()

@@ -1,0 +1,205 @@
+"""Open-RMF buildings: the shared maps' numbers, labels, lifts, positions, damage."""
+from math import cos, hypot, radians
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import ChainError
+from symdp_ros.core.graph import structure
+from symdp_ros.maps import read_chain, read_graph
+
+RMF = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rmf'
+
+#: From the maps' own description: file, graph → states, edges, named, period.
+MAPS = {
+    ('office', None): (29, 60, 14, 1),
+    ('hotel', 0): (55, 116, 10, 1),
+    ('hotel', 1): (20, 38, 5, 2),
+    ('hotel', 2): (54, 114, 9, 1),
+    ('triple_H', None): (23, 44, 8, 2),
+}
+
+#: Two floors, one lift that stops at both, one that has doors on one alone; two graphs.
+BUILDING = """\
+coordinate_system: reference_image
+levels:
+  L1:
+    elevation: 0
+    lanes:
+      - [1, 2, {bidirectional: [4, true], graph_idx: [2, 0], orientation: [1, ""]}]
+      - [2, 3, {bidirectional: [4, false], graph_idx: [2, 0]}]
+      - [3, 1, {graph_idx: [2, 0]}]
+      - [3, 1, {graph_idx: [2, 0]}]
+      - [3, 4, {bidirectional: [4, true], graph_idx: [2, 0]}]
+      - [1, 2, {bidirectional: [4, true], graph_idx: [2, 2]}]
+    measurements:
+      - [0, 1, {distance: [3, 5]}]
+    vertices:
+      - [0, 0, 0, ""]
+      - [60, 80, 0, hall]
+      - [20, 10, 0, "", {lift_cabin: [1, lift_a]}]
+      - [30, 10, 0, "", {lift_cabin: [1, lift_b]}]
+      - [40, 10, 0, 12, {is_charger: [4, true]}]
+    walls:
+      - [0, 1, {alpha: [3, 1]}]
+  L2:
+    elevation: 8
+    lanes:
+      - [0, 1, {bidirectional: [4, true], graph_idx: [2, 0]}]
+      - [0, 2, {bidirectional: [4, true]}]
+    vertices:
+      - [20, 10, 0, "", {lift_cabin: [1, lift_a]}]
+      - [30, 10, 0, hall, {lift_cabin: [1, lift_b]}]
+      - [50, 25, 0, ""]
+lifts:
+  lift_a: {level_doors: {L1: [door_a], L2: [door_a]}, x: 20, y: 10}
+  lift_b: {level_doors: {L1: [door_b], L2: []}, x: 30, y: 10}
+name: house
+"""
+
+
+@pytest.fixture
+def building(tmp_path):
+    """Return a function that writes a building, with replacements, and reads it."""
+    def read(*replacements, text=BUILDING, **options):
+        for old, new in replacements:
+            assert old in text
+            text = text.replace(old, new)
+        file = tmp_path / 'house.building.yaml'
+        file.write_text(text)
+        return read_graph(file, **options)
+    return read
+
+
+@pytest.mark.parametrize('name, graph', MAPS)
+def test_the_shared_maps(name, graph):
+    file = RMF / f'{name}.building.yaml'
+    if not file.exists():
+        pytest.skip(f'the shared data folder is absent: {file.name}')
+    found = read_graph(file, graph=graph)
+    measured = structure(found)
+    named = sum(state not in found.unnamed for state in found.successors)
+    assert (measured.states, measured.edges, named, measured.period) == MAPS[name, graph]
+    assert measured.strong_components == 1 and not measured.isolated and not measured.dead_ends
+    assert set(found.positions) == set(found.lines) == set(found.successors)
+
+
+def test_floors_of_a_shared_map_join_only_through_lifts():
+    file = RMF / 'hotel.building.yaml'
+    if not file.exists():
+        pytest.skip('the shared data folder is absent: hotel.building.yaml')
+    floors = [read_graph(file, graph=0, level=level) for level in ('L1', 'L2', 'L3')]
+    assert sum(len(floor.successors) for floor in floors) == 55
+    assert sum(structure(floor).edges for floor in floors) == 116 - 2 * 3 * 2
+    with pytest.raises(ChainError, match=r'hotel.*the graphs 0, 1, 2: choose one'):
+        read_graph(file)
+
+
+def test_states_moves_and_lifts(building):
+    found = building(graph=0)
+    assert {state: set(row) for state, row in found.successors.items()} == {
+        'L1/hall': {'L1/2'}, 'L1/2': {'L1/hall', 'L1/3', 'L2/0'}, 'L1/3': {'L1/hall', '12'},
+        '12': {'L1/3'}, 'L2/0': {'L2/hall', 'L2/2', 'L1/2'}, 'L2/hall': {'L2/0'},
+        'L2/2': {'L2/0'}}
+    assert found.unnamed == {'L1/2', 'L1/3', 'L2/0', 'L2/2'}
+    assert found.repeated == 1
+    assert found.lines['L1/hall'] == 16 and found.initial_state is None
+    assert list(found.successors) == ['L1/hall', 'L1/2', 'L1/3', '12', 'L2/0', 'L2/hall', 'L2/2']
+    assert read_chain(found.source, '12', graph=0).is_feasible(['L1/3', 'L1/hall', 'L1/2'])
+
+
+def test_one_level_and_another_graph(building):
+    assert building(graph=2).successors == {'hall': ['L1/2'], 'L1/2': ['hall']}
+    upper = building(level='L2')
+    assert set(upper.successors) == {'L2/0', 'hall', 'L2/2'}  # one hall alone: its name will do
+    assert upper.successors['L2/0'] == ['hall', 'L2/2']
+
+
+def test_names_that_are_used_again(building):
+    found = building(('[40, 10, 0, 12,', '[40, 10, 0, hall,'), graph=0)
+    assert list(found.successors) == ['L1/1/hall', 'L1/2', 'L1/3', 'L1/4/hall', 'L2/0', 'L2/hall',
+                                      'L2/2']
+    found = building(('[40, 10, 0, 12,', '[40, 10, 0, L1/2,'), graph=0)
+    assert 'L1/2' in found.unnamed and 'L1/L1/2' in found.successors
+
+
+def test_positions(building):
+    found = building(graph=0)
+    assert found.positions['L1/hall'] == pytest.approx((3, -4))  # 5 m for 100 pixels
+    assert found.positions['L2/2'] == (50, -25)                  # no measurements: pixels
+    assert building(('reference_image', 'cartesian_meters'), graph=0).positions['L2/2'] == (50, 25)
+    globe = building(('reference_image', 'wgs84'), ('[20, 10, 0', '[103.7, 1.3, 0'),
+                     ('[50, 25, 0', '[103.7009, 1.3009, 0'), graph=0).positions['L2/2']
+    assert hypot(*globe) == pytest.approx(100.1 * hypot(1, cos(radians(1.3))), rel=1e-3)
+
+
+@pytest.mark.parametrize('old, new, line, text', [
+    ('levels:', 'levels: []\nfloors:', 2, 'levels must be a map'),
+    ('  L2:\n', '  L1:\n', 22, "levels has 'L1' twice"),
+    ('- [1, 2, {bidirectional: [4, true], graph_idx: [2, 0], o', '- [1, 9, {o', 6,
+     'joins vertex 9'),
+    ('- [2, 3, {bid', '- [2, -3, {bid', 7, 'whole number of at least 0'),
+    ('- [2, 3, {bid', '- [2, x, {bid', 7, 'whole number of at least 0'),
+    ('bidirectional: [4, false]', 'bidirectional: [4, maybe]', 7, 'must be true or false'),
+    ('bidirectional: [4, false]', 'bidirectional: [1, "false"]', 7, 'must be of type 4'),
+    ('bidirectional: [4, false]', 'bidirectional: true', 7, 'bidirectional must be a list'),
+    ('[3, 1, {graph_idx: [2, 0]}]\n      - [3, 1', '[3]\n      - [3, 1', 8, '2 are needed'),
+    ('[2, 2]', '[2, -1]', 11, 'graph_idx must be a whole number'),
+    ('[2, 2]', '[2, !!python/name:os.system 1]', 11, 'graph_idx must be a whole number'),
+    ('distance: [3, 5]', 'distance: [3, 0]', 13, 'a measurement must'),
+    ('distance: [3, 5]', 'length: [3, 5]', 13, 'no distance'),
+    ('- [0, 1, {distance', '- [1, 1, {distance', 13, 'a measurement must'),
+    ('[60, 80, 0, hall]', '[60, 80]', 16, '4 are needed'),
+    ('[60, 80, 0, hall]', '[60, .inf, 0, hall]', 16, 'must be a finite number'),
+    ('[60, 80, 0, hall]', '[60, 80, 0, [hall]]', 16, 'must be a name'),
+    ('[60, 80, 0, hall]', '[60, 80, 0, !door hall]', 16, 'must be a name'),
+    ('- [60, 80, 0, hall]', '- &a [60, 80, 0, hall, {<<: *a}]', 16, 'must be a name'),
+    ('[1, lift_a]}]\n      - [30, 10, 0, "",', '[1, lift_c]}]\n      - [30, 10, 0, "",', 17,
+     "the lift 'lift_c', which is not in the file"),
+    ('lift_a: {level', 'lift_x: {level', 17, "the lift 'lift_a', which is not in the file"),
+    ('name: house', 'name:', None, 'probably cut off'),
+    ('reference_image', '[]', 1, 'coordinate_system must be a name'),
+    ('- [50, 25, 0, ""]', '- [50, 25, 0, "a', None, 'not valid YAML'),
+])
+def test_damage_is_told_with_its_line(building, old, new, line, text):
+    with pytest.raises(ChainError) as caught:
+        building((old, new), graph=0)
+    where = 'house.building.yaml' if line is None else f'house.building.yaml, line {line}:'
+    assert where in str(caught.value) and text in str(caught.value)
+
+
+@pytest.mark.parametrize('options, text', [
+    ({}, 'the graphs 0, 2: choose one'),
+    ({'graph': 1}, 'there is no graph 1: choose one of 0, 2'),
+    ({'graph': -1}, 'there is no graph -1'),
+    ({'graph': 2, 'level': 'L2'}, 'level L2: there is no graph 2: choose one of 0'),
+    ({'graph': 0, 'level': 'L3'}, "there is no level 'L3': it has L1, L2"),
+])
+def test_wrong_choices(building, options, text):
+    with pytest.raises(ChainError, match='house.building.yaml: ') as caught:
+        building(**options)
+    assert text in str(caught.value)
+
+
+def test_no_lanes(building):
+    with pytest.raises(ChainError, match='there are no lanes'):
+        building(text='levels: {L1: {vertices: [[0, 0, 0, a]], lanes: []}}\nname: house\n')
+    with pytest.raises(ChainError, match='there are no lanes'):
+        building(text='levels: {}\nname: house\n')
+
+
+def test_a_file_that_is_cut_off_is_refused(building):
+    lines = BUILDING.splitlines(keepends=True)
+    for end in range(1, len(lines)):
+        with pytest.raises(ChainError):
+            building(text=''.join(lines[:end]), graph=0)
+
+
+def test_aliases_cannot_blow_up(building):
+    many = ', '.join(['[0, 0, 0, ""]'] * 3000)
+    levels = ', '.join(f'M{i}: *m' for i in range(3000))
+    text = f'levels: {{L: &m {{vertices: [{many}], lanes: [[0, 1]]}}, {levels}}}\nname: house\n'
+    with pytest.raises(ChainError, match='line 1: .*entries with what its aliases repeat'):
+        building(text=text)
+    with pytest.raises(ChainError, match='nested too deeply'):
+        building(text='levels: ' + '[' * 100_000)
