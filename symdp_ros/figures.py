@@ -1,4 +1,4 @@
-"""Figures, for people: routes on a map."""
+"""Figures, for people: routes on a map, curves."""
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.graph import TransitionGraph
 
@@ -14,23 +14,54 @@ def draw_routes(graph: TransitionGraph, routes, path) -> None:
     :param path: the file to write; its suffix (.svg, .png, .pdf) tells the format.
     :raises ConfigurationError: matplotlib is missing, or the map has no positions.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ConfigurationError('figures need matplotlib: install it (extra `plot`)') from None
     if not graph.positions:
         raise ConfigurationError(f'{graph.place()}the map has no positions to draw')
     (left, right), (bottom, top) = _box(graph)
     height = min(8.0, max(2.0, 4.6 * (top - bottom) / (right - left)))
-    figure = Figure(figsize=(4.8 * len(routes), 0.5 + height), layout='constrained')
-    FigureCanvasAgg(figure)
+    figure = _figure(4.8 * len(routes), 0.5 + height)
     axes = figure.subplots(1, len(routes), squeeze=False)[0]
     for axis, (title, word), colour in zip(axes, routes.items(), _COLOURS, strict=False):
         _draw_map(axis, graph)
         _draw_route(axis, graph, word, colour)
         axis.set_title(title, fontsize=11, color=colour)
-    figure.savefig(path, metadata={'Date': None} if str(path).endswith('.svg') else None)
+    _save(figure, path)
+
+
+def draw_curves(curves, path, *, x: str, y: str, title: str) -> None:
+    """
+    Draw curves with error bars in one picture.
+
+    :param curves: name → (x, y, standard error) of each point, ascending.
+    :param path: the file to write; its suffix (.svg, .png, .pdf) tells the format.
+    :raises ConfigurationError: matplotlib is missing.
+    """
+    figure = _figure(6.4, 4.2)
+    axis = figure.subplots()
+    for (name, points), marker in zip(curves.items(), 'os^Dv', strict=False):
+        axis.errorbar(*zip(*points, strict=True), label=name, marker=marker, ms=4, lw=1.4,
+                      capsize=2)
+    axis.set(xlabel=x, ylabel=y, title=title, ylim=(0, 1))
+    axis.grid(alpha=0.3)
+    axis.legend(frameon=False)
+    _save(figure, path)
+
+
+def _figure(width, height):
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ConfigurationError('figures need matplotlib: install it (extra `plot`)') from None
+    figure = Figure(figsize=(width, height), layout='constrained')
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _save(figure, path):
+    try:
+        figure.savefig(path, metadata={'Date': None} if str(path).endswith('.svg') else None)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f'{path} cannot be written: {error}') from None
 
 
 def _box(graph):

@@ -4,9 +4,9 @@ import os
 import sys
 
 from symdp_ros import SymdpError, __version__
-from symdp_ros.cli import automaton, check, demo, ledger, release
+from symdp_ros.cli import automaton, calibrate, check, demo, ledger, release
 
-COMMANDS = (check, demo, release, ledger, automaton)
+COMMANDS = (check, calibrate, demo, release, ledger, automaton)
 
 
 def main(arguments=None) -> int:

@@ -7,7 +7,7 @@ from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import POLICIES
 from symdp_ros.core.privacy import Privacy
 
-MECHANISMS = ('exponential', 'permute_and_flip', 'causal')
+MECHANISMS = ('exponential', 'permute_and_flip', 'causal', 'auto')
 
 
 def add_parser(commands) -> None:
@@ -27,7 +27,8 @@ def add_parser(commands) -> None:
     chain.add_argument('--epsilon', type=float, required=True, help='ε ≥ 0: smaller is more private')
     chain.add_argument('--adjacency', type=int, default=1, help='k ≥ 1; default: 1')
     chain.add_argument('--mechanism', choices=MECHANISMS, default='exponential',
-                       help='default: exponential')
+                       help='auto: as errs least, from chain, ε, k and length alone; default: '
+                            'exponential')
     chain.add_argument('--policy', choices=POLICIES, default='guided',
                        help='of causal; default: guided')
     ledger = parser.add_argument_group('ledger')

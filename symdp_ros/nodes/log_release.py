@@ -24,8 +24,9 @@ _Type = Parameter.Type
 
 SETTINGS = (
     *CHAIN, *PRIVACY,
-    Setting('mechanism', _Type.STRING, 'exponential', 'how a log is privatized',
-            choices=SELECTIONS),
+    Setting('mechanism', _Type.STRING, 'exponential',
+            'how a log is privatized; auto: as errs least for its length',
+            choices=(*SELECTIONS, 'auto')),
     POLICY, *INPUT, unknown_symbol(*UNKNOWN_SYMBOL),
     Setting('log_dir', _Type.STRING, None, 'where logs are: recordings, .csv and .jsonl'),
     Setting('release_dir', _Type.STRING, None, 'where releases go; not log_dir'),

@@ -19,18 +19,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from symdp_ros.core.accuracy import best_mechanism
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import BudgetError, ConfigurationError, LogError, SymdpError
-from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.symbols import parse_symbol_map
 from symdp_ros.logs import LogFile, list_logs, read_log, release_name, sample, write_log
 from symdp_ros.release.ledger import Charge, Ledger, LedgerFile
 
 _STAGING = '.staging-'
+_JUDGED = 200  # symbols
 KINDS = ('released', 'already released', 'refused', 'failed')
 
 
@@ -41,6 +44,8 @@ class ReleaseSettings:
     value=state items.
 
     What `digest` covers decides which releases are the same; the rest is how they look.
+    `mechanism` may be 'auto': for each log the one that is expected to err least, chosen from
+    chain, ε, k and the log's length alone.
     """
 
     chain: Chain
@@ -68,7 +73,7 @@ class ReleaseSettings:
                     'no_region': sorted(self.no_region), 'symbol_map': sorted(self.symbol_map)}
         if self.sampling == 'period':
             sampling |= {'period': self.period, 'input_timeout': self.input_timeout}
-        causal = {'policy': self.policy} if self.mechanism == 'causal' else {}
+        causal = {'policy': self.policy} if self.mechanism in ('causal', 'auto') else {}
         return {'chain': self.chain.digest(), 'epsilon': self.privacy.epsilon,
                 'adjacency': self.privacy.adjacency, 'mechanism': self.mechanism, **causal,
                 **sampling, 'topic': self.topic, 'field': self.field}
@@ -187,9 +192,9 @@ class Releaser:
         if ledger is not None and self._directory in ledger.path.resolve().parents:
             raise ConfigurationError(f'the ledger {ledger.path} is inside the release directory: '
                                      'keep it where no reader of releases can get at it')
-        self._mechanism = OfflineMechanism(
-            settings.chain, settings.privacy, selection=settings.mechanism,
-            policy=settings.policy, random=random)
+        self._random, self._mechanisms = random, {}
+        if settings.mechanism != 'auto':
+            self._mechanism_for(1)  # tried now, so that what is wrong is said at the start
         # Locked, so that no other process takes a staging directory that is just being made for
         # an abandoned one.
         with _locked(self._directory):
@@ -254,9 +259,10 @@ class Releaser:
                 return self._again(log, charge, content, length)
             self._ledger.check(self._subject, self._settings.privacy.epsilon, log.id,
                                **self._budgets)
+        mechanism = self._mechanism_for(max(map(len, words)))
         for word in words:
-            self._mechanism.check(len(word))
-        released = [self._mechanism.privatize(word) for word in words]
+            mechanism.check(len(word))
+        released = [mechanism.privatize(word) for word in words]
         with self._staged(released) as staged:
             if self._ledger is None:
                 files = [(self._free_path(log.id, None, i, len(staged)), *file)
@@ -274,6 +280,19 @@ class Releaser:
                 return self._again(log, charge, content, length)
             paths = [self._publish(file) for file in self._ledger.files(charge.number)]
         return Outcome(log.id, 'released', length, tuple(paths))
+
+    def _mechanism_for(self, length) -> OfflineMechanism:
+        """Return the mechanism for words of up to this length."""
+        settings = self._settings
+        selection = settings.mechanism
+        if selection == 'auto':
+            selection = chosen_selection(settings.chain, settings.privacy, length,
+                                         settings.policy)
+        if selection not in self._mechanisms:
+            self._mechanisms[selection] = OfflineMechanism(
+                settings.chain, settings.privacy, selection=selection, policy=settings.policy,
+                random=self._random)
+        return self._mechanisms[selection]
 
     def _again(self, log, charge: Charge, content, length):
         if charge.content != content:
@@ -356,6 +375,19 @@ class Releaser:
         finally:
             for staging in abandoned:
                 staging.close()
+
+
+@lru_cache(maxsize=1000)
+def chosen_selection(chain: Chain, privacy: Privacy, length: int, policy: str) -> str:
+    """
+    Return the selection that `mechanism: auto` takes for a log of some length.
+
+    The one of least expected error (`core.accuracy.best_mechanism`), judged by words of up to 200
+    symbols: longer ones err as much per symbol, and would take long to judge.
+    """
+    selection = best_mechanism(chain, privacy, min(length, _JUDGED), policy=policy, walks=20)
+    too_long = length**2 * chain.edge_count > MOST_COUNTING_STEPS
+    return 'exponential' if selection == 'permute_and_flip' and too_long else selection
 
 
 class _Staging:

@@ -1,0 +1,130 @@
+"""`symdp calibrate FILE`: choose ε by what it does to a route."""
+import sys
+
+from symdp_ros.cli.check import add_chain_arguments, chain_of
+from symdp_ros.core.adversary import best_guess
+from symdp_ros.core.alternatives import fewest_differences
+from symdp_ros.core.calibration import LIVE, Calibration
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.privacy import Privacy
+
+EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
+_GUESSED = 'guided'  # the policy that the adversary's guess is told for
+
+
+def add_parser(commands) -> None:
+    """Add the subcommand to the parser."""
+    parser = commands.add_parser(
+        'calibrate', help='choose ε by what it does to a route',
+        description='Tells the ε that each mechanism needs for an expected error, the expected '
+                    'error by ε, and what an adversary can guess. No data is needed: routes are '
+                    "walks by the chain's probabilities, the same at every call.")
+    add_chain_arguments(parser)
+    parser.add_argument('--length', type=int, default=50, help='symbols of a route; default: 50')
+    parser.add_argument('--adjacency', type=int, default=1, help='k ≥ 1; default: 1')
+    parser.add_argument('--target-error', type=float, metavar='SHARE',
+                        help='the wanted share of symbols that are not the true ones')
+    parser.add_argument('--walks', type=int, default=40, help='routes to average over; default: 40')
+    parser.add_argument('--word', metavar='FILE',
+                        help='a log (stamp,symbol) to use instead of walks: the result is then as '
+                             'sensitive as the log')
+    parser.add_argument('--plot', metavar='FILE.png', help='draw the error by ε')
+    parser.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Print the tables; return 0."""
+    from rich.console import Console
+
+    if options.target_error is not None and not 0 < options.target_error < 1:
+        raise ConfigurationError('target-error must be between 0 and 1')
+    chain = chain_of(options)
+    word = _word(options, chain)
+    length = options.length if word is None else len(word)
+    calibration = Calibration(chain, options.adjacency, length, word=word, walks=options.walks)
+    calibration.error(LIVE[0], 1.0)  # says what is wrong with length, adjacency or walks
+    console = Console(highlight=False)
+    source = (f'averaged over {options.walks} walks by the chain’s probabilities' if word is None
+              else f'for the word of {options.word}')
+    console.print(f'[bold]{options.file}[/]: {len(chain)} states; {length} symbols, '
+                  f'k = {options.adjacency}; {source}')
+    if word is not None:
+        print('symdp calibrate: this result is as sensitive as the word it is made from',
+              file=sys.stderr)
+    if options.target_error is not None:
+        console.print(_needed(calibration, options))
+    table = calibration.table(EPSILONS)
+    console.print(_errors(chain, options, length, table, word is None))
+    console.print(_costs(options))
+    console.print(_alternatives(chain, options.adjacency))
+    if options.plot:
+        from symdp_ros.figures import draw_curves
+        draw_curves({name: [(epsilon, row[name].mean, row[name].standard_error)
+                            for epsilon, row in table.items()]
+                     for name in calibration.mechanisms()}, options.plot,
+                    x='ε', y='expected error per symbol',
+                    title=f'{length} symbols, k = {options.adjacency}')
+        console.print(f'drawn in {options.plot}')
+    return 0
+
+
+def _word(options, chain):
+    if options.word is None:
+        return None
+    from pathlib import Path
+
+    from symdp_ros.logs import read_log, sample
+
+    words = sample(read_log(Path(options.word)), chain.states)
+    return words[0] if words else None
+
+
+def _needed(calibration, options):
+    from rich.table import Table
+
+    table = Table(title=f'ε for an expected error of {options.target_error:g}',
+                  title_justify='left', show_header=False)
+    for name in calibration.mechanisms():
+        epsilon = calibration.epsilon_for(name, options.target_error)
+        table.add_row(name, 'above 60' if epsilon is None else f'{epsilon:.3g}')
+    return table
+
+
+def _errors(chain, options, length, rows, guessing):
+    from rich.table import Table
+
+    table = Table(title='expected error per symbol (± standard error)', title_justify='left')
+    table.add_column('ε', justify='right')
+    names = list(next(iter(rows.values())))
+    for name in names:
+        table.add_column(name, justify='right')
+    if guessing:
+        table.add_column(f"adversary's best guess is right ({_GUESSED})", justify='right')
+    for epsilon, row in rows.items():
+        cells = [f'{row[name].mean:.3f}' + (f' ± {row[name].standard_error:.3f}'
+                                            if row[name].standard_error else '')
+                 for name in names]
+        if guessing:
+            guess = best_guess(OnlineMechanism(chain, Privacy(epsilon, options.adjacency),
+                                               policy=_GUESSED), length, walks=options.walks)
+            cells.append(f'{guess.before:.3f} → {guess.after:.3f} ± {guess.standard_error:.3f}')
+        table.add_row(f'{epsilon:g}', *cells)
+    return table
+
+
+def _costs(options):
+    costs = ', '.join(f'{j / options.adjacency:.3g}' for j in range(1, 11))
+    return ('changing 1, 2, … 10 symbols costs, in multiples of ε: '
+            f'{costs}; live stands for causal release too')
+
+
+def _alternatives(chain, adjacency):
+    found = fewest_differences(chain)
+    if found.positions is None:
+        return 'no two routes of one length join the same ends on this map'
+    bound = '' if found.exact else 'at least '
+    advice = (f'; k = {adjacency} protects no real alternative: choose at least that'
+              if adjacency < found.positions else '')
+    return (f'two routes between the same ends can differ in as few as {bound}{found.positions} '
+            f'symbols{advice}')

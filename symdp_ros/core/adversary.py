@@ -1,0 +1,63 @@
+"""
+What an adversary gains who knows everything but the word.
+
+The adversary knows the chain, its P, ε, k, the mechanism and, in the worst case, every other
+position of the word; and guesses the true symbol at one position, chosen at random. Without the
+output the best guess is the most probable symbol a priori, where the prior is that of a walk by P.
+With it, Bayes over all that is unknown: the smoothed beliefs (`core.belief`) of an exact model.
+"""
+from dataclasses import dataclass
+from math import sqrt
+from random import Random
+
+import numpy as np
+
+from symdp_ros.core.accuracy import patrols
+from symdp_ros.core.belief import smooth
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.online import OnlineMechanism
+
+
+@dataclass(frozen=True)
+class Guess:
+    """How often the best guess of the region at a random time is right."""
+
+    before: float          # knowing P and the time, without the output
+    after: float           # with the whole output
+    standard_error: float  # of `after`, over the sampled words and outputs
+    walks: int
+
+
+def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50) -> Guess:
+    """
+    Return the chance that the best guess of s_t is right, for a random t, before and after.
+
+    For each of `patrols` (drawn from P) one output is drawn; given it, the chance that the guess
+    of largest belief is right is that belief, exactly. Only the average over words and outputs is
+    sampled. The seed of the outputs is fixed: the words are simulated, and the result repeats.
+
+    :param mechanism: the online one; a causal release is the same.
+    :param length: n ≥ 1.
+    """
+    chain, privacy = mechanism.chain, mechanism.privacy
+    prior = walk_distribution(chain, length).max(axis=1).mean()
+    drawing = OnlineMechanism(chain, privacy, policy=mechanism.policy, random=Random(length))
+    after = np.array([smooth(mechanism, drawing.privatize(word)).max(axis=1).mean()
+                      for word in patrols(chain, privacy, length, walks)])
+    return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
+
+
+def walk_distribution(chain: Chain, length: int) -> np.ndarray:
+    """Return P[s_t = s] of a walk by the chain's P: shape (length, states), from t = 1."""
+    here = np.zeros(len(chain))
+    here[chain.state_index[chain.initial_state]] = 1
+    result = np.empty((length, len(chain)))
+    if chain.is_complete:
+        result[:] = 1 / len(chain)
+        return result
+    offsets, targets = chain.csr()
+    chances = np.concatenate([list(chain.probabilities(state).values()) for state in chain.states])
+    for t in range(length):
+        here = np.bincount(targets, np.repeat(here, np.diff(offsets)) * chances, len(chain))
+        result[t] = here
+    return result

@@ -1,0 +1,92 @@
+"""The ε that a wanted error needs, from the chain alone."""
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from symdp_ros.core.accuracy import MOST_COUNTING_STEPS, accuracy, expected_accuracy
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import POLICIES, OnlineMechanism
+from symdp_ros.core.privacy import Privacy
+
+#: Names of mechanisms as people choose them: live ones by policy, then those for logs.
+LIVE = tuple(f'live, {policy}' for policy in POLICIES)
+LOGGED = ('exponential', 'permute_and_flip')
+MECHANISMS = (*LIVE, *LOGGED)
+
+_LARGEST_EPSILON = 60.0
+_TOLERANCE = 1e-3  # relative, of a solved ε
+
+
+@dataclass(frozen=True)
+class Error:
+    """Expected error per symbol, and the standard error of that (0: exact)."""
+
+    mean: float
+    standard_error: float
+
+
+class Calibration:
+    """
+    Expected error per symbol by mechanism and ε, for one chain, k and length.
+
+    :param word: the word whose error is meant; None: averaged over walks by P (see
+        `core.accuracy.patrols`), so that nothing sensitive is needed.
+    :param walks: how many.
+    """
+
+    def __init__(self, chain: Chain, adjacency: int, length: int, *,
+                 word: Sequence[str | None] | None = None, walks: int = 40):
+        self._chain, self._adjacency, self._length = chain, adjacency, length
+        self._word, self._walks = word, walks
+
+    def mechanisms(self) -> tuple[str, ...]:
+        """Return the mechanisms that can serve this length."""
+        steps = self._length**2 * self._chain.edge_count
+        return tuple(name for name in MECHANISMS
+                     if name != 'permute_and_flip' or steps * self._walks <= MOST_COUNTING_STEPS)
+
+    def error(self, name: str, epsilon: float) -> Error:
+        """
+        Return the expected error of a mechanism at ε.
+
+        Each ε has walks of its own, so a curve over ε has the noise that `standard_error` tells.
+        """
+        mechanism = self._mechanism(name, epsilon)
+        if self._word is not None:
+            return Error(accuracy(mechanism, self._word).mean / len(self._word), 0.0)
+        found = expected_accuracy(mechanism, self._length, walks=self._walks)
+        return Error(found.error, found.standard_error)
+
+    def epsilon_for(self, name: str, target: float) -> float | None:
+        """
+        Return the least ε at which the error is at most `target`, within 0.1 %; by bisection.
+
+        None where 60 is not enough.
+        """
+        low, high = 0.0, 1.0
+        while self.error(name, high).mean > target:
+            low, high = high, 2 * high
+            if high > _LARGEST_EPSILON:
+                return None
+        while high - low > _TOLERANCE * high:
+            middle = (low + high) / 2
+            if self.error(name, middle).mean > target:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def table(self, epsilons: Iterable[float]) -> dict[float, dict[str, Error]]:
+        """Return ε → mechanism → expected error."""
+        return {epsilon: {name: self.error(name, epsilon) for name in self.mechanisms()}
+                for epsilon in epsilons}
+
+    def _mechanism(self, name, epsilon):
+        privacy = Privacy(epsilon, self._adjacency)
+        if name in LIVE:
+            return OnlineMechanism(self._chain, privacy, policy=name.removeprefix('live, '))
+        if name in LOGGED:
+            return OfflineMechanism(self._chain, privacy, selection=name)
+        raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
+                                 + '; '.join(MECHANISMS))
