@@ -14,12 +14,11 @@ or, for an alphabet in which every symbol can follow every symbol,
 The YAML is composed, never constructed: no tag can make an object, and every message can name
 its line. Labels must be strings as YAML sees them; `no`, `1` or `null` have to be quoted.
 """
-from pathlib import Path
-
 import yaml
 
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.text_file import read_map_text
 
 _KEYS = ('initial_state', 'transitions', 'symbols')
 _TAG = 'tag:yaml.org,2002:'
@@ -43,12 +42,7 @@ def compose_yaml(path) -> yaml.Node:
 
     :raises ChainError: the file cannot be read, or is not YAML.
     """
-    try:
-        text = Path(path).read_text(encoding='utf-8')
-    except OSError as error:
-        raise ChainError(f'{path}: the file cannot be read: {error.strerror}') from None
-    except UnicodeDecodeError:
-        raise ChainError(f'{path}: the file is not UTF-8 text') from None
+    text = read_map_text(path)
     try:
         _check_depth(text, path)
         node = yaml.compose(text, Loader=_Loader)

@@ -7,10 +7,10 @@ the node ids as strings, in the order of the file. A graph names no initial stat
 """
 import json
 from math import isfinite
-from pathlib import Path
 
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.text_file import read_map_text
 
 
 def read_nav2_graph(path) -> TransitionGraph:
@@ -36,31 +36,34 @@ def read_nav2_graph(path) -> TransitionGraph:
         if node in positions:
             raise problem(f'node {node} is listed twice: give each node an id of its own')
         positions[node] = _point(feature, problem)
-    successors = {node: [] for node in positions}
+    successors = {node: {} for node in positions}  # as ordered sets
     repeated = 0
     for problem, start, end in edges:
         for node in (start, end):
             if node not in successors:
                 raise problem(f'the edge joins node {node}, which is not in the file')
-        if end in successors[start]:
-            repeated += 1
-        else:
-            successors[start].append(end)
-    return TransitionGraph(successors, None, str(path), positions, repeated=repeated)
+        repeated += end in successors[start]
+        successors[start][end] = None
+    return TransitionGraph({node: list(row) for node, row in successors.items()}, None, str(path), positions, repeated=repeated)
 
 
 def _features(path) -> list:
+    def members(pairs):
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            raise ChainError(f'{path}: an object of the file has a key twice')
+        return dict(pairs)
+
     try:
-        document = json.loads(Path(path).read_text(encoding='utf-8'))
-    except OSError as error:
-        raise ChainError(f'{path}: the file cannot be read: {error.strerror}') from None
-    except UnicodeDecodeError:
-        raise ChainError(f'{path}: the file is not UTF-8 text') from None
+        document = json.loads(read_map_text(path), object_pairs_hook=members)
     except json.JSONDecodeError as error:
         raise ChainError(f'{path}, line {error.lineno}: the file is not valid JSON: '
                          f'{error.msg}') from None
-    except RecursionError:
-        raise ChainError(f'{path}: the file is nested too deeply') from None
+    except ChainError:
+        raise
+    except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
+        raise ChainError(f'{path}: the file is nested too deeply, or has a number that is too '
+                         'long') from None
     features = document.get('features') if isinstance(document, dict) else None
     if not isinstance(features, list):
         raise ChainError(f'{path}: the file is JSON, but no GeoJSON FeatureCollection with a '
@@ -84,6 +87,6 @@ def _point(feature, problem) -> tuple[float, float]:
         x, y = (float(value) for value in coordinates[:2])
         if isfinite(x) and isfinite(y):
             return x, y
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise problem('its coordinates must be two finite numbers, [x, y]')

@@ -8,9 +8,9 @@ edge the neighbour, the compass direction and the cost. Edges are read as they a
 way. States are the ids as strings. A graph names no initial state.
 """
 from math import isfinite
-from pathlib import Path
 
 from symdp_ros.core.errors import ChainError
+from symdp_ros.core.text_file import read_map_text
 from symdp_ros.maps.map_graph import MapGraph
 
 _DIRECTIONS = ('N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW')
@@ -27,13 +27,7 @@ def read_patrolling_graph(path) -> MapGraph:
     :raises ChainError: with file and line, where a token is missing, left over, or not what it
         should be.
     """
-    try:
-        text = Path(path).read_text(encoding='utf-8')
-    except OSError as error:
-        raise ChainError(f'{path}: the file cannot be read: {error.strerror}') from None
-    except UnicodeDecodeError:
-        raise ChainError(f'{path}: the file is not UTF-8 text') from None
-    tokens = [(token, number) for number, line in enumerate(text.split('\n'), 1)
+    tokens = [(token, number) for number, line in enumerate(read_map_text(path).split('\n'), 1)
               for token in line.split()]
     if not tokens:
         raise ChainError(f'{path}: the file is empty')

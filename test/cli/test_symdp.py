@@ -82,6 +82,10 @@ def test_check_tells_what_cannot_be_reached(tmp_path):
     ('{"features": [{"properties": {"id": 1}}]}', 'feature 0: it has no startid'),
     ('{"features": [{"properties": {"id": 1}, "geometry": {"type": "Point", "coordinates": '
      '[0, NaN]}}]}', 'feature 0: its coordinates must be two finite numbers'),
+    ('{"features": [{"properties": {"id": 1}, "geometry": {"type": "Point", "coordinates": '
+     '[0, 1' + '0' * 400 + ']}}]}', 'feature 0: its coordinates must be two finite numbers'),
+    ('{"features": [{"properties": {"id": 1' + '0' * 5000 + '}}]}', 'a number that is too long'),
+    ('{"features": [], "features": []}', 'has a key twice'),
     ('{"features": [{"properties": {"id": 9, "startid": 1, "endid": 2}}]}',
      'feature 0: the edge joins node 1, which is not in the file'),
     ('{"features": [{"properties": {"startid": 1}}]}', 'feature 0: endid is None'),
@@ -93,6 +97,17 @@ def test_damaged_maps(tmp_path, content, text):
     assert run.returncode == 1
     assert text in run.stderr and 'damaged.geojson' in run.stderr
     assert 'Traceback' not in run.stderr
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path):
+    file = tmp_path / 'marked.geojson'
+    file.write_text('\ufeff' + (ROOT / 'config' / 'depot.geojson').read_text())
+    assert symdp('check', file).returncode == 0
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / 'pipe.yaml')
+    assert 'it is not a file' in symdp('check', tmp_path / 'pipe.yaml').stderr
 
 
 def test_a_node_that_is_listed_twice(tmp_path):

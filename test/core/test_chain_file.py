@@ -212,7 +212,7 @@ except ChainError as error:
 
 @pytest.mark.parametrize('name, said', [
     ('missing.yaml', ': the file cannot be read: No such file or directory'),
-    ('', ': the file cannot be read: Is a directory')])
+    ('', ': it is not a file')])
 def test_refuses_what_cannot_be_read(tmp_path, name, said):
     assert refused(tmp_path / name) == said
 
