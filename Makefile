@@ -23,7 +23,7 @@ unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMP
 endif
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 
-.PHONY: help setup demo test clean
+.PHONY: help setup demo test experiments tables clean
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +31,8 @@ help:
 	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson)'
 	@echo 'make test   every test'
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
+	@echo 'make experiments, make tables'
+	@echo '            the numbers and figures of docs/'
 	@echo 'make clean  remove the environment'
 
 setup: $(VENV)/.done
@@ -45,6 +47,12 @@ demo: setup
 
 test: setup
 	$(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal $(TEST_OPTIONS)
+
+experiments: setup
+	$(VENV)/bin/python -m symdp_ros.experiments docs/experiments
+
+tables: setup
+	$(VENV)/bin/python -m symdp_ros.tables docs/tables.md
 
 clean:
 	rm -rf $(VENV)

@@ -9,10 +9,10 @@ NAME = 'symdp_ros'
 VERSION = re.search(r"__version__ = '(.+)'", Path(NAME, '__init__.py').read_text()).group(1)
 
 # ROS 2 itself comes from the system, or from wheels of one distro, never mixed.
-JAZZY = ['ros-rclpy[fastrtps]==7.1.6', 'ros-std-msgs==5.3.6', 'ros-std-srvs==5.3.6',
-         'ros-diagnostic-msgs==5.3.6']
-KILTED = ['ros-rclpy[fastrtps]==9.1.2', 'ros-std-msgs==5.5.1', 'ros-std-srvs==5.5.1',
-          'ros-diagnostic-msgs==5.5.1']
+JAZZY = ['ros-rclpy[fastrtps]~=7.1.6', 'ros-std-msgs~=5.3.6', 'ros-std-srvs~=5.3.6',
+         'ros-diagnostic-msgs~=5.3.6']
+KILTED = ['ros-rclpy[fastrtps]~=9.1.2', 'ros-std-msgs~=5.5.1', 'ros-std-srvs~=5.5.1',
+          'ros-diagnostic-msgs~=5.5.1']
 
 setup(
     name=NAME,
@@ -23,7 +23,7 @@ setup(
     maintainer_email='maintainers@symdp.example.org',
     python_requires='>=3.10',
     packages=[NAME, *(f'{NAME}.{part}' for part in (
-        'core', 'maps', 'logs', 'release', 'ros', 'nodes', 'cli'))],
+        'core', 'maps', 'logs', 'release', 'ros', 'nodes', 'cli', 'experiments'))],
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
@@ -42,6 +42,7 @@ setup(
     zip_safe=True,
     entry_points={
         'console_scripts': [
+            f'belief = {NAME}.nodes.belief:main',
             f'privatizer = {NAME}.nodes.privatizer:main',
             f'log_release = {NAME}.nodes.log_release:main',
             f'patrol = {NAME}.nodes.patrol:main',

@@ -1,0 +1,31 @@
+"""`python -m symdp_ros.experiments DIRECTORY`: make the experiments' numbers, figures and page."""
+import json
+import re
+import sys
+from pathlib import Path
+
+from symdp_ros.experiments.page import page
+from symdp_ros.experiments.study import numbers
+
+
+def main(directory) -> None:
+    """Write numbers.json, the figures and index.md into a directory that exists."""
+    try:
+        from symdp_ros.experiments import figures
+    except ModuleNotFoundError:
+        sys.exit('figures need matplotlib: install it (extra `plot`)')
+    directory = Path(directory)
+    text = json.dumps(numbers(), indent=1, ensure_ascii=False)
+    text = re.sub(r'\[[^][{}]*\]', lambda found: ' '.join(found[0].split()), text)  # a list a line
+    (directory / 'numbers.json').write_text(text + '\n', encoding='utf-8')
+    found = json.loads(text)
+    figures.draw_town(directory / 'town.svg')
+    figures.draw_routes(found, directory / 'routes.svg')
+    figures.draw_errors(found['average_error'], directory / 'errors.svg')
+    (directory / 'index.md').write_text(page(found), encoding='utf-8')
+
+
+if __name__ == '__main__':
+    if len(sys.argv) != 2:
+        sys.exit('usage: python -m symdp_ros.experiments DIRECTORY')
+    main(sys.argv[1])
