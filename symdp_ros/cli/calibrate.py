@@ -44,10 +44,10 @@ def run(options) -> int:
     length = options.length if word is None else len(word)
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=options.walks)
     calibration.error(LIVE[0], 1.0)  # says what is wrong with length, adjacency or walks
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     source = (f'averaged over {options.walks} walks by the chain’s probabilities' if word is None
               else f'for the word of {options.word}')
-    console.print(f'[bold]{options.file}[/]: {len(chain)} states; {length} symbols, '
+    console.print(f'{options.file}: {len(chain)} states; {length} symbols, '
                   f'k = {options.adjacency}; {source}')
     if word is not None:
         print('symdp calibrate: this result is as sensitive as the word it is made from',

@@ -2,9 +2,6 @@
 import csv
 import json
 import sys
-from pathlib import Path
-
-from symdp_ros.core.errors import LedgerError
 
 
 def add_parser(commands) -> None:
@@ -23,9 +20,7 @@ def run(options) -> int:
     """Print the ledger; return 1 where it or its releases have a problem."""
     from symdp_ros.release.ledger import Ledger
 
-    if not Path(options.file).is_file():
-        raise LedgerError(f'there is no ledger {options.file}')
-    with Ledger(options.file) as ledger:
+    with Ledger(options.file, create=False) as ledger:
         charges, files = ledger.charges(), ledger.files()
         problems = ledger.problems()
         if options.export:
@@ -36,7 +31,7 @@ def run(options) -> int:
     for problem in problems:
         print(f'symdp ledger: {problem}', file=sys.stderr)
     if not options.export and not problems:
-        print(f'verified: {len(charges)} charges, {len(files)} released files')
+        print(f'verified; charges: {len(charges)}, released files: {len(files)}')
     return 1 if problems else 0
 
 
@@ -46,7 +41,7 @@ def _print(ledger, charges):
 
     from symdp_ros.release.ledger import as_text
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     table = Table(box=None, pad_edge=False, header_style='bold')
     for column, justify in (('#', 'right'), ('made (UTC)', 'left'), ('subject', 'left'),
                             ('log', 'left'), ('symbols', 'right'), ('ε', 'right'), ('k', 'right'),

@@ -65,7 +65,7 @@ def add_parser(commands) -> None:
 
 def run(options) -> int:
     """Release the logs; return 0 where all were."""
-    from symdp_ros.release.engine import Releaser, ReleaseSettings
+    from symdp_ros.release.engine import Releaser, ReleaseSettings, check_apart
     from symdp_ros.release.ledger import Ledger
 
     if (options.ledger is None) != (options.subject is None):
@@ -85,6 +85,8 @@ def run(options) -> int:
         **{name: getattr(options, name) for name in same})
     logs, skipped = _logs(options.logs)
     output = Path(options.output)
+    if options.ledger:
+        check_apart(options.ledger, output)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -112,9 +114,12 @@ def _logs(names):
             logs += listing.logs
             skipped += listing.skipped
         else:
-            logs.append(LogFile(path.name, path))
+            logs.append(LogFile(path.resolve().name, path))
     seen = set()
     for log in logs:
+        if not log.id.isprintable():
+            raise ConfigurationError(f'the name of the log {log.id!a} holds characters that cannot '
+                                     'be printed: rename it')
         if log.id in seen:
             raise ConfigurationError(f'two logs have the id {log.id!r}: a ledger could not tell '
                                      'them apart; rename one')
@@ -148,7 +153,7 @@ def _print(report, options, spent):
                       outcome.kind, outcome.reason or ', '.join(p.name for p in outcome.files))
     for name, reason in report.skipped:
         table.add_row(name, '', 'skipped', reason)
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     console.print(table)
     console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = {options.adjacency} for each log')
     if spent is not None:

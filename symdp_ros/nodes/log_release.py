@@ -4,6 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.task import Future
 from std_srvs.srv import Trigger
@@ -11,7 +12,7 @@ from std_srvs.srv import Trigger
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.offline import SELECTIONS
 from symdp_ros.logs import FORMATS, UNKNOWN_SYMBOL
-from symdp_ros.release.engine import Releaser, ReleaseSettings
+from symdp_ros.release.engine import Releaser, ReleaseSettings, check_apart
 from symdp_ros.release.ledger import Ledger, as_text
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.parameters import Setting
@@ -59,11 +60,14 @@ class LogRelease(ManagedNode):
     def __init__(self, *, random=None, **kwargs):
         super().__init__('log_release', SETTINGS, **kwargs)
         self._random = random
-        self._stop = threading.Event()
+        self._stop = threading.Event()  # of this activation
         self._worker = self._ledger = None
         self._running = 0
         self._active = False
-        self._services_made = []
+        # Made once: a service that is gone could not answer a call that is pending.
+        self.create_service(Trigger, '~/release', self._on_release,
+                            callback_group=ReentrantCallbackGroup())
+        self.create_service(Trigger, '~/status', self._on_status)
 
     def configure(self):
         settings = self.settings
@@ -84,6 +88,7 @@ class LogRelease(ManagedNode):
         if self._log_dir == self._release_dir:
             raise ConfigurationError('log_dir and release_dir are one directory: releases must be '
                                      'apart from what they hide')
+        check_apart(resolve_path(settings['ledger_file']), self._release_dir)
         self._ledger = Ledger(resolve_path(settings['ledger_file']))
         # Tried now, so that what is wrong is said at the start; it also finishes what was
         # interrupted.
@@ -91,15 +96,10 @@ class LogRelease(ManagedNode):
         for problem in self._ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
         self._tell(chain, chain_name, privacy)
-        self._stop.clear()
         self._worker = ThreadPoolExecutor(1, 'release')
-        self._services_made = [
-            self.create_service(Trigger, '~/release', self._on_release,
-                                callback_group=ReentrantCallbackGroup()),
-            self.create_service(Trigger, '~/status', self._on_status)]
 
     def activate(self):
-        self._stop.clear()
+        self._stop = threading.Event()
         self._active = True
         self.get_logger().info('active')
 
@@ -107,11 +107,15 @@ class LogRelease(ManagedNode):
         self._active = False
         self._stop.set()
 
+    def on_cleanup(self, state):
+        if self._running:
+            self.get_logger().error('a release is still running: deactivate the node, and clean up '
+                                    'when ~/status says that none is')
+            return TransitionCallbackReturn.FAILURE
+        return super().on_cleanup(state)
+
     def cleanup(self):
         self._stop.set()
-        for service in self._services_made:
-            self.destroy_service(service)
-        self._services_made = []
         if self._worker is not None:
             self._worker.shutdown(wait=True)  # at most one log is still being released
             self._worker = None
@@ -142,17 +146,16 @@ class LogRelease(ManagedNode):
             return response
         done = Future(executor=self.executor)
         self._running += 1
-        self._worker.submit(self._release_all, done)
+        self._worker.submit(self._release_all, done, self._stop)
         response.success, response.message = await done
         self._running -= 1
         return response
 
-    def _release_all(self, done):
+    def _release_all(self, done, stop):
         """Release what is to be released, on the worker's thread."""
         try:
             with Ledger(self._ledger.path) as ledger, self._releaser(ledger) as releaser:
-                report = releaser.release_directory(self._log_dir, self._stop.is_set,
-                                                    self._say)
+                report = releaser.release_directory(self._log_dir, stop.is_set, self._say)
             answer = report.ok, str(report)
         except SymdpError as error:
             answer = False, str(error)
@@ -170,6 +173,9 @@ class LogRelease(ManagedNode):
 
     def _on_status(self, request, response):
         subject = self.settings['subject']
+        if self._ledger is None:
+            response.message = 'the node is not configured'
+            return response
         try:
             logs = self._ledger.log_count(subject)
             spent = as_text(self._ledger.spent(subject))
@@ -180,7 +186,7 @@ class LogRelease(ManagedNode):
         response.success = True
         response.message = (
             f'{subject} has spent ε = {spent}' + (f' of {limit:g}' if limit else ', no limit')
-            + f'; {logs} logs released; '
+            + f'; logs released: {logs}; '
             + ('a release is running' if self._running else 'no release is running'))
         return response
 

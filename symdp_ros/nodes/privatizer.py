@@ -181,6 +181,8 @@ class Privatizer(ManagedNode):
             raise ConfigurationError('ledger_file needs a subject: name whose regions these are')
         from symdp_ros.release.ledger import Ledger
         self._ledger = Ledger(resolve_path(settings['ledger_file']))
+        for problem in self._ledger.problems():
+            self.get_logger().error(f'ledger: {problem}')
         if settings['subject_budget'] == 0:
             self.get_logger().info('subject_budget: 0.0, no limit')
 

@@ -15,10 +15,11 @@ import json
 import os
 import secrets
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -33,6 +34,10 @@ from symdp_ros.logs import LogFile, list_logs, read_log, release_name, sample, w
 from symdp_ros.release.ledger import Charge, Ledger, LedgerFile
 
 _STAGING = '.staging-'
+_LOCK = '.symdp_ros.lock'
+_PATIENCE = 10.0  # seconds to wait for another process that is starting
+_SUFFIXES = ('.csv', '.jsonl', '.db3', '.mcap')
+_STILL_RECORDED = 'still being recorded'
 _JUDGED = 200  # symbols
 KINDS = ('released', 'already released', 'refused', 'failed')
 
@@ -76,7 +81,7 @@ class ReleaseSettings:
         causal = {'policy': self.policy} if self.mechanism in ('causal', 'auto') else {}
         return {'chain': self.chain.digest(), 'epsilon': self.privacy.epsilon,
                 'adjacency': self.privacy.adjacency, 'mechanism': self.mechanism, **causal,
-                **sampling, 'topic': self.topic, 'field': self.field}
+                **sampling, 'topic': f'/{self.topic.lstrip("/")}', 'field': self.field}
 
     def digest(self) -> str:
         """Return a SHA-256 (hex) of `described`."""
@@ -189,21 +194,21 @@ class Releaser:
         self._ledger, self._subject = ledger, subject
         self._budgets = {'budget': budget, 'subject_budget': subject_budget}
         self._hand_out_again = hand_out_again
-        if ledger is not None and self._directory in ledger.path.resolve().parents:
-            raise ConfigurationError(f'the ledger {ledger.path} is inside the release directory: '
-                                     'keep it where no reader of releases can get at it')
+        if ledger is not None:
+            check_apart(ledger.path, self._directory)
         self._random, self._mechanisms = random, {}
         if settings.mechanism != 'auto':
             self._mechanism_for(1)  # tried now, so that what is wrong is said at the start
         # Locked, so that no other process takes a staging directory that is just being made for
         # an abandoned one.
+        self._owed = set()  # staged files that are charged and not yet at their path
         with _locked(self._directory):
             self._recover()
             self._staging = _Staging(self._directory)
 
     def close(self) -> None:
-        """Remove the staging directory."""
-        self._staging.close()
+        """Remove the staging directory, unless it holds what is charged and could not be moved."""
+        self._staging.close(keep=any(path.exists() for path in self._owed))
 
     def __enter__(self):
         return self
@@ -221,23 +226,32 @@ class Releaser:
         :raises LogError: the directory cannot be read.
         """
         listing = list_logs(log_dir)
-        return self.release_all(listing.logs, stop, tell, skipped=listing.skipped)
+        waiting = tuple(skipped for skipped in listing.skipped if _STILL_RECORDED in skipped[1])
+        unusable = tuple(Outcome(name, 'failed', reason=reason)
+                         for name, reason in listing.skipped if _STILL_RECORDED not in reason)
+        report = self.release_all(listing.logs, stop, tell, skipped=waiting)
+        return replace(report, outcomes=unusable + report.outcomes)
 
     def release_all(self, logs: Iterable[LogFile], stop=lambda: False,
                     tell=lambda outcome: None, skipped=()) -> Report:
         """Release some logs; parameters as in `release_directory`."""
         outcomes = []
         for log in logs:
-            if stop():
+            outcome = None if stop() else self.release(log, stop)
+            if outcome is None:
                 return Report(tuple(outcomes), skipped, stopped=True)
-            outcomes.append(self.release(log))
-            tell(outcomes[-1])
+            outcomes.append(outcome)
+            tell(outcome)
         return Report(tuple(outcomes), skipped)
 
-    def release(self, log: LogFile) -> Outcome:
-        """Release one log. Whatever is wrong with it is told by the outcome."""
+    def release(self, log: LogFile, stop=lambda: False) -> Outcome | None:
+        """
+        Release one log. Whatever is wrong with it is told by the outcome.
+
+        :param stop: asked once more before anything is spent; then None is returned.
+        """
         try:
-            return self._release(log)
+            return self._release(log, stop)
         except LogError as error:
             return Outcome(log.id, 'failed', reason=error.reason)
         except BudgetError as error:
@@ -247,8 +261,11 @@ class Releaser:
         except OSError as error:
             return Outcome(log.id, 'failed', reason='the release directory cannot be written: '
                                                     f'{error.strerror}')
+        except Exception as error:  # its text might quote the log
+            return Outcome(log.id, 'failed', reason=f'an error of type {type(error).__name__}: '
+                                                    'please report it')
 
-    def _release(self, log):
+    def _release(self, log, stop):
         words = self._settings.words(log)
         length = sum(map(len, words))
         content = b''
@@ -269,6 +286,8 @@ class Releaser:
                          for i, file in enumerate(staged)]
                 paths = [self._publish(LedgerFile(0, *file, False)) for file in files]
                 return Outcome(log.id, 'released', length, tuple(paths))
+            if stop():
+                return None
             charge, new = self._ledger.charge(
                 self._subject, self._settings.privacy.epsilon, log_id=log.id,
                 settings=self._digest, content=content, words=released,
@@ -278,6 +297,7 @@ class Releaser:
                 **self._budgets)
             if not new:  # another process was faster
                 return self._again(log, charge, content, length)
+            self._owed |= {path for path, _ in staged}
             paths = [self._publish(file) for file in self._ledger.files(charge.number)]
         return Outcome(log.id, 'released', length, tuple(paths))
 
@@ -300,16 +320,30 @@ class Releaser:
                 'its content has changed since it was released: give the new log a name of its '
                 'own, and it will be a release of its own'))
         files = self._ledger.files(charge.number)
-        paths = [self._publish(file) if not file.visible and file.staged.exists() else file.path
-                 for file in files]
-        here = all(path.parent == self._directory and path.exists() for path in paths)
-        lost = not all(file.visible or file.path.exists() for file in files)
-        if lost or self._hand_out_again and not here:
+        # What is staged still belongs to another process, which is about to move it.
+        lost = [file for file in files if not file.visible and not file.staged.exists()
+                and not _is_there(file)]
+        paths = [file.path for file in files]
+        elsewhere = not all(path.parent == self._directory and path.exists() for path in paths)
+        if lost:
+            paths = self._make_again(log, charge, files)
+        elif self._hand_out_again and elsewhere:
             with self._staged(charge.words) as staged:
                 paths = [self._publish(LedgerFile(0, self._free_path(
                     log.id, charge.number, i, len(staged)), *file, True))
                     for i, file in enumerate(staged)]
         return Outcome(log.id, 'already released', length, tuple(paths))
+
+    def _make_again(self, log, charge, files):
+        """Make ready again, and move, what was charged and lost before it was seen."""
+        with self._staged(charge.words) as staged:
+            paths = []
+            for i, (file, (path, digest)) in enumerate(zip(files, staged, strict=True)):
+                target = self._free_path(log.id, charge.number, i, len(staged))
+                self._ledger.restage(file.path, target, path, digest)
+                self._owed.add(path)
+                paths.append(self._publish(LedgerFile(charge.number, target, path, digest, False)))
+            return paths
 
     @contextmanager
     def _staged(self, words):
@@ -327,7 +361,8 @@ class Releaser:
             yield staged
         finally:
             for path, _ in staged:  # what has been moved is no longer here
-                _remove(path)
+                if path not in self._owed:
+                    _remove(path)
 
     def _publish(self, file: LedgerFile) -> Path:
         """Move a staged file to its path, or to another where that is taken; return the path."""
@@ -337,28 +372,31 @@ class Releaser:
                 _move(file.staged, path)
                 break
             except FileExistsError:
-                if digest_of(path) == file.digest:  # moved before a crash
+                if path.exists() and digest_of(path) == file.digest:  # moved before a crash
                     break
-                path = _variant(path)
+                former, path = path, _variant(path)
                 if file.number:
-                    self._ledger.move(file.path, path)
+                    self._ledger.move(former, path)
         _flush_directory(self._directory)
         if file.number:
             self._ledger.set_visible(path)
+        self._owed.discard(file.staged)
         return path
 
     def _free_path(self, log_id, number, part, parts):
         """Return a path for a release that is neither taken nor promised."""
         if self._settings.keep_names:
-            stem = Path(log_id).stem
-        else:
-            stem = f'{number if number is not None else 1:06d}'
+            stem = next((log_id.removesuffix(suffix) for suffix in _SUFFIXES
+                         if log_id.endswith(suffix)), log_id)
+        else:  # counted in this directory: the ledger's own numbers tell of other subjects
+            made = {file.number for file in self._ledger.files()
+                    if file.path.parent == self._directory} if self._ledger is not None else set()
+            stem = f'{len(made - {number}) + 1:06d}'
         if parts > 1:
             stem += f'-part{part + 1}'
         path = self._directory / release_name(stem, self._settings.format)
-        while path.exists() or self._ledger is not None and self._ledger.has_path(path):
-            path = _variant(path) if number is not None or self._settings.keep_names \
-                else _next_number(path)
+        while os.path.lexists(path) or self._ledger is not None and self._ledger.has_path(path):
+            path = _variant(path) if self._settings.keep_names else _next_number(path)
         return path
 
     def _recover(self):
@@ -370,11 +408,14 @@ class Releaser:
             for file in self._ledger.files(hidden_only=True) if self._ledger is not None else ():
                 if file.staged.parent in places and file.staged.exists():
                     self._publish(file)
-                elif file.path.parent == self._directory and file.path.exists():
+                elif file.path.parent == self._directory and _is_there(file):
                     self._ledger.set_visible(file.path)
-        finally:
+        except BaseException:
             for staging in abandoned:
-                staging.close()
+                staging.close(keep=True)
+            raise
+        for staging in abandoned:
+            staging.close()
 
 
 @lru_cache(maxsize=1000)
@@ -397,6 +438,7 @@ class _Staging:
         self.path = directory / f'{_STAGING}{secrets.token_hex(8)}'
         with _directory_errors(directory):
             os.mkdir(self.path, 0o700)
+            _flush_directory(directory)
             self._lock = os.open(self.path, os.O_RDONLY)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
 
@@ -416,19 +458,31 @@ class _Staging:
             return None
         return self
 
-    def close(self):
-        """Delete the directory with all that is left in it."""
-        shutil.rmtree(self.path, ignore_errors=True)
+    def close(self, *, keep: bool = False):
+        """Delete the directory with all that is left in it, or leave it to the next start."""
+        if not keep:
+            shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
 
 @contextmanager
 def _locked(directory):
-    """Hold a lock on a directory."""
+    """Hold a lock on a directory, that nobody else who may read the directory can hold."""
     with _directory_errors(directory):
-        lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        if not directory.is_dir():
+            os.listdir(directory)  # says what is wrong with it
+        lock = os.open(directory / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise ConfigurationError(f'the release directory {directory} is locked by '
+                                             'another process: is a start hanging?') from None
+                time.sleep(0.05)
         yield
     finally:
         os.close(lock)
@@ -443,6 +497,22 @@ def _directory_errors(directory):
         problem = error.strerror
     if problem is not None:
         raise ConfigurationError(f'the release directory {directory} cannot be used: {problem}')
+
+
+def check_apart(ledger_path, release_dir) -> None:
+    """
+    Check that a ledger is, or would be, outside a release directory.
+
+    :raises ConfigurationError: it is inside.
+    """
+    if Path(release_dir).resolve() in Path(ledger_path).resolve().parents:
+        raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
+                                 'it where no reader of releases can get at it')
+
+
+def _is_there(file: LedgerFile) -> bool:
+    """Return whether what was made ready is at its path."""
+    return file.path.exists() and digest_of(file.path) == file.digest
 
 
 def digest_of(path: Path) -> str:
@@ -462,7 +532,7 @@ def _move(source, target):
 
     :raises FileExistsError: it is not free.
     """
-    if target.exists():
+    if os.path.lexists(target):
         raise FileExistsError(target)
     if source.is_dir():
         os.rename(source, target)

@@ -11,7 +11,7 @@ handed out again at no cost; and an HMAC of the words that were released, under 
 leaves the ledger, by which a log whose content changed is noticed. It holds no sensitive symbol.
 
 Rows are sealed: each seal is an HMAC over the row and the seal before it. A mark beside the
-ledger holds the number of the last charge, so that a ledger put back to an older state shows.
+ledger holds number and seal of the last charge, so that a ledger put back to an older state shows.
 """
 import hmac
 import json
@@ -90,50 +90,53 @@ class LedgerFile:
 
 class Ledger:
     """
-    A ledger file, made where it is absent.
+    A ledger file, made where it is absent, unless `create` is False.
 
     Use one object from one thread at a time.
 
     :raises LedgerError: the file cannot be made or opened, or is no ledger.
     """
 
-    def __init__(self, path):
-        self.path = Path(path)
+    def __init__(self, path, *, create: bool = True):
+        self.path = Path(path).resolve()
+        # Never open the file here besides SQLite: closing any other descriptor of it would drop
+        # the locks that SQLite holds for this process.
         try:
-            with suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            os.chmod(self.path, 0o600)
+            if create:
+                with suppress(FileExistsError):
+                    os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            elif not self.path.is_file():
+                raise LedgerError(f'there is no ledger {path}')
         except OSError as error:
             raise LedgerError(f'ledger {path} cannot be opened: {error.strerror}') from None
         with self._errors():
             self._db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None,
                                        check_same_thread=False)
             try:
-                self._open()
+                self._open(create)
             except BaseException:
                 self._db.close()
                 raise
 
-    def _open(self):
-        with open(self.path, 'rb') as file:
-            if file.read(16) not in (b'', b'SQLite format 3\0'):
-                raise LedgerError(f'ledger {self.path} is a file of another kind: name a new file')
-        self._db.execute('PRAGMA journal_mode = WAL')
-        self._db.execute('PRAGMA synchronous = FULL')
+    def _open(self, create):
         with self._transaction():
             tables = {name for name, in self._db.execute('SELECT name FROM sqlite_master')}
-            if not tables:
+            if not tables and create:
                 for statement in _SCHEMA.split(';')[:-1]:
                     self._db.execute(statement)
                 self._db.execute('INSERT INTO ledger VALUES (?, ?, ?)',
                                  (_VERSION, uuid.uuid4().hex, os.urandom(32)))
             elif not {'ledger', 'charges', 'files'} <= tables:
-                raise LedgerError(f'ledger {self.path} is an SQLite file of another kind: name a '
-                                  'new file')
+                raise LedgerError(f'ledger {self.path} is a file of another kind: name a new one')
         version, self.id, self._key = self._db.execute('SELECT * FROM ledger').fetchone()
         if version != _VERSION:
             raise LedgerError(f'ledger {self.path} has the version {version}, and this program '
                               f'knows {_VERSION}: update it')
+        # Only now that it is known to be a ledger.
+        self._db.execute('PRAGMA journal_mode = WAL')
+        self._db.execute('PRAGMA synchronous = FULL')
+        with suppress(OSError):
+            os.chmod(self.path, 0o600)
 
     def close(self) -> None:
         """Close the file."""
@@ -221,12 +224,12 @@ class Ledger:
                     'INSERT INTO charges (subject, log_id, settings, description, epsilon, made, '
                     'lengths, content, words, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
                     (*row, b'')).lastrowid
-                self._db.execute('UPDATE charges SET seal = ? WHERE number = ?',
-                                 (self._seal((number, *row), self._seal_before(number)), number))
+                seal = self._seal((number, *row), self._seal_before(number))
+                self._db.execute('UPDATE charges SET seal = ? WHERE number = ?', (seal, number))
                 for path, staged, digest in files(number) if files else ():
                     self._db.execute('INSERT INTO files VALUES (?, ?, ?, ?, 0)',
                                      (number, str(path), str(staged), digest))
-            self._write_mark(number)
+            self._write_mark(number, seal)
             return self._charges('WHERE number = ?', (number,))[0], True
 
     def files(self, number: int | None = None, *, hidden_only=False) -> list[LedgerFile]:
@@ -255,6 +258,12 @@ class Ledger:
         with self._errors():
             self._db.execute('UPDATE files SET path = ? WHERE path = ?', (str(new_path), str(path)))
 
+    def restage(self, path: Path, new_path: Path, staged: Path, digest: str) -> None:
+        """Note that what was lost before it was moved to `path` has been made ready again."""
+        with self._errors():
+            self._db.execute('UPDATE files SET path = ?, staged = ?, digest = ?, visible = 0 '
+                             'WHERE path = ?', (str(new_path), str(staged), digest, str(path)))
+
     def set_visible(self, path: Path) -> None:
         """Note that a file has been moved to its path."""
         with self._errors():
@@ -279,18 +288,26 @@ class Ledger:
             if not hmac.compare_digest(self._seal(row, seal), written):
                 found.append(f'charge {row[0]}, or the one before it, was changed or removed')
             seal, expected = written, row[0] + 1
-        mark = self._read_mark()
-        if mark is not None and mark > expected - 1:
-            found.append(f'the ledger looks rolled back: {mark} charges were made, and it holds '
-                         f'{expected - 1}; what the missing ones released is still known to others')
+        with self._errors():
+            if not self._mark_agrees():
+                found.append(
+                    f'the ledger looks rolled back or replaced: {self._mark.name} tells of a charge '
+                    f'that it does not hold, and what that one released is still known to others. '
+                    'Put the right ledger back; or add what is missing to the budgets by hand, and '
+                    f'remove {self._mark.name}')
         return found
 
     def _charges(self, where, values):
         rows = self._db.execute(f'SELECT {", ".join(_SEALED)} FROM charges {where} '
                                 'ORDER BY number', values).fetchall()
-        return [Charge(*row[:7], lengths=tuple(json.loads(row[7])), content=row[8],
-                       words=tuple(map(tuple, json.loads(zlib.decompress(row[9])))))
-                for row in rows]
+        try:
+            return [Charge(*row[:7], lengths=tuple(json.loads(row[7])), content=row[8],
+                           words=tuple(map(tuple, json.loads(zlib.decompress(row[9])))))
+                    for row in rows]
+        except (zlib.error, ValueError, TypeError):
+            damaged = True
+        if damaged:
+            raise LedgerError(f'ledger {self.path} is damaged: restore it from a backup')
 
     def _seal_before(self, number):
         row = self._db.execute('SELECT seal FROM charges WHERE number < ? ORDER BY number DESC '
@@ -309,20 +326,32 @@ class Ledger:
     def _mark(self):
         return self.path.with_name(f'{self.path.name}.mark')
 
-    def _write_mark(self, number):
+    def _write_mark(self, number, seal):
         # After the commit: a mark that is behind warns of nothing, one ahead would warn wrongly.
+        # One that does not agree is kept: it is the evidence.
         temporary = self._mark.with_name(f'.{self._mark.name}.{os.getpid()}')
         with suppress(OSError):
-            if (self._read_mark() or 0) < number:
-                temporary.write_text(f'{self.id} {number}\n')
+            mark = self._read_mark()
+            if mark is None or self._mark_agrees() and int(mark[1]) < number:
+                temporary.write_text(f'{self.id} {number} {seal.hex()}\n')
+                os.chmod(temporary, 0o600)
                 os.replace(temporary, self._mark)
 
     def _read_mark(self):
+        """Return (ledger id, number, seal) as strings, or None where there is no mark."""
         try:
-            ledger, number = self._mark.read_text().split()
-            return int(number) if ledger == self.id else None
+            identity, number, seal = self._mark.read_text().split()
+            return (identity, number, seal) if number.isdecimal() else None
         except (OSError, ValueError):
             return None
+
+    def _mark_agrees(self):
+        mark = self._read_mark()
+        if mark is None:
+            return True
+        row = self._db.execute('SELECT seal FROM charges WHERE number = ?',
+                               (int(mark[1]),)).fetchone()
+        return mark[0] == self.id and row is not None and row[0].hex() == mark[2]
 
     @contextmanager
     def _transaction(self):
@@ -343,6 +372,8 @@ class Ledger:
             yield
         except sqlite3.Error as error:
             problem = str(error)
+        if problem == 'file is not a database':
+            raise LedgerError(f'ledger {self.path} is a file of another kind: name a new one')
         if problem is not None:
             raise LedgerError(f'ledger {self.path} cannot be used: {problem}')
 

@@ -48,6 +48,9 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
                 executor.spin_once(timeout_sec=_LONGEST_WAIT)
         finally:
             node.stop()
+            if coroutines:  # whoever waits for an answer gets it
+                for _ in range(20):
+                    executor.spin_once(timeout_sec=0.01)
             executor.remove_node(node)
             node.destroy_node()
     finally:

@@ -46,7 +46,7 @@ def test_release_with_a_ledger(place):
     assert run.returncode == 0, run.stderr
     assert '2 released, 0 already released' in run.stdout
     assert 'r1 has spent ε = 2 of 3 in all' in run.stdout
-    paths = sorted((place / 'out').iterdir())
+    paths = sorted((place / 'out').glob('[!.]*'))
     words = [[symbol for _, symbol in read_log(path)] for path in paths]
     assert [len(word) for word in words] == [24, 9]
     assert all(map(Chain.from_yaml(CHAIN).is_feasible, words))
@@ -59,7 +59,7 @@ def test_release_with_a_ledger(place):
 def test_release_without_a_ledger(place):
     for mechanism in ('exponential', 'permute_and_flip', 'causal'):
         assert release(place, '--mechanism', mechanism, '--keep-names').returncode == 0
-    names = sorted(path.name for path in (place / 'out').iterdir())
+    names = sorted(path.name for path in (place / 'out').glob('[!.]*'))
     assert len(names) == 6 and 'monday.private.csv' in names
 
 
@@ -69,7 +69,7 @@ def test_single_logs_and_other_columns(place):
                   '--symbol-map', 'B=gate', '--sampling', 'change', '--format', 'jsonl',
                   logs=('day.csv',))
     assert run.returncode == 0, run.stdout
-    [path] = (place / 'out').iterdir()
+    [path] = (place / 'out').glob('[!.]*')
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [row['time'] for row in rows] == [0.0, 1.0]
 
@@ -90,6 +90,14 @@ def test_wrong_usage(place, arguments, logs, status, text):
     assert run.returncode == status and text in run.stderr and 'Traceback' not in run.stderr
 
 
+def test_names_are_shown_as_they_are(place):
+    write_log(place / 'run[red].csv', WORD, format='csv')
+    run = release(place, '--ledger', 'robots.ledger', '--subject', 'r[/x]', logs=('run[red].csv',))
+    assert run.returncode == 0 and 'run[red].csv' in run.stdout, run.stderr
+    run = symdp('ledger', 'robots.ledger', cwd=place)
+    assert run.returncode == 0 and 'run[red].csv' in run.stdout and 'r[/x] has spent' in run.stdout
+
+
 def test_a_missing_log_fails_and_is_said(place):
     run = release(place, logs=('nowhere.csv',))
     assert run.returncode == 1 and 'there is no such file' in run.stdout
@@ -100,7 +108,7 @@ def test_ledger_shows_verifies_and_exports(place):
     run = symdp('ledger', 'robots.ledger', cwd=place)
     assert run.returncode == 0 and run.stderr == ''
     assert 'r1 has spent ε = 2\n' in run.stdout
-    assert 'verified: 2 charges, 2 released files' in run.stdout
+    assert 'verified; charges: 2, released files: 2' in run.stdout
     exported = json.loads(symdp('ledger', 'robots.ledger', '--export', 'json', cwd=place).stdout)
     assert [(row['subject'], row['log_id'], row['epsilon'], row['symbols'])
             for row in exported] == [('r1', 'monday.csv', '1.0', 24), ('r1', 'tuesday', '1.0', 9)]

@@ -3,6 +3,7 @@ import errno
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -64,7 +65,7 @@ class Place:
         for file in files:
             read = tuple(symbol for _, symbol in read_log(file.path, topic='private_region'))
             assert read in words[file.number] and CHAIN.is_feasible(read)
-        assert not list(self.releases.glob('.*'))
+        assert not list(self.releases.glob('.staging*'))
 
 
 @pytest.fixture
@@ -213,14 +214,89 @@ def test_a_full_disk_costs_nothing(place, monkeypatch):
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(os, 'fsync', full)
-    report = place.release()
+    with Ledger(place.ledger) as ledger, Releaser(settings(), place.releases, ledger=ledger,
+                                                  subject='r1') as releaser:
+        monkeypatch.setattr(os, 'fsync', full)
+        report = releaser.release_directory(place.logs)
     assert report.outcomes[0].kind == 'failed'
     assert 'No space left on device' in report.outcomes[0].reason
     monkeypatch.setattr(os, 'fsync', real)
     assert place.spent() == 0 and place.visible() == []
     assert place.release().ok
     place.check()
+
+
+@pytest.mark.parametrize('error', [KeyboardInterrupt, OSError])
+def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(place, monkeypatch, error):
+    place.log()
+    real = engine._move
+
+    def fails(source, target):
+        raise error
+
+    monkeypatch.setattr(engine, '_move', fails)
+    if error is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt):
+            place.release()
+    else:
+        assert place.release().outcomes[0].kind == 'failed'
+    assert place.spent() == 1 and place.visible() == []
+    monkeypatch.setattr(engine, '_move', real)
+    assert place.release().outcomes[0].kind == 'already released'
+    assert place.spent() == 1 and len(place.visible()) == 1
+    place.check()
+
+
+def test_what_is_lost_before_it_was_seen_is_made_again_once(place, monkeypatch):
+    place.log()
+    monkeypatch.setattr(engine, '_move', lambda source, target: source.unlink() or 1 / 0)
+    assert place.release().outcomes[0].reason.startswith('an error of type ZeroDivisionError')
+    monkeypatch.undo()
+    foreign = place.releases / '000001.private.csv'
+    foreign.write_text('not a release')
+    for _ in range(3):
+        assert place.release().outcomes[0].kind == 'already released'
+    assert foreign.read_text() == 'not a release'
+    assert len(place.visible()) == 2 and place.spent() == 1
+    foreign.unlink()
+    place.check()
+
+
+def test_a_dangling_link_is_not_written_through(place, tmp_path):
+    (place.releases / '000001.private.csv').symlink_to(tmp_path / 'elsewhere')
+    place.log()
+    assert place.release().ok and not (tmp_path / 'elsewhere').exists()
+
+
+def test_a_stop_that_comes_while_a_log_is_prepared_spends_nothing(place):
+    place.log()
+    asked = []
+    with Ledger(place.ledger) as ledger, Releaser(settings(), place.releases, ledger=ledger,
+                                                  subject='r1') as releaser:
+        report = releaser.release_directory(
+            place.logs, stop=lambda: asked.append(1) or len(asked) > 1)
+    assert report.stopped and place.spent() == 0 and place.visible() == []
+
+
+def test_numbers_do_not_tell_of_other_subjects(place):
+    with Ledger(place.ledger) as ledger:
+        for _ in range(5):
+            ledger.charge('r2', 1.0, settings='live', description='{}')
+    place.log()
+    place.release()
+    assert place.visible() == ['000001.private.csv']
+
+
+def test_one_damaged_row_spares_the_other_logs(place):
+    place.log('a.csv')
+    place.release()
+    with sqlite3.connect(place.ledger) as db:
+        db.execute("UPDATE charges SET words = x'00'")
+    db.close()
+    place.log('b.csv')
+    report = place.release()
+    assert [outcome.kind for outcome in report.outcomes] == ['failed', 'released']
+    assert 'is damaged' in report.outcomes[0].reason
 
 
 def test_directories_that_will_not_do(place, tmp_path):
@@ -253,12 +329,12 @@ def test_no_file_of_others_is_overwritten(place):
 def test_the_command_line_hands_out_again(place, tmp_path):
     place.log()
     place.release()
-    [first] = place.releases.iterdir()
+    [first] = [place.releases / name for name in place.visible()]
     content = first.read_text()
     first.unlink()
     assert place.release().ok and place.visible() == []  # the node leaves moved files alone
     place.release(hand_out_again=True)
-    assert [path.read_text() for path in place.releases.iterdir()] == [content]
+    assert [(place.releases / name).read_text() for name in place.visible()] == [content]
     assert place.spent() == 1
 
 
@@ -268,7 +344,7 @@ def test_without_a_ledger(place):
         with Releaser(settings(), place.releases) as releaser:
             assert releaser.release(log).kind == 'released'
     assert place.visible() == [f'00000{i}.private.csv' for i in (1, 2, 3)]
-    assert not list(place.releases.glob('.*'))
+    assert not list(place.releases.glob('.staging*'))
 
 
 def test_two_processes_never_release_a_log_twice(place):

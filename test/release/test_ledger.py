@@ -108,8 +108,7 @@ def test_no_sensitive_symbol_is_in_the_file(tmp_path):
     ("UPDATE charges SET epsilon = '0.5' WHERE number = 2", 'charge 2, or the one before'),
     ("UPDATE charges SET subject = 'r9' WHERE number = 1", 'charge 1, or the one before'),
     ('DELETE FROM charges WHERE number = 2', 'charges 2 to 2 are missing'),
-    ('DELETE FROM charges WHERE number = 3', 'looks rolled back: 3 charges were made, and it '
-                                             'holds 2'),
+    ('DELETE FROM charges WHERE number = 3', 'looks rolled back or replaced'),
     ("UPDATE charges SET words = x'00' WHERE number = 3", 'charge 3, or the one before'),
 ])
 def test_changes_are_noticed(tmp_path, change, said):
@@ -136,19 +135,55 @@ def test_an_old_copy_put_back_is_noticed(tmp_path):
     for file in tmp_path.glob('a.ledger-*'):
         file.unlink()
     shutil.copy(copy, path)
+    for more in ('', '4', '5', '6'):  # nor do later charges cover it up
+        with Ledger(path) as ledger:
+            if more:
+                charge(ledger, settings=more)
+            [problem] = ledger.problems()
+            assert 'looks rolled back or replaced: a.ledger.mark tells of a charge' in problem
+
+
+def test_another_ledger_in_its_place_is_noticed(tmp_path):
+    path = tmp_path / 'a.ledger'
     with Ledger(path) as ledger:
-        assert ledger.problems() == ['the ledger looks rolled back: 3 charges were made, and it '
-                                     'holds 1; what the missing ones released is still known to '
-                                     'others']
+        charge(ledger)
+    path.unlink()
+    with Ledger(path) as ledger:
+        charge(ledger)
+        assert 'looks rolled back or replaced' in ledger.problems()[0]
+    (tmp_path / 'a.ledger.mark').unlink()  # what the sentence says to do, then
+    with Ledger(path) as ledger:
+        charge(ledger, settings='2')
+        assert ledger.problems() == []
+
+
+def test_other_processes_never_take_the_ledger_from_under_two_objects_of_one(tmp_path):
+    """SQLite's locks are the process's: nothing else here may open and close the file."""
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as first:
+        charge(first, settings='1')
+        with Ledger(path) as second:
+            charge(second, settings='2')
+        subprocess.run([sys.executable, '-c', 'import sys\n'
+                        'from symdp_ros.release.ledger import Ledger\n'
+                        'with Ledger(sys.argv[1]) as ledger:\n'
+                        '    ledger.charge("r1", 1.0, settings="3", description="{}")\n', path],
+                       cwd=ROOT, check=True)
+        charge(first, settings='4')
+        assert first.spent('r1') == 4
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == 4 and ledger.problems() == []
 
 
 @pytest.mark.parametrize('content', [b'a letter\n', b'SQLite format 3\0 but no more of it'])
 def test_other_files_are_refused_and_left_alone(tmp_path, content):
     path = tmp_path / 'letter'
     path.write_bytes(content)
+    path.chmod(0o644)
     with pytest.raises(LedgerError):
         Ledger(path)
-    assert path.read_bytes() == content
+    assert path.read_bytes() == content and path.stat().st_mode & 0o777 == 0o644
+    assert [file.name for file in tmp_path.iterdir()] == ['letter']
 
 
 def test_another_database_is_refused(tmp_path):
@@ -156,8 +191,19 @@ def test_another_database_is_refused(tmp_path):
     with sqlite3.connect(path) as db:
         db.execute('CREATE TABLE charges (x)')
     db.close()
+    before = path.read_bytes()
     with pytest.raises(LedgerError, match='of another kind'):
         Ledger(path)
+    assert path.read_bytes() == before
+
+
+def test_a_ledger_to_look_at_is_not_made(tmp_path):
+    with pytest.raises(LedgerError, match='there is no ledger'):
+        Ledger(tmp_path / 'a.ledger', create=False)
+    (tmp_path / 'empty').touch()
+    with pytest.raises(LedgerError, match='of another kind'):
+        Ledger(tmp_path / 'empty', create=False)
+    assert (tmp_path / 'empty').read_bytes() == b''
 
 
 def test_a_place_that_cannot_be_written(tmp_path):

@@ -50,7 +50,7 @@ def test_release_and_status(world, place, chain_file):
     run = start(world, place, chain_file, subject_budget=3.0)
     assert 'budget: 0.0, no limit' in run.log and 'subject_budget: 0.0' not in run.log
     assert call(world, 'status').message == (
-        'r1 has spent ε = 0 of 3; 0 logs released; no release is running')
+        'r1 has spent ε = 0 of 3; logs released: 0; no release is running')
     answer = call(world)
     assert answer.success and answer.message == (
         '2 released, 0 already released, 0 refused by the budget, 0 failed')
@@ -66,7 +66,7 @@ def test_release_and_status(world, place, chain_file):
         'is 3: 3 of it is spent, and this costs 1 more), 1 failed (e.csv: its last line has no '
         'end: it was cut off or is still being written; if it is whole, add a newline)')
     assert call(world, 'status').message == (
-        'r1 has spent ε = 3 of 3; 3 logs released; no release is running')
+        'r1 has spent ε = 3 of 3; logs released: 3; no release is running')
     assert run.stop() == 0 and 'secret_place' not in run.log
 
 
@@ -151,7 +151,7 @@ def test_signals_lose_nothing(world, place, chain_file, number):
     assert answer.message.startswith(f'{8 - len(charged)} released, {len(charged)} already')
     assert len(released(place)) == 8 and not list((place / 'releases').glob('.staging*/*'))
     assert again.stop() == 0
-    assert not list((place / 'releases').glob('.*'))
+    assert not list((place / 'releases').glob('.staging*'))
 
 
 def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
@@ -172,6 +172,42 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
         assert 'petrel' not in log
         said[i] = answers, log, [path.name for path in released(place)]
     assert said[0] == said[1] == said[2]
+
+
+def lifecycle(world, transition):
+    request = ChangeState.Request()
+    request.transition.id = transition
+    return world.call(ChangeState, '/log_release/change_state', request).success
+
+
+def pending_release(world, place, chain_file):
+    """Return a node that is in the middle of many releases, and the call that waits for them."""
+    for i in range(30):
+        write_log(place / 'logs' / f'{i:02}.csv', list('abc') * 10_000, format='csv')
+    run = start(world, place, chain_file)
+    client = world.node.create_client(Trigger, '/log_release/release')
+    world.wait_until(client.service_is_ready, 'the service')
+    answer = client.call_async(Trigger.Request())
+    world.wait_until(lambda: released(place), 'the first release')
+    return run, answer
+
+
+def test_lifecycle_calls_while_a_release_runs(world, place, chain_file):
+    run, answer = pending_release(world, place, chain_file)
+    assert lifecycle(world, Transition.TRANSITION_DEACTIVATE)
+    lifecycle(world, Transition.TRANSITION_CLEANUP)  # refused, or all had stopped by then
+    world.wait_until(answer.done, 'the answer')
+    assert 'stopped before the rest' in answer.result().message
+    count = len(released(place))
+    assert not call(world).success and len(released(place)) == count < 30
+    assert run.process.poll() is None and run.stop() == 0
+
+
+def test_who_waits_for_an_answer_gets_one_at_the_end(world, place, chain_file):
+    run, answer = pending_release(world, place, chain_file)
+    run.process.send_signal(signal.SIGINT)
+    world.wait_until(answer.done, 'the answer')
+    assert 'stopped before the rest' in answer.result().message and run.wait() == 0
 
 
 def test_an_inactive_node_releases_nothing(world, place, chain_file):

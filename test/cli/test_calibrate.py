@@ -1,0 +1,176 @@
+"""`symdp calibrate` as a user types it, in processes of its own."""
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import Chain
+from symdp_ros.cli.calibrate import EPSILONS
+from symdp_ros.core.calibration import Calibration, MECHANISMS
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
+RMF = ROOT.parent / 'shared' / 'data' / 'rmf'
+QUICK = ('--length', '8', '--walks', '4')
+WORD = ['dock', 'gate', 'none', 'aisle_1', 'packing', 'charger']
+SENSITIVE = 'symdp calibrate: this result is as sensitive as the word it is made from\n'
+
+
+def calibrate(*arguments, columns='250'):
+    return subprocess.run(
+        [sys.executable, '-m', 'symdp_ros.cli.main', 'calibrate', *map(str, arguments)],
+        capture_output=True, text=True, cwd=ROOT, timeout=120,
+        env={**os.environ, 'COLUMNS': columns})
+
+
+def tables(run):
+    """Return the tables of an output: rows of cells, the heads (between ┃) included."""
+    found = []
+    for line in run.stdout.splitlines():
+        if line[:1] in '┏┌':
+            found.append([])
+        elif line[:1] in '┃│':
+            found[-1].append([cell.strip() for cell in re.split('[┃│]', line)[1:-1]])
+    return found
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / 'day.csv'
+    path.write_text('stamp,symbol\n' + ''.join(f'{i},{s}\n' for i, s in enumerate(WORD)))
+    return path
+
+
+def test_the_tables_are_the_calibrations():
+    run = calibrate(CHAIN, *QUICK, '--target-error', '0.3', '--adjacency', '2')
+    assert run.returncode == 0 and run.stderr == ''
+    assert '6 states; 8 symbols, k = 2; averaged over 4 walks' in run.stdout
+    needed, (head, *rows) = tables(run)
+    calibration = Calibration(Chain.from_yaml(CHAIN), 2, 8, walks=4)
+    assert needed == [[name, f'{calibration.epsilon_for(name, 0.3):.3g}'] for name in MECHANISMS]
+    assert head[:-1] == ['ε', *MECHANISMS] and 'guess is right' in head[-1]
+    assert [float(row[0]) for row in rows] == [*EPSILONS]
+    table = calibration.table(EPSILONS)
+    for epsilon, *cells, guess in rows:
+        assert cells == [f'{error.mean:.3f} ± {error.standard_error:.3f}'
+                         for error in table[float(epsilon)].values()]
+        before, after, error = map(float, re.split('[→±]', guess))
+        assert 0 <= before <= after + 4 * error + 1e-3 <= 1 + 4 * error + 2e-3
+    assert 'in multiples of ε: 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5;' in run.stdout
+    assert 'two routes between the same ends can differ in as few as 1 symbols' in run.stdout
+
+
+def test_it_repeats_and_needs_no_target():
+    first, again = (calibrate(CHAIN, *QUICK) for _ in range(2))
+    assert first.returncode == 0 and first.stdout == again.stdout
+    assert len(tables(first)) == 1 and 'for an expected error of' not in first.stdout
+
+
+def test_the_names_are_whole_where_the_terminal_is_narrow():
+    run = calibrate(CHAIN, *QUICK, '--target-error', '0.3', columns='80')
+    assert 'exponential' in run.stdout and '…' not in run.stdout.partition('changing 1, 2')[0]
+
+
+def test_a_target_that_no_epsilon_meets(log):
+    """One symbol in six is unknown: it is an error always."""
+    needed, _ = tables(calibrate(CHAIN, '--word', log, '--target-error', '0.1'))
+    assert needed == [[name, 'above 60'] for name in MECHANISMS]
+
+
+def test_an_adjacency_that_protects_no_alternative(tmp_path):
+    """From d to d by way of d alone or of a, b, c: four symbols and three that differ."""
+    file = tmp_path / 'ring.yaml'
+    file.write_text('initial_state: a\ntransitions: {a: [b], b: [c], c: [d], d: [a, d]}\n')
+    run = calibrate(file, *QUICK)
+    assert 'in as few as 3 symbols; k = 1 protects no real alternative' in run.stdout
+    assert 'protects no' not in calibrate(file, *QUICK, '--adjacency', '3').stdout
+
+
+def test_the_plot(tmp_path):
+    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
+    run = calibrate(CHAIN, *QUICK, '--plot', tmp_path / 'error.png')
+    assert run.returncode == 0 and f'drawn in {tmp_path}' in run.stdout
+    assert (tmp_path / 'error.png').read_bytes().startswith(b'\x89PNG\r\n\x1a\n')
+    run = calibrate(CHAIN, *QUICK, '--plot', tmp_path / 'nowhere' / 'error.png')
+    assert run.returncode == 1 and 'cannot be written' in run.stderr
+    assert 'Traceback' not in run.stderr
+
+
+def test_a_given_word_is_sensitive_and_is_said_so(log):
+    run = calibrate(CHAIN, '--word', log)
+    assert run.returncode == 0 and run.stderr == SENSITIVE
+    assert f'6 symbols, k = 1; for the word of {log}' in run.stdout
+    [(head, *rows)] = tables(run)
+    assert head == ['ε', *MECHANISMS]  # no guess, which is over walks
+    table = Calibration(Chain.from_yaml(CHAIN), 1, 6, word=[
+        None if symbol == 'none' else symbol for symbol in WORD]).table(EPSILONS)
+    assert rows == [[f'{epsilon:g}', *(f'{error.mean:.3f}' for error in row.values())]
+                    for epsilon, row in table.items()]
+
+
+def test_walks_are_not_said_to_be_sensitive():
+    assert 'sensitive' not in calibrate(CHAIN, *QUICK).stderr
+
+
+@pytest.mark.parametrize('arguments, status, text', [
+    ([CHAIN, '--target-error', '1.5'], 1, 'target-error must be between 0 and 1'),
+    ([CHAIN, '--target-error', '0'], 1, 'target-error must be between 0 and 1'),
+    ([CHAIN, '--target-error', 'nan'], 1, 'target-error must be between 0 and 1'),
+    ([CHAIN, '--target-error', 'few'], 2, 'invalid float'),
+    ([CHAIN, '--length', '0'], 1, 'length must be an integer of at least 1, not 0'),
+    ([CHAIN, '--length', '2.5'], 2, 'invalid int'),
+    ([CHAIN, '--walks', '1'], 1, 'walks must be an integer of at least 2, not 1'),
+    ([CHAIN, '--adjacency', '0'], 1, 'adjacency must be at least 1, not 0'),
+    ([CHAIN, '--initial-state', 'cellar'], 1, "the initial state 'cellar'"),
+    (['nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
+    (['config/depot.geojson'], 1, 'give one of its 22 states as initial_state'),
+    ([CHAIN, '--word', 'nowhere.csv'], 1, 'nowhere.csv: there is no such file'),
+    ([CHAIN, '--word', 'config'], 1, 'config'),
+    ([], 2, 'FILE'),
+])
+def test_wrong_usage(arguments, status, text):
+    run = calibrate(*arguments)
+    assert run.returncode == status and text in run.stderr and 'Traceback' not in run.stderr
+    assert run.stdout == ''
+
+
+@pytest.mark.parametrize('content, text', [
+    ('', 'header'), ('stamp,symbol\n', 'no symbols'), ('place,time\ndock,0\n', 'header'),
+    ('stamp,symbol\nx,dock\n', 'line 2')])
+def test_a_word_that_cannot_be_read(tmp_path, content, text):
+    (tmp_path / 'word.csv').write_text(content)
+    run = calibrate(CHAIN, '--word', tmp_path / 'word.csv')
+    assert run.returncode == 1 and 'word.csv' in run.stderr and text in run.stderr
+    assert 'Traceback' not in run.stderr and run.stdout == ''
+
+
+def test_a_word_with_nothing_known(tmp_path):
+    """Of another map, say: every error would be 1, which tells nothing."""
+    (tmp_path / 'word.csv').write_text('stamp,symbol\n0,kitchen\n1,none\n')
+    run = calibrate(CHAIN, '--word', tmp_path / 'word.csv')
+    assert run.returncode == 1 and 'word.csv' in run.stderr and 'Traceback' not in run.stderr
+    assert tables(run) == []
+
+
+@pytest.mark.parametrize('name, options', [
+    ('office.building.yaml', ['--graph', '0']), ('hotel.building.yaml', ['--graph', '0']),
+    ('hotel.building.yaml', ['--graph', '0', '--level', 'L1'])])
+def test_building_maps(name, options):
+    if not (RMF / name).exists():
+        pytest.skip(f'the shared data folder is absent: {name}')
+    options = [RMF / name, *options, '--self-loops', *QUICK]
+    failed = calibrate(*options)
+    assert failed.returncode == 1 and 'as initial_state' in failed.stderr
+    check = subprocess.run([sys.executable, '-m', 'symdp_ros.cli.main', 'check',
+                            *map(str, options[:-4])], capture_output=True, text=True, cwd=ROOT)
+    assert check.returncode == 0, check.stderr
+    count = int(re.search(r'states +(\d+)', check.stdout)[1])
+    from symdp_ros.maps import read_graph
+    level = options[options.index('--level') + 1] if '--level' in options else None
+    state = next(iter(read_graph(RMF / name, graph=0, level=level).successors))
+    run = calibrate(*options, '--initial-state', state)
+    assert run.returncode == 0, run.stderr
+    assert f'{count} states; 8 symbols' in run.stdout and len(tables(run)[0]) == 1 + len(EPSILONS)

@@ -1,0 +1,145 @@
+"""Calibration: errors by hand, and the ε that solves for one."""
+from math import exp, log
+
+import pytest
+from strategies import FOUR, grid
+
+from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
+                       PrivacyError, UnknownSymbolError)
+from symdp_ros.core.accuracy import accuracy, expected_accuracy, MOST_COUNTING_STEPS
+from symdp_ros.core.calibration import Calibration, LIVE, LOGGED, MECHANISMS
+
+#: Everything can follow everything: each symbol is wrong with 1/(1 + e^{ε/k}).
+COIN = Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a')
+WORD = ['s1', 's2', None, 's0', 's3', 's3']
+
+
+def by_name(name, chain, privacy):
+    return {'live, paper': lambda: OnlineMechanism(chain, privacy, policy='paper'),
+            'live, guided': lambda: OnlineMechanism(chain, privacy, policy='guided'),
+            'live, planned': lambda: OnlineMechanism(chain, privacy, policy='planned'),
+            'exponential': lambda: OfflineMechanism(chain, privacy, selection='exponential'),
+            'permute_and_flip': lambda: OfflineMechanism(chain, privacy,
+                                                         selection='permute_and_flip')}[name]()
+
+
+def test_the_names():
+    assert LIVE == ('live, paper', 'live, guided', 'live, planned')
+    assert MECHANISMS == (*LIVE, *LOGGED)
+    assert Calibration(FOUR, 1, 10).mechanisms() == MECHANISMS
+
+
+@pytest.mark.parametrize('adjacency', [1, 2])
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_the_error_is_the_expected_accuracy(name, adjacency):
+    calibration = Calibration(FOUR, adjacency, 7, walks=9)
+    for epsilon in (0.0, 0.5, 4.0):
+        expected = expected_accuracy(by_name(name, FOUR, Privacy(epsilon, adjacency)), 7, walks=9)
+        found = calibration.error(name, epsilon)
+        assert (found.mean, found.standard_error) == (expected.error, expected.standard_error)
+
+
+@pytest.mark.parametrize('adjacency', [1, 2])
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_the_error_of_a_given_word(name, adjacency):
+    calibration = Calibration(FOUR, adjacency, len(WORD), word=WORD)
+    for epsilon in (0.0, 0.5, 4.0):
+        expected = accuracy(by_name(name, FOUR, Privacy(epsilon, adjacency)), WORD)
+        found = calibration.error(name, epsilon)
+        assert (found.mean, found.standard_error) == (expected.mean / 6, 0.0)
+
+
+@pytest.mark.parametrize('adjacency', [1, 3])
+@pytest.mark.parametrize('name', LIVE)
+def test_the_error_by_hand(name, adjacency):
+    """1/(1 + e^{ln 4}) = 1/5, whatever the walk."""
+    found = Calibration(COIN, adjacency, 5, walks=3).error(name, adjacency * log(4))
+    assert found.mean == pytest.approx(0.2, abs=1e-8)
+    assert found.standard_error == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize('adjacency', [1, 3, 6])
+@pytest.mark.parametrize('name', LIVE)
+@pytest.mark.parametrize('target', [0.45, 0.2, 0.01])
+def test_epsilon_by_hand(name, adjacency, target):
+    """ε = k·ln(1/target − 1), from above."""
+    exact = adjacency * log(1 / target - 1)
+    found = Calibration(COIN, adjacency, 5, walks=2).epsilon_for(name, target)
+    assert exact * (1 - 1e-6) <= found <= exact * 1.0011
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_epsilon_solves(name):
+    """The error is at most the target there, and more 0.2 % below; of a word, so without noise."""
+    calibration = Calibration(FOUR, 1, len(WORD), word=['s1', 's2', 's0', 's3', 's3', 's1'])
+    epsilon = calibration.epsilon_for(name, 0.3)
+    assert calibration.error(name, epsilon).mean <= 0.3
+    assert calibration.error(name, epsilon * 0.998).mean > 0.3
+
+
+@pytest.mark.parametrize('name', MECHANISMS)
+def test_epsilon_over_walks_has_at_most_the_error(name):
+    """Walks differ by ε, so what is within 0.1 % here is the bisection, not the crossing."""
+    calibration = Calibration(grid(3), 1, 20)
+    assert calibration.error(name, calibration.epsilon_for(name, 0.2)).mean <= 0.2
+
+
+@pytest.mark.parametrize('exact', [33.0, 45.0, 59.0])
+def test_epsilon_up_to_60(exact):
+    adjacency = 30
+    target = 1 / (1 + exp(exact / adjacency))
+    found = Calibration(COIN, adjacency, 2, walks=2).epsilon_for('live, paper', target)
+    assert found is not None and exact * (1 - 1e-6) <= found <= exact * 1.0011
+
+
+def test_no_epsilon_above_60():
+    assert Calibration(COIN, 100, 2, walks=2).epsilon_for('live, paper', 0.2) is None  # 139
+    unknown = Calibration(COIN, 1, 2, word=[None, None])
+    assert all(unknown.epsilon_for(name, 0.9) is None for name in MECHANISMS)
+
+
+def test_an_error_that_no_epsilon_is_needed_for(monkeypatch):
+    """Half the symbols are right by chance: ε = 0, or so; found without a thousand steps."""
+    asked, error = [], Calibration.error
+
+    def counted(self, name, epsilon):
+        asked.append(epsilon)
+        return error(self, name, epsilon)
+
+    monkeypatch.setattr(Calibration, 'error', counted)
+    assert Calibration(COIN, 1, 5, walks=2).epsilon_for('live, paper', 0.6) < 1e-6
+    assert len(asked) < 100
+
+
+def test_permute_and_flip_is_left_out_where_counting_is_long():
+    walks = 40
+    longest = int((MOST_COUNTING_STEPS / walks / COIN.edge_count)**0.5)
+    assert Calibration(COIN, 1, longest, walks=walks).mechanisms() == MECHANISMS
+    assert Calibration(COIN, 1, longest + 1, walks=walks).mechanisms() == (*LIVE, 'exponential')
+
+
+def test_the_table():
+    calibration = Calibration(FOUR, 1, 5, walks=4)
+    table = calibration.table(iter([2, 0.5]))
+    assert list(table) == [2, 0.5]
+    for epsilon, row in table.items():
+        assert row == {name: calibration.error(name, epsilon) for name in MECHANISMS}
+    assert table == Calibration(FOUR, 1, 5, walks=4).table([2, 0.5])
+
+
+@pytest.mark.parametrize('name', ['paper', 'laplace', '', 'live, laplace', 'causal', None])
+def test_unknown_names(name):
+    with pytest.raises(ConfigurationError, match='is no mechanism'):
+        Calibration(FOUR, 1, 5).error(name, 1.0)
+
+
+@pytest.mark.parametrize('options, kind, text', [
+    ({'length': 0}, ConfigurationError, 'length'),
+    ({'walks': 1}, ConfigurationError, 'walks'),
+    ({'adjacency': 0}, PrivacyError, 'adjacency'),
+    ({'word': ['s0', 'x']}, UnknownSymbolError, ''),
+])
+def test_what_is_refused(options, kind, text):
+    arguments = {'adjacency': 1, 'length': 2, **options}
+    with pytest.raises(kind, match=text):
+        Calibration(FOUR, **arguments).error('live, paper', 1.0)

@@ -1,0 +1,187 @@
+"""mechanism 'auto': the choice is made from chain, ε, k and n alone."""
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from symdp_ros import Chain, Privacy
+from symdp_ros.core.accuracy import best_mechanism, expected_accuracy
+from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
+from symdp_ros.logs import LogFile, read_log
+from symdp_ros.release import engine
+from symdp_ros.release.engine import chosen_selection, Releaser, ReleaseSettings
+from symdp_ros.release.ledger import Ledger
+
+ROOT = Path(__file__).resolve().parents[2]
+RING = Chain({'a': ['b'], 'b': ['c'], 'c': ['d'], 'd': ['a', 'd']}, 'a')
+COMPLETE = Chain.complete(['a', 'b', 'c', 'd'], 'a')
+STREETS = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'd'], 'd': ['d', 'a']}, 'a')
+
+#: One for each choice: chain, ε.
+CHOICES = {'permute_and_flip': (RING, 2.0), 'exponential': (COMPLETE, 2.0),
+           'causal': (STREETS, 2.0)}
+for_all_choices = pytest.mark.parametrize('expected', CHOICES)
+
+
+@pytest.fixture(autouse=True)
+def nothing_chosen_before():
+    chosen_selection.cache_clear()
+    yield
+    chosen_selection.cache_clear()
+
+
+@pytest.fixture
+def used(monkeypatch):
+    """The mechanisms that the engine makes, and what each privatizes."""
+    found = []
+
+    class Spy(OfflineMechanism):
+        def __init__(self, *arguments, selection, **more):
+            super().__init__(*arguments, selection=selection, **more)
+            self.spied = selection
+
+        def privatize(self, word):
+            found.append((self.spied, len(word)))
+            return super().privatize(word)
+
+    monkeypatch.setattr(engine, 'OfflineMechanism', Spy)
+    return found
+
+
+def settings(chain, epsilon, **more):
+    return ReleaseSettings(chain, Privacy(epsilon), mechanism='auto', **more)
+
+
+def write(path, word):
+    path.write_text('stamp,symbol\n' + ''.join(f'{i},{s}\n' for i, s in enumerate(word)))
+    return LogFile(path.name, path)
+
+
+def release(base, settings_, *words):
+    """Release words as logs of one new place; return the outcomes."""
+    base.mkdir()
+    (base / 'out').mkdir()
+    logs = [write(base / f'{i}.csv', word) for i, word in enumerate(words)]
+    with Ledger(base / 'a.ledger') as ledger, Releaser(
+            settings_, base / 'out', ledger=ledger, subject='r1') as releaser:
+        return [releaser.release(log) for log in logs]
+
+
+@for_all_choices
+def test_two_words_of_one_length_give_the_same_choice(tmp_path, used, monkeypatch, expected):
+    """In places of their own, and nothing but chain, ε, k and n is asked for."""
+    asked, choose = [], engine.best_mechanism
+
+    def spied(*arguments, **named):
+        asked.append((arguments, tuple(named.items())))
+        return choose(*arguments, **named)
+
+    monkeypatch.setattr(engine, 'best_mechanism', spied)
+    chain, epsilon = CHOICES[expected]
+    random = Random(1)
+    words = ['a' * 12, 'dddddddddddd', ['none'] * 12,
+             random.choices(chain.states, k=12), random.choices((*chain.states, 'x'), k=12)]
+    for i, word in enumerate(words):
+        chosen_selection.cache_clear()
+        [outcome] = release(tmp_path / str(i), settings(chain, epsilon), word)
+        assert (outcome.kind, outcome.length) == ('released', 12)
+    assert used == [(expected, 12)] * len(words)
+    assert len(asked) == len(words) and len(set(asked)) == 1
+    [arguments, named] = asked[0]
+    assert arguments == (chain, Privacy(epsilon), 12)
+    assert dict(named) == {'policy': 'guided', 'walks': 20}
+
+
+@for_all_choices
+@pytest.mark.parametrize('policy', ['paper', 'guided'])
+@pytest.mark.parametrize('length', [1, 2, 12, 60])
+def test_the_choice_is_the_best_mechanism(expected, policy, length):
+    chain, epsilon = CHOICES[expected]
+    for adjacency in (1, 3):
+        privacy = Privacy(epsilon, adjacency)
+        found = chosen_selection(chain, privacy, length, policy)
+        assert found == best_mechanism(chain, privacy, length, policy=policy, walks=20)
+        errors = {name: expected_accuracy(
+            OfflineMechanism(chain, privacy, selection=name, policy=policy), length,
+            walks=20).error for name in SELECTIONS}
+        assert errors[found] == pytest.approx(min(errors.values()), rel=1e-6)
+
+
+def test_lengths_may_differ_in_their_choice(tmp_path, used):
+    """Each log is chosen for by its own length; it is asked once for each."""
+    words = 'abcd', 'abcdabcd', 'dcba'
+    outcomes = release(tmp_path / 'p', settings(RING, 2.0), *words)
+    assert [outcome.kind for outcome in outcomes] == ['released'] * 3
+    assert [length for _, length in used] == [4, 8, 4] and used[0] == used[2]
+    assert chosen_selection.cache_info().misses == 2
+
+
+def test_parts_of_a_split_log_are_chosen_for_by_the_longest(tmp_path, used):
+    release(tmp_path / 'p', settings(RING, 2.0, unknown_symbol='split'),
+            ['a', 'none', 'a', 'b', 'c', 'none', 'd'])
+    [choice] = {selection for selection, _ in used}
+    assert [length for _, length in used] == [1, 3, 1]
+    assert choice == chosen_selection(RING, Privacy(2.0), 3, 'guided')
+
+
+def too_long(chain):
+    return int((MOST_COUNTING_STEPS / chain.edge_count)**0.5) + 1
+
+
+def test_long_logs_fall_back(tmp_path, used):
+    """Permute-and-flip is best, and is refused from here on."""
+    length = too_long(RING)
+    assert chosen_selection(RING, Privacy(2.0), length - 1, 'guided') == 'permute_and_flip'
+    assert chosen_selection(RING, Privacy(2.0), length, 'guided') == 'exponential'
+    [outcome] = release(tmp_path / 'p', settings(RING, 2.0), 'abcd' * (length // 4 + 1))
+    assert outcome.kind == 'released', outcome.reason
+    assert [selection for selection, _ in used] == ['exponential']
+
+
+def test_long_logs_fall_back_to_the_best_of_the_others():
+    """At ε = 8 on the ring the causal release errs less than the exponential mechanism."""
+    privacy = Privacy(8.0)
+    errors = {name: expected_accuracy(OfflineMechanism(
+        RING, privacy, selection=name, policy='guided'), 200, walks=20).error
+        for name in SELECTIONS}
+    assert errors['permute_and_flip'] < errors['causal'] < errors['exponential']
+    assert chosen_selection(RING, privacy, too_long(RING), 'guided') == 'causal'
+
+
+def test_it_is_a_release_of_its_own():
+    """Known by 'auto', not by what was chosen; the policy counts, as causal may be chosen."""
+    digests = {ReleaseSettings(RING, Privacy(2.0), mechanism=name, policy=policy).digest()
+               for name in (*SELECTIONS, 'auto') for policy in ('paper', 'guided')}
+    assert len(digests) == 6
+    assert settings(RING, 2.0).described()['mechanism'] == 'auto'
+
+
+def test_the_command(tmp_path):
+    (tmp_path / 'chain.yaml').write_text(
+        'initial_state: a\ntransitions: {a: [b], b: [c], c: [d], d: [a, d]}\n')
+    (tmp_path / 'logs').mkdir()
+    for name, word in (('one.csv', 'abcdabcd'), ('two.csv', 'dddd')):
+        write(tmp_path / 'logs' / name, word)
+
+    def symdp(*arguments):
+        return subprocess.run(
+            [sys.executable, '-m', 'symdp_ros.cli.main', *arguments], cwd=tmp_path, timeout=120,
+            capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+
+    arguments = ('release', 'logs', '--chain', 'chain.yaml', '--epsilon', '2', '--mechanism',
+                 'auto', '-o', 'out', '--ledger', 'robots.ledger', '--subject', 'r1')
+    run = symdp(*arguments)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert '2 released' in run.stdout and 'Traceback' not in run.stderr
+    words = [[symbol for _, symbol in read_log(path)]
+             for path in sorted((tmp_path / 'out').iterdir())]
+    assert [len(word) for word in words] == [8, 4] and all(map(RING.is_feasible, words))
+    assert '2 already released' in symdp(*arguments).stdout
+    with Ledger(tmp_path / 'robots.ledger') as ledger:
+        assert {json.loads(charge.description)['mechanism']
+                for charge in ledger.charges()} == {'auto'}
+        assert ledger.spent('r1') == 4
