@@ -53,9 +53,15 @@ def run(options) -> int:
         print('symdp calibrate: this result is as sensitive as the word it is made from',
               file=sys.stderr)
     if options.target_error is not None:
-        console.print(_needed(calibration, options))
+        console.print(f'ε for an expected error of {options.target_error:g}', _needed(
+            calibration, options), sep='\n')
     table = calibration.table(EPSILONS)
-    console.print(_errors(chain, options, length, table, word is None))
+    console.print('expected error per symbol', _errors(table), sep='\n')
+    if word is None:
+        error = max(cell.standard_error for row in table.values() for cell in row.values())
+        console.print(f'standard errors: at most {error:.3f}')
+        console.print(f"how often an adversary's best guess of the region is right (live, {_GUESSED})",
+                      _guesses(chain, options, length), sep='\n')
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))
     if options.plot:
@@ -77,39 +83,45 @@ def _word(options, chain):
     from symdp_ros.logs import read_log, sample
 
     words = sample(read_log(Path(options.word)), chain.states)
-    return words[0] if words else None
+    if not words or all(symbol is None for symbol in words[0]):
+        raise ConfigurationError(f'{options.word}: it names no state of the chain')
+    return words[0]
 
 
 def _needed(calibration, options):
     from rich.table import Table
 
-    table = Table(title=f'ε for an expected error of {options.target_error:g}',
-                  title_justify='left', show_header=False)
+    table = Table(show_header=False)
     for name in calibration.mechanisms():
         epsilon = calibration.epsilon_for(name, options.target_error)
         table.add_row(name, 'above 60' if epsilon is None else f'{epsilon:.3g}')
     return table
 
 
-def _errors(chain, options, length, rows, guessing):
+def _errors(rows):
     from rich.table import Table
 
-    table = Table(title='expected error per symbol (± standard error)', title_justify='left')
-    table.add_column('ε', justify='right')
+    table = Table(padding=(0, 0))  # so narrow that it fits into 80 columns
+    table.add_column('ε', justify='right', no_wrap=True)
     names = list(next(iter(rows.values())))
     for name in names:
-        table.add_column(name, justify='right')
-    if guessing:
-        table.add_column(f"adversary's best guess is right ({_GUESSED})", justify='right')
+        table.add_column(name, justify='right', no_wrap=True)
     for epsilon, row in rows.items():
-        cells = [f'{row[name].mean:.3f}' + (f' ± {row[name].standard_error:.3f}'
-                                            if row[name].standard_error else '')
-                 for name in names]
-        if guessing:
-            guess = best_guess(OnlineMechanism(chain, Privacy(epsilon, options.adjacency),
-                                               policy=_GUESSED), length, walks=options.walks)
-            cells.append(f'{guess.before:.3f} → {guess.after:.3f} ± {guess.standard_error:.3f}')
-        table.add_row(f'{epsilon:g}', *cells)
+        table.add_row(f'{epsilon:g}', *(f'{row[name].mean:.3f}' for name in names))
+    return table
+
+
+def _guesses(chain, options, length):
+    from rich.table import Table
+
+    table = Table()
+    for name in ('ε', 'without the output', 'with it'):
+        table.add_column(name, justify='right', no_wrap=True)
+    for epsilon in EPSILONS:
+        guess = best_guess(OnlineMechanism(chain, Privacy(epsilon, options.adjacency),
+                                           policy=_GUESSED), length, walks=options.walks)
+        table.add_row(f'{epsilon:g}', f'{guess.before:.3f}',
+                      f'{guess.after:.3f} ± {guess.standard_error:.3f}')
     return table
 
 
@@ -127,4 +139,4 @@ def _alternatives(chain, adjacency):
     advice = (f'; k = {adjacency} protects no real alternative: choose at least that'
               if adjacency < found.positions else '')
     return (f'two routes between the same ends can differ in as few as {bound}{found.positions} '
-            f'symbols{advice}')
+            f'symbol{"" if found.positions == 1 else "s"}{advice}')

@@ -151,7 +151,7 @@ def patrols(chain: Chain, privacy: Privacy, length: int, walks: int) -> list[lis
 
 
 def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, policy: str = 'guided',
-                   walks: int = WALKS) -> str:
+                   walks: int = WALKS, counting: bool = True) -> str:
     """
     Return the selection of the offline mechanism that is expected to err least.
 
@@ -161,20 +161,21 @@ def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, policy: str =
     (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the others then.
 
     :param policy: of causal release.
+    :param counting: whether permute-and-flip, which counts words, may be chosen.
     :raises ConfigurationError: unknown policy; `length` or `walks` out of range.
     """
     made = {selection: OfflineMechanism(chain, privacy, selection=selection, policy=policy)
             for selection in ('exponential', 'causal', 'permute_and_flip')}
-    counting = made.pop('permute_and_flip')
+    by_counting = made.pop('permute_and_flip')
     found = {name: expected_accuracy(mechanism, length, walks=walks).error
              for name, mechanism in made.items()}
     best = min(found, key=found.get)
     steps = length**2 * chain.edge_count
-    if steps > MOST_COUNTING_STEPS:
+    if not counting or steps > MOST_COUNTING_STEPS:
         return best
     few = min(walks, max(_LEAST_WALKS, _COUNTING_STEPS // steps))
     least = expected_accuracy(made[best], length, walks=few).error
-    counted = expected_accuracy(counting, length, walks=few).error
+    counted = expected_accuracy(by_counting, length, walks=few).error
     return 'permute_and_flip' if counted < least * (1 - 1e-9) else best
 
 

@@ -43,8 +43,9 @@ class Calibration:
     def mechanisms(self) -> tuple[str, ...]:
         """Return the mechanisms that can serve this length."""
         steps = self._length**2 * self._chain.edge_count
+        steps *= self._walks if self._word is None else 1
         return tuple(name for name in MECHANISMS
-                     if name != 'permute_and_flip' or steps * self._walks <= MOST_COUNTING_STEPS)
+                     if name != 'permute_and_flip' or steps <= MOST_COUNTING_STEPS)
 
     def error(self, name: str, epsilon: float) -> Error:
         """
@@ -60,16 +61,19 @@ class Calibration:
 
     def epsilon_for(self, name: str, target: float) -> float | None:
         """
-        Return the least ε at which the error is at most `target`, within 0.1 %; by bisection.
+        Return the least ε at which the error is at most `target`, by bisection to 0.1 %.
 
+        Where walks are averaged over, the curve is as noisy as `error` tells, and so is the ε.
         None where 60 is not enough.
         """
+        if self.error(name, 0.0).mean <= target:
+            return 0.0
         low, high = 0.0, 1.0
         while self.error(name, high).mean > target:
-            low, high = high, 2 * high
-            if high > _LARGEST_EPSILON:
+            if high == _LARGEST_EPSILON:
                 return None
-        while high - low > _TOLERANCE * high:
+            low, high = high, min(2 * high, _LARGEST_EPSILON)
+        while high - low > _TOLERANCE * high and high > _TOLERANCE:
             middle = (low + high) / 2
             if self.error(name, middle).mean > target:
                 low = middle

@@ -424,11 +424,11 @@ def chosen_selection(chain: Chain, privacy: Privacy, length: int, policy: str) -
     Return the selection that `mechanism: auto` takes for a log of some length.
 
     The one of least expected error (`core.accuracy.best_mechanism`), judged by words of up to 200
-    symbols: longer ones err as much per symbol, and would take long to judge.
+    symbols: longer ones commonly err about as much per symbol, and would take long to judge.
     """
-    selection = best_mechanism(chain, privacy, min(length, _JUDGED), policy=policy, walks=20)
-    too_long = length**2 * chain.edge_count > MOST_COUNTING_STEPS
-    return 'exponential' if selection == 'permute_and_flip' and too_long else selection
+    counting = length**2 * chain.edge_count <= MOST_COUNTING_STEPS
+    return best_mechanism(chain, privacy, min(length, _JUDGED), policy=policy, walks=20,
+                          counting=counting)
 
 
 class _Staging:
