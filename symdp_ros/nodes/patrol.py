@@ -1,6 +1,7 @@
 """The node `patrol`: a simulated robot that walks a chain and publishes where it is."""
 import random
 import sys
+from time import monotonic
 
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -23,6 +24,7 @@ SETTINGS = (
     Setting('wait_for_subscribers', _Type.INTEGER, 0,
             'how many subscribers the topic must have before the walk begins', least=0),
 )
+_SETTLING = 0.5  # seconds: a writer knows of its readers before they all know of it
 
 
 class Patrol(Node):
@@ -50,6 +52,7 @@ class Patrol(Node):
         self._random = random.Random(None if seed == -1 else seed)
         self._here, self._walked = self._chain.initial_state, 0
         self._moves = {}
+        self._heard_since = None
         self._publisher = self.create_publisher(
             String, 'region', QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL))
         self._timer = self.create_timer(self._settings['period'], self._move)
@@ -60,9 +63,7 @@ class Patrol(Node):
 
     def _move(self):
         count = self._settings['count']
-        waiting = (not self._walked and
-                   self._publisher.get_subscription_count() < self._settings['wait_for_subscribers'])
-        if waiting or count and self._walked == count:
+        if self._is_waiting() or count and self._walked == count:
             return
         if self._here not in self._moves:
             chances = self._chain.probabilities(self._here)
@@ -70,6 +71,18 @@ class Patrol(Node):
         [self._here] = self._random.choices(*self._moves[self._here])
         self._publisher.publish(String(data=self._here))
         self._walked += 1
+
+    def _is_waiting(self):
+        """Return whether the readers to wait for are not there yet, or have only just come."""
+        needed = self._settings['wait_for_subscribers']
+        if self._walked or not needed:
+            return False
+        if self._publisher.get_subscription_count() < needed:
+            self._heard_since = None
+            return True
+        now = monotonic()
+        self._heard_since = self._heard_since or now
+        return now - self._heard_since < _SETTLING
 
 
 def main(arguments=None) -> int:

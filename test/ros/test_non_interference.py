@@ -52,7 +52,9 @@ def record(directory, word, parameters):
         statuses, private = world.diagnostics(), world.listen()
         run = world.privatizer(wait=False, chain_file=chain_file, epsilon=1.0, autostart='false',
                                **parameters)
-        for _ in range(20):
+        lifecycle = world.node.create_client(ChangeState, '/privatizer/change_state')
+        world.wait_until(lifecycle.service_is_ready, 'the node')
+        for _ in range(25):
             world.spin(0.02)
         # Of the declarations at the start, discovery decides how many are still heard.
         seen[:] = [text for text in seen if not text.startswith('/parameter_events')]
