@@ -207,6 +207,7 @@ class _Observer:
 
         client = self._node.create_client(Trigger, name)
         self.wait(client.service_is_ready, *processes)
+        self.spin(0.3, *processes)  # the service learns of the client a moment later
         answer = client.call_async(Trigger.Request())
         self.wait(answer.done, *processes)
         return answer.result().message

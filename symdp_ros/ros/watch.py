@@ -14,4 +14,6 @@ def other_subscribers(node, topic: str, own: int) -> list[str]:
 
 
 def _full_name(info) -> str:
+    if info.node_name == '_NODE_NAME_UNKNOWN_':  # not announced yet, or no ROS node at all
+        return 'a reader without a name'
     return f'{info.node_namespace.rstrip("/")}/{info.node_name}'

@@ -119,7 +119,7 @@ class World:
         self.node = rclpy.create_node('observer', context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
-        self.runs = []
+        self.runs, self._clients = [], {}
 
     def start(self, name, *arguments, **parameters) -> Run:
         """Start a node; parameters become -p name:=value."""
@@ -168,13 +168,22 @@ class World:
                                       lambda array: statuses.extend(array.status), 10)
         return statuses
 
+    def client(self, service_type, name):
+        """Return the client of a service; made before the service, it is known to it early."""
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(service_type, name)
+        return self._clients[name]
+
     def call(self, service_type, name, request):
         """Call a service; return the response."""
-        client = self.node.create_client(service_type, name)
+        new = name not in self._clients
+        client = self.client(service_type, name)
         self.wait_until(client.service_is_ready, f'service {name}')
+        until = time.monotonic() + (0.3 if new else 0.0)
+        while time.monotonic() < until:  # the service learns of the client a moment later
+            self.spin()
         future = client.call_async(request)
         self.wait_until(future.done, f'a response of {name}')
-        self.node.destroy_client(client)
         return future.result()
 
     def close(self):

@@ -23,6 +23,9 @@ def place(tmp_path):
 
 
 def start(world, place, chain_file, *arguments, wait=True, **more):
+    if '-r' not in arguments:
+        for name in ('release', 'status'):
+            world.client(Trigger, f'/log_release/{name}')
     run = world.start('log_release', *arguments, **{
         'chain_file': chain_file, 'epsilon': 1.0, 'log_dir': place / 'logs',
         'release_dir': place / 'releases', 'ledger_file': place / 'robots.ledger',

@@ -149,12 +149,12 @@ def test_after_a_kill_the_same_feasible_word_goes_on(world, tmp_path):
         world.node.destroy_publisher(publisher)
         for _ in range(10):
             world.spin(0.02)
-    # A kill between storing and publishing may have cost a symbol at the end of a round.
-    moves = list(zip(private, private[1:], strict=False))
-    assert len(private) >= 30
-    gaps = [(a, b) for a, b in moves if b not in chain.successors(a)]
-    assert len(gaps) <= 2 and all(chain.successors(chain.successors(a)[0])[0] == b
-                                  for a, b in gaps)
+    # What was drawn and not delivered when the process was killed is lost to the listener; the word
+    # goes on behind it, and never back.
+    places = [chain.state_index[symbol] for symbol in private]
+    steps = [(there - here) % 50 for here, there in zip(places, places[1:], strict=False)]
+    assert len(private) >= 30 and sum(step != 1 for step in steps) <= 2
+    assert all(1 <= step <= 12 for step in steps)
 
 
 def test_a_stop_and_a_start_carry_the_word_on_exactly(world, chain_file, tmp_path):
