@@ -156,7 +156,7 @@ def write_log(path, word: Sequence[str], *, format: str, period: float = 1.0,
             _make_durable(file, epoch=file != path.parent)
     except BaseException as error:
         if made:
-            _remove(path)
+            remove(path)
         if isinstance(error, LogError):
             problem = error.reason
         elif isinstance(error, OSError):
@@ -236,7 +236,8 @@ def _make_durable(path, epoch):
         os.close(descriptor)
 
 
-def _remove(path):
+def remove(path: Path) -> None:
+    """Remove a log, file or directory, as far as that is possible."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -18,9 +18,9 @@ from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,
                                     privacy_of, unknown_symbol)
-from symdp_ros.ros.single_publisher import TopicClaim
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.state_file import StateFile, settings_digest
+from symdp_ros.ros.topic_claim import TopicClaim
 from symdp_ros.ros.watch import other_subscribers
 
 _Type = Parameter.Type

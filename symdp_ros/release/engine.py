@@ -18,7 +18,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -31,6 +31,7 @@ from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.symbols import parse_symbol_map
 from symdp_ros.logs import LogFile, list_logs, read_log, release_name, sample, write_log
+from symdp_ros.logs.files import remove
 from symdp_ros.release.ledger import Charge, Ledger, LedgerFile
 
 _STAGING = '.staging-'
@@ -362,7 +363,7 @@ class Releaser:
         finally:
             for path, _ in staged:  # what has been moved is no longer here
                 if path not in self._owed:
-                    _remove(path)
+                    remove(path)
 
     def _publish(self, file: LedgerFile) -> Path:
         """Move a staged file to its path, or to another where that is taken; return the path."""
@@ -557,14 +558,6 @@ def _next_number(path):
     name, marker, rest = path.name.partition('.private')
     number, dash, part = name.partition('-')
     return path.with_name(f'{int(number) + 1:06d}{dash}{part}{marker}{rest}')
-
-
-def _remove(path):
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink()
 
 
 def _flush_directory(path):

@@ -6,8 +6,8 @@ from harness import RELIABLE, wait_until
 from std_msgs.msg import String
 
 from symdp_ros import Chain, StateFileError
-from symdp_ros.ros.single_publisher import TopicClaim
 from symdp_ros.ros.state_file import StateFile, settings_digest
+from symdp_ros.ros.topic_claim import TopicClaim
 
 SURE = 1000.0
 DIGEST = settings_digest('chain', 2.0, 1, 'guided')
