@@ -59,10 +59,9 @@ class OnlineMechanism:
             self._targets = guided_targets(chain)
         elif policy == 'planned' and chain.edge_count < len(chain)**2:
             self._targets = planned_targets(chain, privacy, *self.weights())
-        self._rows = {}
         # A closure: a sixth faster than a method whose state is in self.
         self.step, self._carry_on, self._previous = _stepper(
-            self._index, self._rows, self._row_of, RandomIntegers(width, random))
+            chain, self._targets, self._responses, width, random)
         self.reset()
 
     @property
@@ -133,10 +132,10 @@ class OnlineMechanism:
         :raises ChainError: `previous` is no state.
         """
         self._check_symbols([symbol])
-        *_, successors, feasible, codes = self._row_of(previous)
-        if codes is None:
-            return feasible.get(symbol)
-        code = codes[self._index[symbol]]
+        successors = self._chain.successors(previous)
+        if self._targets is None:
+            return symbol if symbol in successors else None
+        code = self._targets.row(self._index[previous])[self._index[symbol]]
         return successors[code - 1] if code else None
 
     def target_positions(self, symbol: str | None) -> np.ndarray:
@@ -199,13 +198,14 @@ class OnlineMechanism:
 
         :raises ChainError: `previous` is no state.
         """
-        *_, successors, _, codes = self._row_of(previous)
+        successors = self._chain.successors(previous)
         if output not in successors:
             return np.zeros(len(self._chain))
         response = self._responses[len(successors)]
         uniform, other = 1 / response.count, response.a / response.total
         aimed = response.b / response.total
-        if codes is not None:
+        if self._targets is not None:
+            codes = self._targets.row(self._index[previous])
             codes = np.asarray(memoryview(codes))[:-1]  # without the unknown symbol
             aimed_at = codes == 1 + successors.index(output)
             return np.where(aimed_at, aimed, np.where(codes == 0, uniform, other))
@@ -221,75 +221,88 @@ class OnlineMechanism:
         if not all(symbol in self._index for symbol in word):
             raise UnknownSymbolError
 
-    def _row_of(self, previous):
-        """
-        Return what a step from this state needs; rows are made when a word first gets there.
 
-        A plain tuple (a named one unpacks far more slowly): the integers of the `Response`, the
-        successors, and either the feasible symbols or the codes of the targets.
-        """
-        row = self._rows.get(previous)
-        if row is not None:
-            return row
-        if previous is None or previous not in self._index:
-            raise ChainError(f'{previous!r} is not a state of the chain')
-        if self._chain.is_complete and self._rows:
-            row = next(iter(self._rows.values()))  # all rows are the same
-        else:
-            successors = self._chain.successors(previous)
-            response = self._responses[len(successors)]
-            numbers = response.limit, response.threshold, response.weight, response.uniform_weight
-            if self._targets is None:
-                row = (*numbers, successors, {state: state for state in successors}, None)
-            else:
-                if len(self._rows) == self._targets.kept_rows:
-                    self._rows.clear()
-                row = (*numbers, successors, None, self._targets.row(self._index[previous]))
-        self._rows[previous] = row
-        return row
+def _stepper(chain, targets, responses, width, random):
+    """
+    Return the functions (step, carry_on, previous) of one word.
 
+    Each state has a row, a list: itself, and, once a word has been there, what a step from it
+    needs: the buffer of draws for its number of successors, the integers of the `Response`, the
+    rows of its successors, and either the rows by feasible symbol or the codes of the targets.
+    """
+    index = {**chain.state_index, None: len(chain)}
+    rows = {state: [state] for state in chain.states}
+    draws = {}  # for each number of successors: RandomIntegers
+    complete = (list(rows.values()), rows) if chain.is_complete else None
+    made = []
+    row = None
 
-def _stepper(index, rows, row_of, integers):
-    """Return the functions (step, carry_on, previous) of one word."""
-    pop, refill, next_integer = integers.buffer.pop, integers.refill, integers.next
-    row = output = None
+    def make(row):
+        """Append to the row of a state what steps from it need."""
+        state = row[0]
+        successors, by_symbol = complete or (
+            [rows[successor] for successor in chain.successors(state)], None)
+        if targets is not None:
+            if len(made) == targets.kept_rows:
+                for other in made:
+                    del other[1:]
+                made.clear()
+            made.append(row)
+            by_symbol = targets.row(index[state])
+        elif by_symbol is None:
+            by_symbol = {successor[0]: successor for successor in successors}
+        count = len(successors)
+        response = responses[count]
+        if count not in draws:
+            draws[count] = RandomIntegers(width, response.limit, random)
+        row += (draws[count].buffer.pop, response.threshold, response.weight,
+                response.uniform_weight, successors, by_symbol)
 
-    def step(symbol):
-        nonlocal row, output
-        limit, threshold, weight, uniform_weight, successors, feasible, codes = row
-        # Drawn before the symbol is looked at, so that retries tell nothing of it.
+    # In both steps the integer is drawn, and one below the limit found, before the symbol is
+    # looked at; and they return the chain's own string: the caller's may be of another type, and
+    # so show a match.
+
+    def step_to_feasible(symbol):
+        nonlocal row
         try:
+            _, pop, threshold, weight, uniform_weight, successors, feasible = row
             drawn = pop()
-            while drawn >= limit:
-                drawn = pop()
-        except IndexError:
-            drawn = refill()
-            while drawn >= limit:
-                drawn = next_integer()
-        if codes is None:
-            if symbol in feasible:
-                # The chain's own string: the caller's may be of another type, and so show a match.
-                output = feasible[symbol] if drawn >= threshold else successors[drawn // weight]
-            elif symbol in index:
-                output = successors[drawn // uniform_weight]
-            else:
-                raise UnknownSymbolError
+        except (IndexError, ValueError):
+            if len(row) == 1:
+                make(row)
+            _, pop, threshold, weight, uniform_weight, successors, feasible = row
+            drawn = draws[len(successors)].refill()
+        if symbol in feasible:
+            row = feasible[symbol] if drawn >= threshold else successors[drawn // weight]
         elif symbol in index:
-            code = codes[index[symbol]]
-            if code:
-                output = successors[code - 1 if drawn >= threshold else drawn // weight]
-            else:
-                output = successors[drawn // uniform_weight]
+            row = successors[drawn // uniform_weight]
         else:
             raise UnknownSymbolError
+        return row[0]
+
+    def step_to_target(symbol):
+        nonlocal row
         try:
-            row = rows[output]
-        except KeyError:
-            row = row_of(output)
-        return output
+            _, pop, threshold, weight, uniform_weight, successors, codes = row
+            drawn = pop()
+        except (IndexError, ValueError):
+            if len(row) == 1:
+                make(row)
+            _, pop, threshold, weight, uniform_weight, successors, codes = row
+            drawn = draws[len(successors)].refill()
+        if symbol not in index:
+            raise UnknownSymbolError
+        code = codes[index[symbol]]
+        if code:
+            row = successors[code - 1 if drawn >= threshold else drawn // weight]
+        else:
+            row = successors[drawn // uniform_weight]
+        return row[0]
 
     def carry_on(previous):
-        nonlocal row, output
-        row, output = row_of(previous), previous
+        nonlocal row
+        if previous is None or previous not in rows:
+            raise ChainError(f'{previous!r} is not a state of the chain')
+        row = rows[previous]
 
-    return step, carry_on, lambda: output
+    return (step_to_feasible if targets is None else step_to_target), carry_on, lambda: row[0]

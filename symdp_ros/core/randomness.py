@@ -1,4 +1,4 @@
-"""Uniform random integers of a fixed width, from the operating system, in bulk."""
+"""Uniform random integers from the operating system, in bulk."""
 import os
 import weakref
 
@@ -10,34 +10,33 @@ _live = weakref.WeakSet()
 
 class RandomIntegers:
     """
-    A buffered source of uniform integers below 2^width.
+    A buffered source of uniform integers below a limit, by rejection.
 
     `buffer.pop()` hands out the next one; where it raises IndexError, `refill()` fills the buffer
-    and hands out the first. Callers that are fast do both themselves; others call `next()`.
-    A fork discards the buffer in the child, so that two processes never share random bits.
+    and hands out the first. A fork discards the buffer in the child, so that two processes never
+    share random bits.
 
-    :param width: 30 or 60 bits.
+    :param width: 30 or 60 bits, of which each integer is made.
+    :param limit: from 1 to 2^width.
     :param random: an object with `getrandbits`, or None for the operating system's randomness.
     """
 
-    def __init__(self, width: int, random=None):
+    def __init__(self, width: int, limit: int, random=None):
         self._dtype, self._shift = {30: ('<u4', 2), 60: ('<u8', 4)}[width]
-        self._random = random
+        self._limit, self._random = limit, random
         self.buffer: list[int] = []
         _live.add(self)
 
     def refill(self) -> int:
         """Fill the buffer and return one integer from it."""
-        if self._random is None:
-            raw = os.urandom(_BYTES)
-        else:
-            raw = self._random.getrandbits(8 * _BYTES).to_bytes(_BYTES, 'little')
-        self.buffer.extend((np.frombuffer(raw, self._dtype) >> self._shift).tolist())
+        while not self.buffer:
+            if self._random is None:
+                raw = os.urandom(_BYTES)
+            else:
+                raw = self._random.getrandbits(8 * _BYTES).to_bytes(_BYTES, 'little')
+            drawn = np.frombuffer(raw, self._dtype) >> self._shift
+            self.buffer.extend(drawn[drawn < self._limit].tolist())
         return self.buffer.pop()
-
-    def next(self) -> int:
-        """Return the next integer."""
-        return self.buffer.pop() if self.buffer else self.refill()
 
 
 def _discard_buffers():

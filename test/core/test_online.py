@@ -253,7 +253,7 @@ def test_retries_do_not_depend_on_the_symbol(chain, policy, narrow):
     limit = Response.fitting(len(chain.successors(chain.initial_state)),
                              exp_lower_bound(Fraction(2)), 10).limit
     narrowed = Random(3)
-    script = [narrowed.getrandbits(10) for _ in range(800)]
+    script = [narrowed.getrandbits(10) for _ in range(20_000)]
     assert sum(integer >= limit for integer in script) > 3
     after = set()
     for symbol in (*chain.states, None):

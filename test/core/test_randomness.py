@@ -1,7 +1,9 @@
 """Uniform integers: in range, from the right source, never shared between two processes."""
 import os
 import warnings
+from itertools import islice
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from scipy.stats import binomtest
@@ -22,23 +24,45 @@ class Bytes:
         return int.from_bytes(bytes(i % 256 for i in range(bits // 8)), 'little')
 
 
+class Few:
+    """A `random` of 30-bit integers of which some are small."""
+
+    def __init__(self):
+        self._random = Random(3)
+
+    def getrandbits(self, bits):
+        values = [self._random.choice([0, 3, 6, 7, 2**29, 2**29 + 1, 2**30 - 1]) << 2
+                  for _ in range(bits // 32)]
+        return int.from_bytes(b''.join(value.to_bytes(4, 'little') for value in values), 'little')
+
+
+def draws(integers):
+    """Yield integers as a mechanism takes them."""
+    while True:
+        yield integers.buffer.pop() if integers.buffer else integers.refill()
+
+
+def taken(integers, count):
+    return list(islice(draws(integers), count))
+
+
 @pytest.mark.parametrize('width, last, before', [
     (30, 0xfffefdfc >> 2, 0xfbfaf9f8 >> 2),
     (60, 0xfffefdfcfbfaf9f8 >> 4, 0xf7f6f5f4f3f2f1f0 >> 4)])
 def test_integers_are_the_high_bits_of_whole_words(width, last, before):
-    integers = RandomIntegers(width, Bytes())
-    assert [integers.next(), integers.next()] == [last, before]
+    integers = RandomIntegers(width, 2**width, Bytes())
+    assert taken(integers, 2) == [last, before]
     assert all(type(value) is int and 0 <= value < 2**width for value in integers.buffer)
     assert len(integers.buffer) == 8192 // (4 if width == 30 else 8) - 2
 
 
 @pytest.mark.parametrize('width', WIDTHS)
 def test_every_integer_is_handed_out_once(width):
-    integers = RandomIntegers(width, Random(5))
+    integers = RandomIntegers(width, 2**width, Random(5))
     size = 8192 * 8 // (32 if width == 30 else 64)
-    drawn = [integers.next() for _ in range(3 * size)]
+    drawn = taken(integers, 3 * size)
     assert not integers.buffer and len(set(drawn)) > 3 * size - 10
-    again = RandomIntegers(width, Random(5))
+    again = RandomIntegers(width, 2**width, Random(5))
     assert again.refill() == drawn[0] and again.buffer[::-1] == drawn[1:size]
 
 
@@ -46,8 +70,8 @@ def test_every_integer_is_handed_out_once(width):
 @pytest.mark.parametrize('source', ['os', 'injected'])
 def test_every_bit_is_fair(width, source):
     """Binomial, exact, two-sided; α = 1e-6 over all bits. Only the injected source replays."""
-    integers = RandomIntegers(width, None if source == 'os' else replayable_random())
-    drawn = [integers.next() for _ in range(40_000)]
+    integers = RandomIntegers(width, 2**width, None if source == 'os' else replayable_random())
+    drawn = taken(integers, 40_000)
     assert max(drawn) < 2**width
     for bit in range(width):
         ones = sum(value >> bit & 1 for value in drawn)
@@ -55,12 +79,26 @@ def test_every_bit_is_fair(width, source):
         assert p > ALPHA / width, f'bit {bit}: {ones} ones of {len(drawn)}, p = {p}'
 
 
+@pytest.mark.parametrize('limit', [1, 7, 2**29 + 1])
+def test_integers_from_the_limit_on_are_left_out(limit):
+    """What is left is what the source gives below the limit, in its order."""
+    integers, all_of_them = RandomIntegers(30, limit, Few()), RandomIntegers(30, 2**30, Few())
+    kept = [value for value in taken(all_of_them, 4096) if value < limit]
+    assert 0 < len(kept) < 4096 and taken(integers, len(kept)) == kept
+
+
+def test_a_buffer_of_nothing_but_rejected_integers_is_filled_again():
+    blocks = iter([2**65536 - 1, 2**65536 - 1, 0])
+    source = SimpleNamespace(getrandbits=lambda bits: next(blocks))
+    assert taken(RandomIntegers(30, 2**30 - 1, source), 2) == [0, 0]
+
+
 def test_the_operating_system_is_asked_for_every_buffer(monkeypatch):
     asked = []
     monkeypatch.setattr(randomness.os, 'urandom', lambda n: asked.append(n) or b'\xff' * n)
-    integers = RandomIntegers(30)
-    assert [integers.next() for _ in range(2048)] == [2**30 - 1] * 2048 and asked == [8192]
-    integers.next()
+    integers = RandomIntegers(30, 2**30)
+    assert taken(integers, 2048) == [2**30 - 1] * 2048 and asked == [8192]
+    taken(integers, 1)
     assert asked == [8192, 8192]
 
 
@@ -99,13 +137,13 @@ def in_child(compute):
 
 @pytest.mark.parametrize('width', WIDTHS)
 def test_a_fork_discards_the_buffer(width):
-    integers = RandomIntegers(width)
-    integers.next()
+    integers = RandomIntegers(width, 2**width)
+    taken(integers, 1)
     kept = list(integers.buffer)
     assert len(kept) > 1000
     assert in_child(lambda: list(integers.buffer)) == '[]'
     assert integers.buffer == kept
-    assert in_child(lambda: [integers.next() for _ in range(4)]) != repr(kept[:-5:-1])
+    assert in_child(lambda: taken(integers, 4)) != repr(kept[:-5:-1])
 
 
 def test_forks_of_a_mechanism_draw_differently():
