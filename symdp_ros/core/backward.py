@@ -34,6 +34,7 @@ within a factor of 2¹⁷⁰⁰ of each other, or each state carries an exponent
 depends on the chain, R and n alone: if all states reach the same states in exactly r moves
 (`ReachableChain.mixing_moves`), V_t(s) ≤ (N·R)^r·max V_{t+r} and V_t(s') ≥ max V_{t+r}.
 """
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log, log2, nextafter, sqrt
@@ -69,7 +70,7 @@ def rounding_reserve(length: int, chain: ReachableChain) -> Fraction:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class SweepPlan:
     """What is decided for words of one length, from public data."""
 
     ratio: float
@@ -102,15 +103,15 @@ class BackwardSampler:
 
     def ratio(self, length: int) -> float:
         """Return R for words of this length, in [1, 2⁴⁰]."""
-        return self._plan(length).ratio
+        return self.plan(length).ratio
 
-    def draw(self, word: list[int]) -> list[int]:
-        """Return a private word."""
+    def draw(self, word: Sequence[int], random=None) -> list[int]:
+        """Return a private word; `random`: in place of the sampler's own."""
         from symdp_ros.core import kernels
 
-        if not word:
+        if len(word) == 0:
             return []
-        n, plan, random = len(word), self._plan(len(word)), self._random
+        n, plan, random = len(word), self.plan(len(word)), random or self._random
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
         W, E, scale = plan.workspace(n)
         word, out = np.array(word, np.int64), np.empty(n, np.int64)
@@ -130,7 +131,7 @@ class BackwardSampler:
         """Return ln Z(w) = ln Σ_o R^{matches(w, o)} over the feasible words o."""
         if not word:
             return 0.0
-        plan = self._plan(len(word))
+        plan = self.plan(len(word))
         W, E, row, exponent = self._swept(word, plan)
         weights, exponents = _row_of(W, E, plan.wide, row, self._chain.successors(1))
         highest = exponents.max()
@@ -145,12 +146,13 @@ class BackwardSampler:
         :return: for each position, number → weight of the states within as many moves.
         """
         n = len(word)
-        plan = self._plan(n)
+        plan = self.plan(n)
         plan = replace(plan, spacing=1, shape=(n + 1, plan.shape[1]))
         W, E, _, _ = self._swept(word, plan)
         states = [np.arange(1, self._chain.reached(t) + 1) for t in range(1, n + 1)]
         return [dict(zip(some.tolist(), map(Fraction, as_integers(
-            *_row_of(W, E, plan.wide, t, some))), strict=True)) for t, some in enumerate(states, 1)]
+            *_row_of(W, E, plan.wide, t, some))), strict=True))
+            for t, some in enumerate(states, 1)]
 
     def _swept(self, word, plan):
         from symdp_ros.core import kernels
@@ -160,7 +162,8 @@ class BackwardSampler:
                                       plan.spacing, plan.rescale_every, plan.wide, W, E, scale)
         return W, E, row, exponent
 
-    def _plan(self, length):
+    def plan(self, length: int) -> 'SweepPlan':
+        """Return what is decided for words of one length."""
         plan = self._plans.get(length)
         if plan is None:
             if len(self._plans) > 1_000:
@@ -177,8 +180,8 @@ class BackwardSampler:
             wide = growth * chain.mixing_moves > _SPREAD_BITS
         width = chain.reached(length) + 1
         spacing, rows = _spacing(length, STORED_BYTES // (width * (12 if wide else 8)))
-        return _Plan(ratio, wide, int(_GROWTH_BITS / growth) if growth else length + 1, spacing,
-                     (rows, width))
+        rescale_every = int(_GROWTH_BITS / growth) if growth else length + 1
+        return SweepPlan(ratio, wide, rescale_every, spacing, (rows, width))
 
 
 def _spacing(length, most_rows):

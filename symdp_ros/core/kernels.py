@@ -23,24 +23,25 @@ import numpy as np
 
 _FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
-_TOP = 800                         # rescaled rows have their largest weight just below 2⁸⁰⁰
+TOP = 800                         # rescaled rows have their largest weight just below 2⁸⁰⁰
 _NEVER = np.int32(-2**30)          # the exponent of zero
 
 
-def _compiled(function):
+def compiled(function):
     """Compile on first use; keep the result on disk where some directory can be written."""
+    options = {'nogil': True, 'error_model': 'numpy'}  # which does not look for divisions by 0
     try:
-        return numba.njit(nogil=True, cache=True)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        return numba.njit(nogil=True)(function)
+        return numba.njit(**options)(function)
 
 
-@_compiled
-def _reached(reach, position):
+@compiled
+def reached(reach, position):
     return reach[min(position, len(reach) - 1)]
 
 
-@_compiled
+@compiled
 def _gather(offsets, targets, columns, long_rows, after, here, count):
     """here[s] = Σ after[s'] over the successors s' of s = 1…count."""
     width = len(columns)
@@ -75,7 +76,7 @@ def _gather(offsets, targets, columns, long_rows, after, here, count):
         here[s] = total
 
 
-@_compiled
+@compiled
 def _gather_some(some, offsets, targets, after, here):
     """As `_gather`, for the states listed in `some`."""
     for s in some:
@@ -85,7 +86,7 @@ def _gather_some(some, offsets, targets, after, here):
         here[s] = total
 
 
-@_compiled
+@compiled
 def _gather_wide(offsets, targets, columns, long_rows, after, after_exponent, here, here_exponent,
                  count):
     """As `_gather`, with one exponent for each state, and weights in [1, 2) (or times R)."""
@@ -120,14 +121,14 @@ def _gather_wide(offsets, targets, columns, long_rows, after, after_exponent, he
         bits[s] -= exponent << 52
 
 
-@_compiled
+@compiled
 def _rescale(here, count, exponent):
     factor = ldexp(1.0, -exponent)
     for s in range(1, count + 1):
         here[s] *= factor
 
 
-@_compiled
+@compiled
 def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, rescale_every, wide,
           W, E, scale):
     """
@@ -141,7 +142,7 @@ def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, res
     last = (n + spacing - 1) // spacing
     row, total_scale = last, 0
     for t in range(n, 0, -1):
-        count = _reached(reach, t)
+        count = reached(reach, t)
         scale[t] = 0
         if t == n:
             W[row, 1:count + 1] = 1.0
@@ -156,7 +157,7 @@ def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, res
             else:
                 _gather(offsets, targets, columns, long_rows, W[after], W[row], count)
                 if t % rescale_every == 0:
-                    exponent = frexp(W[row, 1:count + 1].max())[1] - _TOP
+                    exponent = frexp(W[row, 1:count + 1].max())[1] - TOP
                     _rescale(W[row], count, exponent)
                     scale[t] = exponent
                     total_scale += exponent
@@ -168,7 +169,7 @@ def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, res
     return total_scale, row
 
 
-@_compiled
+@compiled
 def _cone(state, depth, offsets, targets, cone, sizes, mark, stamp, most):
     """
     List the states within 0, 1, …, depth moves of a state: cone[:sizes[j]] is within j.
@@ -193,7 +194,7 @@ def _cone(state, depth, offsets, targets, cone, sizes, mark, stamp, most):
     return depth + 1
 
 
-@_compiled
+@compiled
 def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, reach, ratio, wide,
                W, E, scale, end_row, base, cone, sizes, mark, most):
     """Fill the rows begin < t < end, from base on, as far as a walk from `state` can see them."""
@@ -203,7 +204,7 @@ def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, re
                            most)
     after = end_row
     for t in range(end - 1, begin, -1):
-        row, ahead, count = base + t - begin - 1, t - begin, _reached(reach, t)
+        row, ahead, count = base + t - begin - 1, t - begin, reached(reach, t)
         if wide:
             _gather_wide(offsets, targets, columns, long_rows, W[after], E[after], W[row],
                          E[row], count)
@@ -225,41 +226,53 @@ def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, re
         after = row
 
 
-@_compiled
-def _choose(first, last, targets, weights, exponents, wide, bits):
+@numba.njit(inline='always')
+def choose(first, last, targets, weights, lane, bits):
     """
-    Return the edge that the point bits/2⁵³ falls on, or -1 where 53 bits cannot tell for sure.
+    Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits cannot tell for sure.
 
-    The edges first…last−1 lie side by side, each as long as the weight of its target. Whatever
-    was rounded or left out moves an end by less than `margin`, and so do the bits not yet drawn.
+    The edges first…last−1 lie side by side, each as long as the weight of its target s, which is
+    weights[s, lane]. Whatever was rounded or left out moves an end by less than `margin`,
+    and so do the bits not looked at. No branch depends on the bits.
     """
+    total = 0.0
+    for e in range(first, last):
+        total += weights[targets[e], lane]
+    point = np.float64(bits >> np.uint64(11)) * (total * 2.0**-53)
+    margin = (4 * (last - first) + 8) * (total * 2.0**-53)
+    below, above = point - margin, point + margin
+    right = 0.0
+    passed = unsure = 0
+    for e in range(first, last - 1):
+        right += weights[targets[e], lane]
+        passed += right <= below
+        unsure += right < above
+    return first + passed if unsure == passed else -1
+
+
+@compiled
+def _choose_wide(first, last, targets, weights, exponents, bits):
+    """As `choose`, with one exponent for each state."""
     highest = _NEVER
     total = 0.0
-    if wide:
-        for e in range(first, last):
-            highest = max(highest, exponents[targets[e]])
-        for e in range(first, last):
-            gap = highest - exponents[targets[e]]
-            total += weights[targets[e]] * _POWERS[min(gap, _FAR)]
-    else:
-        for e in range(first, last):
-            total += weights[targets[e]]
-    point = bits * (total * 2.0**-53)
+    for e in range(first, last):
+        highest = max(highest, exponents[targets[e]])
+    for e in range(first, last):
+        gap = highest - exponents[targets[e]]
+        total += weights[targets[e]] * _POWERS[min(gap, _FAR)]
+    point = np.float64(bits >> np.uint64(11)) * (total * 2.0**-53)
     margin = (4 * (last - first) + 8) * (total * 2.0**-53)
     right = 0.0
     for e in range(first, last):
         left = right
-        if wide:
-            gap = highest - exponents[targets[e]]
-            right += weights[targets[e]] * _POWERS[min(gap, _FAR)]
-        else:
-            right += weights[targets[e]]
+        gap = highest - exponents[targets[e]]
+        right += weights[targets[e]] * _POWERS[min(gap, _FAR)]
         if point + margin <= right or e == last - 1:
             return e if e == first or point - margin >= left else -1
     return -1
 
 
-@_compiled
+@compiled
 def walk(position, state, word, bits, offsets, targets, columns, long_rows, reach, ratio, spacing,
          wide, W, E, scale, out):
     """
@@ -275,6 +288,7 @@ def walk(position, state, word, bits, offsets, targets, columns, long_rows, reac
     size = W.shape[1] if spacing > 1 else 1
     cone, mark = np.empty(size, np.int64), np.zeros(size, np.int64)
     sizes = np.empty(spacing + 1, np.int64)
+    columns_of_W = W.reshape((W.shape[0], W.shape[1], 1))
     begin = position
     while begin < n:
         end = min((begin // spacing + 1) * spacing, n)
@@ -284,8 +298,12 @@ def walk(position, state, word, bits, offsets, targets, columns, long_rows, reac
                        wide, W, E, scale, end_row, base, cone, sizes, mark, size // 3)
         for t in range(begin + 1, end + 1):
             row = end_row if t == end else base + t - begin - 1
-            e = _choose(offsets[state], offsets[state + 1], targets, W[row],
-                        E[row if wide else 0], wide, np.float64(bits[t - 1] >> np.uint64(11)))
+            if wide:
+                e = _choose_wide(offsets[state], offsets[state + 1], targets, W[row], E[row],
+                                 bits[t - 1])
+            else:
+                e = choose(offsets[state], offsets[state + 1], targets, columns_of_W[row], 0,
+                           bits[t - 1])
             if e < 0:
                 return t - 1, state, row
             state = np.int64(targets[e])
@@ -294,7 +312,7 @@ def walk(position, state, word, bits, offsets, targets, columns, long_rows, reac
     return n, state, 0
 
 
-@_compiled
+@compiled
 def route(word, bits, offsets, targets, columns, long_rows, reach, ratio, spacing, rescale_every,
           wide, W, E, scale, out):
     """Sweep, then walk from s_0."""
@@ -304,7 +322,7 @@ def route(word, bits, offsets, targets, columns, long_rows, reach, ratio, spacin
                 wide, W, E, scale, out)
 
 
-@_compiled
+@compiled
 def count_step(symbol, offsets, targets, count, width_after, width, after, after_exponent, here,
                here_exponent):
     """

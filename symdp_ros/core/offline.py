@@ -7,6 +7,7 @@ from random import SystemRandom
 import numpy as np
 
 from symdp_ros.core.backward import BackwardSampler, match_ratio
+from symdp_ros.core.batch import ExponentialBatch
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.distances import AlphabetWords, ChainWords
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
@@ -70,7 +71,6 @@ class OfflineMechanism:
                                      policy=policy if selection == 'causal' else 'paper')
             self._law = _Causal(online, complete)
         else:
-            random = SystemRandom() if random is None else random
             if complete:
                 words = AlphabetWords(chain)
             else:
@@ -78,10 +78,11 @@ class OfflineMechanism:
                 words = ChainWords(reachable)
             per_symbol = privacy.epsilon_per_symbol
             if selection == 'exponential':
-                self._law = _Exponential(words, BackwardSampler(reachable, per_symbol, random))
+                self._law = _Exponential(words, reachable, per_symbol, random)
             else:
+                random = SystemRandom() if random is None else random
                 self._law = _PermuteAndFlip(
-                    words, per_symbol, random,
+                    words, chain, per_symbol, random,
                     None if complete else BackwardSampler(reachable, Fraction(0), random))
 
     @property
@@ -135,6 +136,22 @@ class OfflineMechanism:
         self.check(len(word))
         return self._law.draw(word)
 
+    def privatize_many(self, symbols: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """
+        Return private words for many sensitive words at once, as `privatize` for each.
+
+        :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown.
+        :param offsets: integers, shape (words + 1,): word i is symbols[offsets[i]:offsets[i+1]].
+        :return: int32, shape (total,): positions in `chain.states`.
+        :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
+        :raises ConfigurationError: arrays of another kind or shape; as `check`.
+        """
+        from symdp_ros.core.batch import checked
+
+        symbols, offsets = checked(symbols, offsets, len(self._chain))
+        self.check(int(np.diff(offsets).max(initial=0)))
+        return self._law.draw_many(symbols, offsets)
+
     def log_probability(self, word: Iterable[str | None], output: Iterable[str]) -> float:
         """
         Return ln P[output | word]; −inf where the output is not feasible, or of another length.
@@ -183,7 +200,7 @@ class _Causal:
 
     def __init__(self, online, complete):
         self._online, self.positions_are_independent = online, complete
-        self.draw = online.privatize
+        self.draw, self.draw_many = online.privatize, online.privatize_many
 
     def log_probability(self, word, output):
         before = [self._online.chain.initial_state, *output]
@@ -232,13 +249,19 @@ class _Exponential:
 
     positions_are_independent = False
 
-    def __init__(self, words, sampler):
-        self._words, self._sampler = words, sampler
-        self.ratio = sampler.ratio
+    def __init__(self, words, reachable, epsilon_per_symbol, random):
+        self._words, self._random = words, random
+        self._sampler = BackwardSampler(reachable, epsilon_per_symbol,
+                                        SystemRandom() if random is None else random)
+        self._batch = ExponentialBatch(reachable, self._sampler)
+        self.ratio = self._sampler.ratio
 
     def draw(self, word):
         label = self._words.label
         return [label[i] for i in self._sampler.draw(_numbers(self._words, word))]
+
+    def draw_many(self, symbols, offsets):
+        return self._batch.draw(symbols, offsets, self._random)
 
     def log_probability(self, word, output):
         matches = len(word) - _distance(word, output)
@@ -258,8 +281,8 @@ class _PermuteAndFlip:
 
     positions_are_independent = False
 
-    def __init__(self, words, epsilon_per_symbol, random, uniform):
-        self._words, self._random, self._uniform = words, random, uniform
+    def __init__(self, words, chain, epsilon_per_symbol, random, uniform):
+        self._words, self._chain, self._random, self._uniform = words, chain, random, uniform
         self._epsilon_per_symbol = epsilon_per_symbol
 
     def ratio(self, length):
@@ -275,6 +298,14 @@ class _PermuteAndFlip:
             distance = draw_distance(self._words.counts(numbers), ratio, self._random)
             output = self._words.draw(numbers, distance, self._random)
         return [self._words.label[i] for i in output]
+
+    def draw_many(self, symbols, offsets):
+        states, index = (*self._chain.states, None), self._chain.state_index  # −1 is the last
+        out = np.empty(len(symbols), np.int32)
+        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+            word = self.draw([states[i] for i in symbols[begin:end].tolist()])
+            out[begin:end] = [index[symbol] for symbol in word]
+        return out
 
     def _draw_uniformly(self, length):
         if self._uniform is not None:

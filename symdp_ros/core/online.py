@@ -7,12 +7,11 @@ import numpy as np
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.core.plan import planned_targets
+from symdp_ros.core.policies import POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
 from symdp_ros.core.response import responses
 from symdp_ros.core.targets import guided_targets
-
-POLICIES = ('paper', 'guided', 'planned')
 
 
 class OnlineMechanism:
@@ -52,7 +51,8 @@ class OnlineMechanism:
                                      f'not {policy!r}')
         self._chain, self._privacy, self._policy = chain, privacy, policy
         self._index = {**chain.state_index, None: len(chain)}
-        width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
+        self._random, self._batch = random, None
+        self._width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
         # On a complete chain every symbol is feasible: there is nothing to guide or to plan.
         self._targets = None
         if policy == 'guided' and not chain.is_complete:
@@ -61,7 +61,7 @@ class OnlineMechanism:
             self._targets = planned_targets(chain, privacy, *self.weights())
         # A closure: a sixth faster than a method whose state is in self.
         self.step, self._carry_on, self._previous = _stepper(
-            chain, self._targets, self._responses, width, random)
+            chain, self._targets, self._responses, self._width, random)
         self.reset()
 
     @property
@@ -123,6 +123,26 @@ class OnlineMechanism:
             return [step(symbol) for symbol in word]
         finally:
             self.reset()
+
+    def privatize_many(self, symbols: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """
+        Return private words for many sensitive words at once, each from the initial state.
+
+        The word that `step` carries goes on as before. Compiled on first use (numba); other
+        threads may run meanwhile.
+
+        :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown.
+        :param offsets: integers, shape (words + 1,): word i is symbols[offsets[i]:offsets[i+1]].
+        :return: int32, shape (total,): positions in `chain.states`.
+        :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
+        :raises ConfigurationError: arrays of another kind or shape.
+        """
+        from symdp_ros.core.batch import checked, OnlineBatch
+
+        symbols, offsets = checked(symbols, offsets, len(self._chain))
+        if self._batch is None:
+            self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
+        return self._batch.draw(symbols, offsets, self._random)
 
     def target(self, symbol: str | None, previous: str) -> str | None:
         """

@@ -74,8 +74,9 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
     """
     n = len(chain)
     near = None if n <= targets.DENSE_STATES else targets.guided_targets(chain)
-    first = np.arange(n + 1) * n if near is None else near._first.astype(np.int64)
-    symbols = np.empty(0, np.int32) if near is None else near._symbols
+    first, symbols = np.arange(n + 1) * n, np.empty(0, np.int32)
+    if near is not None:
+        first, symbols, _ = near.pairs()
     limits = np.repeat(chain.out_degrees(), np.diff(first))
     file = _cache_file(chain, privacy, near) if _is_large(chain, first) else None
     codes = _kept(file, limits)
@@ -200,9 +201,9 @@ def _choose(first, symbols, offsets, successors, tie, X, work):
 
 @cache
 def _loops():
-    from symdp_ros.core.kernels import _compiled
+    from symdp_ros.core.kernels import compiled
 
-    return _compiled(_earn), _compiled(_improve), _compiled(_choose)
+    return compiled(_earn), compiled(_improve), compiled(_choose)
 
 
 # The cache.

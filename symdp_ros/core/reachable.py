@@ -36,6 +36,10 @@ class ReachableChain:
             self.columns[j, rows] = self.targets[self.offsets[rows] + j]
         self.long_rows = 1 + np.flatnonzero(degrees > width)
         self.most_successors = int(degrees.max())
+        #: position in `chain.states`, plus 1 → number: uint32; that of 0 (unknown) is 0.
+        self.numbers = np.concatenate([[0], number]).astype(np.uint32)
+        #: number → position: int32; that of 0 is −1.
+        self.positions = np.concatenate([[-1], order]).astype(np.int32)
         #: label → number, of every state of the chain; None → 0.
         self.number = {**dict(zip(states, number.tolist(), strict=True)), None: 0}
         #: number → label; the one of 0 is None.

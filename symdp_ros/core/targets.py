@@ -66,6 +66,14 @@ class SparseTargets:
         """Memory of the table in bytes."""
         return self._first.nbytes + self._symbols.nbytes + self._codes.nbytes
 
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return (first, symbols, codes): the pairs of o are first[o]…first[o+1]−1, symbols ascending.
+
+        :return: int64 (states + 1,), int32 and integer codes, one for each pair.
+        """
+        return self._first, self._symbols, self._codes
+
     def row(self, previous: int):
         """Return the codes of one o: a sequence of states + 1 integers, the last one 0."""
         row = np.zeros(self._states + 1, self._codes.dtype)

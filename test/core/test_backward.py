@@ -22,6 +22,7 @@ from symdp_ros.core.reachable import ReachableChain
 SPARSE = {name: chain for name, chain in CHAINS.items() if not chain.is_complete}
 for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
 U = Fraction(1, 2**53)
+choose = kernels.numba.njit(kernels.choose.py_func)
 
 
 def two_branches(choices=1):
@@ -88,7 +89,7 @@ def test_enumeration_automaton_and_recursion_agree(data, epsilon):
     word = data.draw(words(chain, max_size=4))
     sampler = Sampler(chain, epsilon)
     exact = 2.0**round(log(sampler.ratio(len(word)), 2))
-    plan = sampler._plan(len(word))
+    plan = sampler.plan(len(word))
     sampler._plans[len(word)] = backward.replace(plan, ratio=exact)
     law = sampler.law(word)
     assert law == exponential(chain, word, Fraction(exact))
@@ -191,9 +192,13 @@ def test_a_choice_is_right_or_is_not_made(data, shift, wide):
     ends = np.cumsum([Fraction(0), *exact])
     near = int(data.draw(st.sampled_from(list(ends))) / ends[-1] * 2**53)
     bits = min(max(0, near + data.draw(st.integers(-64, 64)) * (1 << shift >> 6)), 2**53 - 1)
-    edge = kernels._choose(0, len(weights), np.arange(1, len(weights) + 1, dtype=np.uint32),
-                           np.array([0, *weights]), np.array([0, *exponents], np.int32), wide,
-                           float(bits))
+    targets, shifted = np.arange(1, len(weights) + 1, dtype=np.uint32), np.uint64(bits << 11)
+    if wide:
+        edge = kernels._choose_wide(0, len(weights), targets, np.array([0, *weights]),
+                                    np.array([0, *exponents], np.int32), shifted)
+    else:
+        edge = choose(0, len(weights), targets, np.array([[0, 0], *([7, w] for w in weights)]), 1,
+                      shifted)
     if edge >= 0:
         assert ends[edge] <= bits * ends[-1] / 2**53
         assert (bits + 1) * ends[-1] / 2**53 <= ends[edge + 1]
@@ -256,7 +261,7 @@ def test_what_is_not_stored_is_recomputed(monkeypatch, chain, length, epsilon):
         monkeypatch.setattr(backward, 'STORED_BYTES', limit)
         sampler = Sampler(chain, epsilon, random=Random(7))
         if not limit:
-            assert sampler._plan(length).spacing > 1
+            assert sampler.plan(length).spacing > 1
         assert sampler.release(word) == stored
 
 
@@ -265,10 +270,10 @@ def test_exponents_give_the_same_law(monkeypatch):
     chain = grid(5)
     word = Random(1).choices(chain.states, k=60)
     plain = Sampler(chain, 2.0)
-    assert not plain._plan(60).wide
+    assert not plain.plan(60).wide
     monkeypatch.setattr(backward, '_SPREAD_BITS', 0)
     wide = Sampler(chain, 2.0)
-    assert wide._plan(60).wide
+    assert wide.plan(60).wide
     for a, b in zip(plain.weights(plain.numbers(word)), wide.weights(wide.numbers(word)),
                     strict=True):
         ratios = {a[s] / b[s] / (a[1] / b[1]) for s in a}
@@ -299,7 +304,7 @@ def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
         return lambda function: (function, options)
 
     monkeypatch.setattr(kernels.numba, 'njit', njit)
-    assert kernels._compiled(abs) == (abs, {'nogil': True})
+    assert kernels.compiled(abs) == (abs, {'nogil': True, 'error_model': 'numpy'})
 
 
 @pytest.mark.parametrize('degree', range(1, 11))

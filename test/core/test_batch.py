@@ -1,0 +1,353 @@
+"""Many words at once: drawn in the very integers that are proved, whatever stands beside them."""
+import os
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from math import exp, prod
+from random import Random
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.ciphers import algorithms, Cipher, modes
+from hypothesis import given
+from hypothesis import strategies as st
+from offline_checks import assert_drawn, large_grid
+from scipy.stats import binomtest
+from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, privacies, relaxed,
+                        replayable_random)
+
+from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
+                       UnknownSymbolError)
+from symdp_ros.core import batch, batch_kernels, targets
+from symdp_ros.core.batch import RandomStream
+from symdp_ros.core.online import POLICIES
+from symdp_ros.core.response import responses
+
+ALPHA = 1e-6
+for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
+for_all_policies = pytest.mark.parametrize('policy', POLICIES)
+
+
+class Tape:
+    """A `random` whose bits are those of some integer, lowest first, and then others."""
+
+    def __init__(self, integer, width, then=None):
+        self._integer, self._left, self._then = integer, width, then or Random(0)
+
+    def getrandbits(self, width):
+        if self._left <= 0:
+            return self._then.getrandbits(width)
+        result = self._integer & (1 << width) - 1
+        self._integer >>= width
+        self._left -= width
+        return result
+
+
+class Draws:
+    """A `random` that gives these unsigned integers, in order, and then zeros."""
+
+    def __init__(self, integers, dtype):
+        self._left, self._dtype = list(integers), np.dtype(dtype)
+
+    def getrandbits(self, width):
+        size = width // 8 // self._dtype.itemsize
+        part, self._left = self._left[:size], self._left[size:]
+        part += [0] * (size - len(part))
+        return int.from_bytes(np.array(part, self._dtype).tobytes(), 'little')
+
+
+def flat(chain, words):
+    """Return words of labels as (symbols, offsets)."""
+    index = {**chain.state_index, None: -1}
+    symbols = [index[symbol] for word in words for symbol in word]
+    return np.array(symbols, np.int32), np.cumsum([0, *map(len, words)])
+
+
+def privatized(mechanism, words):
+    """Return private words of labels."""
+    symbols, offsets = flat(mechanism.chain, words)
+    out = mechanism.privatize_many(symbols, offsets)
+    assert out.dtype == np.int32 and out.shape == symbols.shape
+    states = mechanism.chain.states
+    return [[states[i] for i in out[a:b].tolist()]
+            for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+
+
+@pytest.fixture(params=['table', 'search'])
+def lookup(request, monkeypatch):
+    """Both ways of finding a target on a chain that stores its edges."""
+    if request.param == 'search':
+        monkeypatch.setattr(batch, 'DENSE_STATES', 0)
+        monkeypatch.setattr(targets, 'DENSE_STATES', 0)
+
+
+# The online mechanism.
+
+@pytest.mark.parametrize('epsilon', [0.0, 1e-9, 2.0, 40.0])
+@pytest.mark.parametrize('count', [1, 2, 3, 11, 43, 200])
+@pytest.mark.parametrize('complete', [False, True])
+def test_the_ends_of_every_range_of_integers(complete, count, epsilon, lookup):
+    """
+    An outcome's integers follow each other, so their ends say how many there are: as many, out of
+    all that are accepted, as the proof of `core.response` has it.
+    """
+    names = [f's{i}' for i in range(count)]
+    chain = (Chain.complete(names, 's0') if complete
+             else Chain(dict.fromkeys(names, names), 's0'))
+    width, made = responses([count], Privacy(epsilon))
+    dtype = {30: np.uint32, 60: np.uint64}[width]
+    largest = int(np.iinfo(dtype).max)
+    r = made[count]
+    scale = largest // (count * r.total)
+    limit, weight, uniform = scale * count * r.total, scale * count * r.a, scale * r.total
+    threshold = count * weight
+    assert limit <= largest < 2 * limit
+    mechanism = OnlineMechanism(chain, Privacy(epsilon))
+    aim = count // 2
+    assert mechanism.exact_distribution(names[aim], 's0')[names[aim]] == Fraction(
+        limit - threshold + weight, limit)
+    script = [(None, limit - 1, count - 1)]
+    if threshold < limit:  # not where all weigh the same
+        script += [(names[aim], threshold, aim), (names[aim], limit - 1, aim)]
+    for i in sorted({0, 1, aim, count - 1} & set(range(count))):
+        script += [(names[aim], i * weight, i), (names[aim], (i + 1) * weight - 1, i),
+                   (None, i * uniform, i), (None, (i + 1) * uniform - 1, i)]
+    drawn = privatized(OnlineMechanism(
+        chain, Privacy(epsilon), random=Draws([draw for _, draw, _ in script], dtype)),
+        [[symbol for symbol, _, _ in script]])
+    assert drawn == [[names[i] for *_, i in script]]
+
+
+@pytest.mark.parametrize('words', [1, 3, 50])
+def test_rejected_draws_are_replaced_however_many_there_are(words):
+    """All is rejected, three buffers of spare draws too; what counts is what comes then."""
+    sensitive = [['s1'] * 7 for _ in range(words)]
+    total = 7 * words
+    rejected = [2**32 - 1] * (total + 3 * (64 + total // 32))
+    random = Draws(rejected, np.uint32)
+    assert privatized(OnlineMechanism(FOUR, Privacy(0.0), random=random), sensitive) == [
+        ['s1', 's1', 's1', 's1', 's1', 's1', 's1'] for _ in range(words)]
+
+
+@pytest.mark.parametrize('epsilon', [0.5, 5.0])
+@for_all_policies
+@for_all_chains
+def test_words_are_drawn_from_the_product(chain, policy, epsilon, lookup):
+    """Exact binomial tests of all outputs; α = 1e-6 for all words together."""
+    mechanism = OnlineMechanism(chain, Privacy(epsilon, 2), policy=policy,
+                                random=replayable_random())
+    states = (*chain.states, None)
+    some = [list(word) for word in product(states, repeat=2)]
+    for word in some:
+        chances = {output: prod(mechanism.exact_distribution(s, before)[o] for s, before, o
+                                in zip(word, (chain.initial_state, *output), output))
+                   for output in feasible_words(chain, len(word))}
+        drawn = privatized(mechanism, [word] * 2_000)
+        counts = Counter(map(tuple, drawn))
+        assert set(counts) <= set(chances)
+        least = min(binomtest(counts[o], 2_000, float(p)).pvalue for o, p in chances.items())
+        assert least > ALPHA / len(some) / len(chances), f'{word=} {counts=}'
+
+
+@pytest.mark.parametrize('source', [None, 'replayable'])
+@pytest.mark.parametrize('chain, policy, epsilon', [
+    (grid(4), 'guided', 2.0), (Chain.complete([f'q{i}' for i in range(200)], 'q0'), 'paper', 4.0)])
+def test_words_of_all_lengths_stand_side_by_side(chain, policy, epsilon, source):
+    """Moves of unequal words, some in draws of 64 bits; binomial tests, α = 1e-6 in all."""
+    random = replayable_random()
+    words = [random.choices((*chain.states, None), k=random.choice([0, 1, 2, 7, 30]))
+             for _ in range(3_000)]
+    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy,
+                                random=source and random)
+    drawn = privatized(mechanism, words)
+    hits, expected, variance = 0, 0.0, 0.0
+    for word, output in zip(words, drawn, strict=True):
+        assert len(word) == len(output) and chain.is_feasible(output)
+        for s, before, o in zip(word, [chain.initial_state, *output], output):
+            target = mechanism.target(s, before)
+            if target is not None:
+                p = float(mechanism.distribution(s, before)[target])
+                hits, expected = hits + (o == target), expected + p
+                variance += p * (1 - p)
+    assert abs(hits - expected) < 5.5 * variance**0.5 + 1  # α < 1e-7: a sum of many
+
+
+def test_wide_draws_are_tested_too():
+    assert responses([200], Privacy(4.0))[0] == 60
+
+
+def test_the_word_that_is_under_way_goes_on():
+    mechanism = OnlineMechanism(FOUR, Privacy(1.0))
+    mechanism.reset('s3')
+    privatized(mechanism, [['s1', 's2']])
+    assert mechanism.previous == 's3'
+
+
+# The exponential mechanism.
+
+@pytest.mark.parametrize('epsilon', [0.0, 2.0, 10.0])
+@pytest.mark.parametrize('chain', [FOUR, CHAINS['ring'], CHAINS['split'], grid(6)],
+                         ids=['four', 'ring', 'split', 'grid'])
+@pytest.mark.parametrize('lanes_bytes', [batch._LANES_BYTES, 0])
+def test_the_same_bits_give_the_same_words_as_one_by_one(chain, epsilon, lanes_bytes, monkeypatch):
+    """Whatever lane a word is in, and whatever its neighbours: bit for bit."""
+    monkeypatch.setattr(batch, '_LANES_BYTES', lanes_bytes)
+    random = Random(7)
+    words = [random.choices((*chain.states, None), k=random.choice([0, 1, 2, 17, 60, 150]))
+             for _ in range(150)]
+    words.sort(key=len)
+    width = 64 * sum(map(len, words))
+    bits = random.getrandbits(width)
+    single = OfflineMechanism(chain, Privacy(epsilon), random=Tape(bits, width))
+    expected = [single.privatize(word) for word in words]
+    many = OfflineMechanism(chain, Privacy(epsilon), random=Tape(bits, width))
+    assert privatized(many, words) == expected
+
+
+@pytest.mark.parametrize('degree', [1, 2, 3, 4, 5, 7, 10])
+def test_every_number_of_columns(degree):
+    names = [f'n{i}' for i in range(11)]
+    chain = Chain({a: [names[(i * i + j) % 11] for j in range(degree)] + names[:9] * (i == 5)
+                   if i != 5 else names for i, a in enumerate(names)}, 'n3')
+    word = Random(1).choices(names, k=40)
+    bits = Random(2).getrandbits(64 * 40)
+    one = OfflineMechanism(chain, Privacy(2.0), random=Tape(bits, 64 * 40)).privatize(word)
+    many = OfflineMechanism(chain, Privacy(2.0), random=Tape(bits, 64 * 40))
+    assert privatized(many, [word]) == [one]
+
+
+@pytest.mark.parametrize('first, expected', [(2**63, 'second'), (2**63 - 1, 'first')])
+def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
+    """Both moves are equally likely: 53 bits cannot tell on which side of 1/2 the point falls."""
+    counted = Counted(batch_kernels.exponential)
+    monkeypatch.setattr(batch_kernels, 'exponential', counted)
+    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    words = [['a'] * length for length in (1, 3, 3, 5)]
+    bits = b''.join(first.to_bytes(8, 'little') for word in words for _ in word)
+    tape = Tape(int.from_bytes(bits, 'little'), 8 * len(bits))
+    moves = {'first': ['a'] * 5, 'second': ['b', 'c', 'a', 'b', 'c']}[expected]
+    drawn = privatized(OfflineMechanism(chain, Privacy(0.0), random=tape), words)
+    assert drawn == [moves[:len(word)] for word in words]
+    assert counted.calls == 6  # one for each position of the longest word, and the last
+
+
+class Counted:
+    def __init__(self, function):
+        self._function, self.calls = function, 0
+
+    def __call__(self, *arguments):
+        self.calls += 1
+        return self._function(*arguments)
+
+
+@pytest.mark.parametrize('selection', ['exponential', 'causal', 'permute_and_flip'])
+@for_all_chains
+def test_words_are_drawn_from_the_law(chain, selection):
+    """Chi-square tests; α = 1e-6 each. Words of other lengths stand between."""
+    mechanism = OfflineMechanism(chain, Privacy(2.0), selection=selection,
+                                 random=replayable_random())
+    n = 400 if selection == 'permute_and_flip' else 10_000
+    states = chain.states
+    words = [[states[-1], None, states[0]], [states[0]] * 2]
+    drawn = privatized(mechanism, words * n)
+    for i, word in enumerate(words):
+        law = {o: exp(mechanism.log_probability(word, o))
+               for o in feasible_words(chain, len(word))}
+        assert_drawn(Counter(map(tuple, drawn[i::2])), law, n)
+
+
+def test_permute_and_flip_is_drawn_one_by_one():
+    words = [['s1', None, 's3'], [], ['s0'] * 5]
+    one = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip', random=Random(3))
+    many = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip', random=Random(3))
+    assert privatized(many, words) == [one.privatize(word) for word in words]
+
+
+def test_words_too_long_are_refused_before_anything_is_drawn():
+    mechanism = OfflineMechanism(FOUR, Privacy(1.0), selection='permute_and_flip')
+    with pytest.raises(ConfigurationError, match='steps'):
+        mechanism.privatize_many(np.zeros(10**5, np.int32), [0, 10**5])
+
+
+def test_a_route_on_a_large_map():
+    chain = large_grid(60)
+    word = ['0,0'] * 700
+    bits = Random(2).getrandbits(64 * 700)
+    one = OfflineMechanism(chain, Privacy(2.0), random=Tape(bits, 64 * 700)).privatize(word)
+    many = OfflineMechanism(chain, Privacy(2.0), random=Tape(bits, 64 * 700))
+    assert privatized(many, [word]) == [one]
+
+
+# Whatever the mechanism.
+
+@relaxed
+@given(chain=chains(), privacy=privacies(), data=st.data())
+def test_all_words_are_feasible_and_as_long(chain, privacy, data):
+    words = data.draw(st.lists(st.lists(st.sampled_from((*chain.states, None)), max_size=6),
+                               max_size=40))
+    for mechanism in (OnlineMechanism(chain, privacy, policy='guided'),
+                      OfflineMechanism(chain, privacy)):
+        drawn = privatized(mechanism, words)
+        assert [len(word) for word in drawn] == [len(word) for word in words]
+        assert all(chain.is_feasible(word) for word in drawn)
+
+
+@pytest.mark.parametrize('make', [OnlineMechanism, OfflineMechanism])
+@pytest.mark.parametrize('symbols, offsets, error', [
+    ([0, 4], [0, 2], UnknownSymbolError), ([0, -2], [0, 2], UnknownSymbolError),
+    ([0, 1], [0, 1], ConfigurationError), ([0, 1], [1, 2], ConfigurationError),
+    ([0, 1], [], ConfigurationError), ([0, 1], [0, 2, 1, 2], ConfigurationError),
+    ([0.0, 1.0], [0, 2], ConfigurationError), ([[0, 1]], [0, 1], ConfigurationError),
+    (['s1'], [0, 1], ConfigurationError), ([0, 2**31], [0, 2], UnknownSymbolError)])
+def test_bad_arrays(make, symbols, offsets, error):
+    with pytest.raises(error):
+        make(FOUR, Privacy(1.0)).privatize_many(np.array(symbols), offsets)
+
+
+@pytest.mark.parametrize('dtype', [np.int8, np.uint8, np.int64])
+def test_integers_of_any_kind(dtype):
+    mechanism = OnlineMechanism(COMPLETE, Privacy(700.0))
+    assert mechanism.privatize_many(np.array([2, 0], dtype)[::-1], [0, 2]).tolist() == [0, 2]
+
+
+def test_no_words():
+    for mechanism in (OnlineMechanism(FOUR, Privacy(1.0)), OfflineMechanism(FOUR, Privacy(1.0))):
+        assert mechanism.privatize_many([], [0]).tolist() == []
+        assert mechanism.privatize_many([], [0, 0, 0]).tolist() == []
+
+
+# The stream.
+
+def test_the_stream_is_aes_in_counter_mode_under_a_fresh_key(monkeypatch):
+    asked = []
+    monkeypatch.setattr(os, 'urandom', lambda n: asked.append(n) or bytes(range(n)))
+    stream = RandomStream()
+    assert asked == [32, 16]
+    cipher = Cipher(algorithms.AES(bytes(range(32))), modes.CTR(bytes(range(16)))).encryptor()
+    expected = cipher.update(bytes(1008))
+    drawn = [stream.fill(np.empty((2, 5), np.uint64)), stream.fill(np.empty(0, np.uint32)),
+             stream.fill(np.ones(231, np.uint32)), stream.fill(np.empty(4, np.uint8))]
+    assert b''.join(array.tobytes() for array in drawn) == expected
+    assert stream.getrandbits(12) == int.from_bytes(cipher.update(bytes(2)), 'little') >> 4
+    asked.clear()
+    OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([1, 2], [0, 2])
+    assert asked == [32, 16]
+
+
+def test_every_call_has_a_key_of_its_own():
+    """Words of 60 symbols of 1,000: two are equal by chance once in 10^180 runs."""
+    chain = Chain.complete([f's{i}' for i in range(1000)], 's0')
+    mechanism = OnlineMechanism(chain, Privacy(0.0))
+    assert len({tuple(mechanism.privatize_many(np.zeros(60, int), [0, 60]).tolist())
+                for _ in range(3)}) == 3
+
+
+@pytest.mark.parametrize('dtype', [np.uint32, np.uint64])
+def test_every_bit_of_the_stream_is_fair(dtype):
+    """Binomial, exact, two-sided; α = 1e-6 over all bits."""
+    drawn = RandomStream().fill(np.empty(40_000, dtype))
+    width = 8 * drawn.itemsize
+    for bit in range(width):
+        ones = int((drawn >> dtype(bit) & dtype(1)).sum())
+        p = binomtest(ones, len(drawn)).pvalue
+        assert p > ALPHA / width, f'bit {bit}: {ones} ones of {len(drawn)}, p = {p}'
