@@ -9,7 +9,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.ros.adaptive_subscription import (OVERRIDABLE, AdaptiveSubscription,
                                                 check_qos_overrides)
 from symdp_ros.ros.lifecycle import ManagedNode
@@ -72,6 +71,9 @@ class Privatizer(ManagedNode):
         self._subscription = self._tick_timer = self._diagnostics_timer = None
 
     def configure(self):
+        # Not before the node exists: while this is imported, the others get to know of it.
+        from symdp_ros.core.online import OnlineMechanism
+
         settings = self.settings
         chain, self._chain_name = chain_of(settings)
         privacy = privacy_of(settings)

@@ -64,6 +64,7 @@ class AdaptiveSubscription:
         self._subscription = None
         self._look = node.create_timer(_LOOK_AGAIN, self._subscribe_if_heard,
                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._subscribe_if_heard()  # publishers may have been found while the node was configured
 
     @property
     def count(self) -> int:

@@ -1,14 +1,21 @@
-"""The parameters that several nodes have."""
+"""
+The parameters that several nodes have.
+
+What computes is imported when it is first asked for: by then the node exists, and the others get
+to know of it meanwhile.
+"""
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rclpy.parameter import Parameter
 
-from symdp_ros.core.chain import Chain
-from symdp_ros.core.online import POLICIES
+from symdp_ros.core.policies import POLICIES
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.maps import read_chain
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
+
+if TYPE_CHECKING:
+    from symdp_ros.core.chain import Chain
 
 _Type = Parameter.Type
 
@@ -65,12 +72,14 @@ def unknown_symbol(*choices: str) -> Setting:
                    'what else the README tells of', choices=choices)
 
 
-def chain_of(settings) -> tuple[Chain, str]:
+def chain_of(settings) -> 'tuple[Chain, str]':
     """
     Return the chain that the parameters name, and the name of its file.
 
     :raises ChainError, ConfigurationError: with the file and the reason.
     """
+    from symdp_ros.maps import read_chain
+
     path: Path = resolve_path(settings['chain_file'])
     chain = read_chain(path, settings['initial_state'] or None,
                        self_loops=settings['self_loops'],

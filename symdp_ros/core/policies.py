@@ -1,0 +1,3 @@
+"""The names of the online mechanism's policies (`core.online`), apart from what they import."""
+
+POLICIES = ('paper', 'guided', 'planned')
