@@ -46,7 +46,7 @@ from symdp_ros.core.reachable import ReachableChain
 from symdp_ros.core.response import exp_lower_bound
 
 LARGEST_RATIO = 2.0**40
-STORED_BYTES = 30_000_000
+STORED_BYTES = 31_000_000
 
 _SPREAD_BITS = 1_700  # between the weights at one position, of the 2,045 that a float64 has;
 _GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit

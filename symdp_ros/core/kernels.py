@@ -295,7 +295,7 @@ def walk(position, state, word, bits, offsets, targets, columns, long_rows, reac
         end_row = (end + spacing - 1) // spacing
         if end - begin > 1:
             _recompute(begin, end, state, word, offsets, targets, columns, long_rows, reach, ratio,
-                       wide, W, E, scale, end_row, base, cone, sizes, mark, size // 3)
+                       wide, W, E, scale, end_row, base, cone, sizes, mark, size // 8)
         for t in range(begin + 1, end + 1):
             row = end_row if t == end else base + t - begin - 1
             if wide:

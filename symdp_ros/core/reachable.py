@@ -30,7 +30,8 @@ class ReachableChain:
         np.cumsum(degrees, out=self.offsets[2:])
         self.targets = number[targets[_edges_of(offsets, order)]].astype(np.uint32)
         width = _column_count(degrees)
-        self.columns = np.zeros((width, len(order) + 1), np.uint32)
+        narrow = len(order) < 2**16  # the smaller, the faster
+        self.columns = np.zeros((width, len(order) + 1), np.uint16 if narrow else np.uint32)
         for j in range(width):
             rows = 1 + np.flatnonzero(degrees > j)
             self.columns[j, rows] = self.targets[self.offsets[rows] + j]
