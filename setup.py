@@ -14,6 +14,9 @@ JAZZY = ['ros-rclpy[fastrtps]~=7.1.6', 'ros-std-msgs~=5.3.6', 'ros-std-srvs~=5.3
 KILTED = ['ros-rclpy[fastrtps]~=9.1.2', 'ros-std-msgs~=5.5.1', 'ros-std-srvs~=5.5.1',
           'ros-diagnostic-msgs~=5.5.1']
 
+PARQUET = ['pyarrow>=15,<27']
+DASK = ['dask[distributed]>=2024.2,<2027', *PARQUET]
+
 setup(
     name=NAME,
     version=VERSION,
@@ -23,7 +26,7 @@ setup(
     maintainer_email='maintainers@symdp.example.org',
     python_requires='>=3.10',
     packages=[NAME, *(f'{NAME}.{part}' for part in (
-        'core', 'maps', 'logs', 'release', 'ros', 'nodes', 'cli', 'experiments'))],
+        'core', 'maps', 'logs', 'release', 'ros', 'nodes', 'cli', 'experiments', 'benchmarks'))],
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
@@ -32,12 +35,18 @@ setup(
     ],
     install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'numba>=0.58,<1',
                       'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'rosbags>=0.11.9,<0.12', 'mcap>=1.2,<2',
-                      'zstandard>=0.20,<1'],
+                      'zstandard>=0.20,<1', 'cryptography>=41'],
     extras_require={
         'jazzy': JAZZY,
         'kilted': KILTED,
         'plot': ['matplotlib>=3.6,<4'],
-        'test': ['pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4', 'hypothesis>=6.98,<7'],
+        'parquet': PARQUET,
+        'dask': DASK,
+        # diffprivlib 0.6 does not load with a newer scikit-learn.
+        'bench': ['opendp>=0.12,<1', 'diffprivlib>=0.6.6,<0.7', 'scikit-learn<1.7',
+                  'dynamax>=1.0,<2', 'pynini>=2.1.6,<3', *PARQUET],
+        'test': ['pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4', 'hypothesis>=6.98,<7',
+                 *DASK],
     },
     zip_safe=True,
     entry_points={

@@ -1,11 +1,18 @@
-"""`symdp release LOG… -o DIR`: privatize logs, without ROS."""
-from contextlib import ExitStack
+"""
+`symdp release LOG… -o DIR`: privatize logs, without ROS; `symdp release ARCHIVE.parquet -o
+OUT.parquet`: an archive of many routes.
+"""
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import POLICIES
 from symdp_ros.core.privacy import Privacy
+
+_OF_LOGS = ('topic', 'message_type', 'field', 'stamp_key', 'sampling', 'period', 'input_timeout',
+            'unknown_symbol', 'format', 'keep_names')
+_OF_ARCHIVES = ('route_key', 'position_key', 'scheduler')
 
 MECHANISMS = ('exponential', 'permute_and_flip', 'causal', 'auto')
 
@@ -15,20 +22,27 @@ def add_parser(commands) -> None:
     parser = commands.add_parser(
         'release', help='privatize logged patrols',
         description='Privatizes rosbag2 recordings (sqlite3, mcap), CSV (stamp,symbol) and JSON '
-                    'Lines into DIR. With a ledger, repeated releases add up, and a log that was '
-                    'released before under the same settings is handed out again at no cost. '
-                    'Exit status 1 where any log was refused or failed.')
+                    'Lines into DIR; or an archive of many routes, one Parquet file with the '
+                    'columns route, position and symbol, into OUT.parquet, each route by itself '
+                    'and all in one charge of ε: it bounds what changing k symbols anywhere in '
+                    'the archive can cost. With a ledger, repeated releases add up, and a log '
+                    'that was released before under the same settings is handed out again at no '
+                    'cost (an archive, as long as its release is there). Exit status 1 where any '
+                    'log was refused or failed.')
     parser.add_argument('logs', metavar='LOG', nargs='+',
-                        help='a log, or a directory of logs; its file name is its id, and public')
+                        help='a log, or a directory of logs; or ARCHIVE.parquet alone; its file '
+                             'name is its id, and public')
     parser.add_argument('-o', '--output', metavar='DIR', required=True,
-                        help='where releases go; made where it is missing')
+                        help='where releases go; made where it is missing. Of an archive, the '
+                             'file OUT.parquet, which must not exist')
     chain = parser.add_argument_group('privacy')
     add_chain_arguments(chain, '--chain')
-    chain.add_argument('--epsilon', type=float, required=True, help='ε ≥ 0: smaller is more private')
+    chain.add_argument('--epsilon', type=float, required=True,
+                       help='ε ≥ 0: smaller is more private')
     chain.add_argument('--adjacency', type=int, default=1, help='k ≥ 1; default: 1')
     chain.add_argument('--mechanism', choices=MECHANISMS, default='exponential',
                        help='auto: as errs least, from chain, ε, k and length alone; default: '
-                            'exponential')
+                            'exponential. (Of an archive, the longest route decides.)')
     chain.add_argument('--policy', choices=POLICIES, default='guided',
                        help='of causal; default: guided')
     ledger = parser.add_argument_group('ledger')
@@ -43,7 +57,7 @@ def add_parser(commands) -> None:
     reading.add_argument('--message-type', metavar='TYPE', help='default: the recorded one')
     reading.add_argument('--field', default='data', help='dotted path; default: data')
     reading.add_argument('--stamp-key', default='stamp', help='CSV column or JSON key')
-    reading.add_argument('--symbol-key', default='symbol', help='CSV column or JSON key')
+    reading.add_argument('--symbol-key', default='symbol', help='column or JSON key')
     reading.add_argument('--symbol-map', metavar='VALUE=STATE', action='append', default=[],
                          help='may be given several times')
     reading.add_argument('--sampling', choices=('message', 'change', 'period'), default='message',
@@ -60,12 +74,21 @@ def add_parser(commands) -> None:
                          help='of releases; default: csv')
     reading.add_argument('--keep-names', action='store_true',
                          help='name releases after logs, not by number: names tell what they tell')
-    parser.set_defaults(run=run)
+    archives = parser.add_argument_group('archives')
+    archives.add_argument('--route-key', default='route',
+                          help='column with strings or integers; kept as it is: public')
+    archives.add_argument('--position-key', default='position',
+                          help='column that counts up by one from 0 or 1 in every route')
+    archives.add_argument('--scheduler', metavar='ADDRESS',
+                          help='of a Dask cluster, tcp://HOST:PORT, that does the work; its '
+                               'workers see the same files under the same paths. OUT.parquet is '
+                               'then a directory of part files')
+    parser.set_defaults(run=run, default_of=parser.get_default)
 
 
 def run(options) -> int:
     """Release the logs; return 0 where all were."""
-    from symdp_ros.release.engine import Releaser, ReleaseSettings, check_apart
+    from symdp_ros.release.engine import check_apart
     from symdp_ros.release.ledger import Ledger
 
     if (options.ledger is None) != (options.subject is None):
@@ -76,30 +99,84 @@ def run(options) -> int:
     for name in ('budget', 'subject_budget'):
         if not 0 <= getattr(options, name) < float('inf'):
             raise ConfigurationError(f'{name} must be a finite number, at least 0')
-    chain = chain_of(options)
-    same = ('mechanism', 'policy', 'topic', 'message_type', 'field', 'stamp_key', 'symbol_key',
-            'sampling', 'period', 'input_timeout', 'unknown_symbol', 'format', 'keep_names')
+    chain, output = chain_of(options), Path(options.output)
+    archive = _is_archive(options)
+    release = (_archive_release if archive else _logs_release)(options, chain, output)
+    if options.ledger:
+        check_apart(options.ledger, output)
+    directory = output.parent if archive else output
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f'{directory} cannot be made: {error.strerror}') from None
+    with ExitStack() as stack:
+        ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
+        report = release(ledger=ledger, subject=options.subject or '', budget=options.budget,
+                         subject_budget=options.subject_budget)
+        spent = ledger.spent(options.subject) if ledger else None
+    _print(report, options, spent)
+    return 0 if report.ok else 1
+
+
+def _is_archive(options):
+    """Return whether an archive is to be released: alone, and with no options of logs."""
+    archives = [name for name in options.logs if name.endswith('.parquet')]
+    if archives and len(options.logs) > 1:
+        raise ConfigurationError(f'{archives[0]} is an archive: release it alone, with nothing '
+                                 'else beside it')
+    if archives and not options.output.endswith('.parquet'):
+        raise ConfigurationError(f'{archives[0]} is an archive: name its release as a file, '
+                                 '-o OUT.parquet')
+    if not archives and options.output.endswith('.parquet'):
+        raise ConfigurationError(f'{options.output} would be the release of an archive: give one '
+                                 'ARCHIVE.parquet, or name a directory for releases of logs')
+    for name in _OF_LOGS if archives else _OF_ARCHIVES:
+        if getattr(options, name) != options.default_of(name):
+            raise ConfigurationError(f'--{name.replace("_", "-")} is not for '
+                                     f'{"archives" if archives else "logs"}: leave it out')
+    return bool(archives)
+
+
+def _logs_release(options, chain, output):
+    """Return a function that releases the logs."""
+    from symdp_ros.release.engine import Releaser, ReleaseSettings
+
+    same = ('mechanism', 'policy', 'symbol_key', *_OF_LOGS)
     settings = ReleaseSettings(
         chain, Privacy(options.epsilon, options.adjacency),
         symbol_map=tuple(options.symbol_map),
         **{name: getattr(options, name) for name in same})
     logs, skipped = _logs(options.logs)
-    output = Path(options.output)
-    if options.ledger:
-        check_apart(options.ledger, output)
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigurationError(f'{output} cannot be made: {error.strerror}') from None
-    with ExitStack() as stack:
-        ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
-        releaser = stack.enter_context(Releaser(
-            settings, output, ledger=ledger, subject=options.subject or '', budget=options.budget,
-            subject_budget=options.subject_budget, hand_out_again=True))
-        report = _with_progress(releaser, logs, skipped)
-        spent = ledger.spent(options.subject) if ledger else None
-    _print(report, options, spent)
-    return 0 if report.ok else 1
+
+    def release(**keeping):
+        with Releaser(settings, output, hand_out_again=True, **keeping) as releaser, \
+                _progress(len(logs) > 1) as (progress, bar):
+            progress.update(bar, total=len(logs))
+            return releaser.release_all(logs, tell=lambda outcome: progress.advance(bar),
+                                        skipped=skipped)
+
+    return release
+
+
+def _archive_release(options, chain, output):
+    """Return a function that releases the archive."""
+    from symdp_ros.release.archive import ArchiveReleaser, ArchiveSettings
+    from symdp_ros.release.archive_file import Columns
+
+    settings = ArchiveSettings(
+        chain, Privacy(options.epsilon, options.adjacency), mechanism=options.mechanism,
+        policy=options.policy, symbol_map=tuple(options.symbol_map),
+        columns=Columns(options.route_key, options.position_key, options.symbol_key))
+    [archive], _ = _logs(options.logs)
+
+    def release(**keeping):
+        with _progress() as (progress, bar), ArchiveReleaser(
+                settings, output, scheduler=options.scheduler,
+                tell=lambda rows, total: progress.update(bar, advance=rows, total=total),
+                **keeping) as releaser:
+            return releaser.release_all([archive])
+
+    return release
 
 
 def _logs(names):
@@ -109,7 +186,7 @@ def _logs(names):
     logs, skipped = [], []
     for name in names:
         path = Path(name)
-        if path.is_dir() and not (path / 'metadata.yaml').exists():
+        if path.is_dir() and path.suffix != '.parquet' and not (path / 'metadata.yaml').exists():
             listing = list_logs(path)
             logs += listing.logs
             skipped += listing.skipped
@@ -118,8 +195,8 @@ def _logs(names):
     seen = set()
     for log in logs:
         if not log.id.isprintable():
-            raise ConfigurationError(f'the name of the log {log.id!a} holds characters that cannot '
-                                     'be printed: rename it')
+            raise ConfigurationError(f'the name of the log {log.id!a} holds characters that '
+                                     'cannot be printed: rename it')
         if log.id in seen:
             raise ConfigurationError(f'two logs have the id {log.id!r}: a ledger could not tell '
                                      'them apart; rename one')
@@ -127,15 +204,15 @@ def _logs(names):
     return logs, tuple(skipped)
 
 
-def _with_progress(releaser, logs, skipped):
+@contextmanager
+def _progress(shown=True):
+    """Give a progress bar on a terminal, and its task."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal or len(logs) < 2) as progress:
-        bar = progress.add_task('releasing', total=len(logs))
-        return releaser.release_all(logs, tell=lambda outcome: progress.advance(bar),
-                                    skipped=skipped)
+    with Progress(console=console, disable=not (shown and console.is_terminal)) as progress:
+        yield progress, progress.add_task('releasing', total=None)
 
 
 def _print(report, options, spent):
@@ -155,7 +232,8 @@ def _print(report, options, spent):
         table.add_row(name, '', 'skipped', reason)
     console = Console(highlight=False, markup=False)
     console.print(table)
-    console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = {options.adjacency} for each log')
+    console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = {options.adjacency} for '
+                  'each log')
     if spent is not None:
         limit = f' of {options.subject_budget:g}' if options.subject_budget else ''
         console.print(f'{options.subject} has spent ε = {as_text(spent)}{limit} in all')

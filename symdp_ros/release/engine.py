@@ -40,6 +40,7 @@ _PATIENCE = 10.0  # seconds to wait for another process that is starting
 _SUFFIXES = ('.csv', '.jsonl', '.db3', '.mcap')
 _STILL_RECORDED = 'still being recorded'
 _JUDGED = 200  # symbols
+_PART_BYTES = 1 << 20
 KINDS = ('released', 'already released', 'refused', 'failed')
 
 
@@ -113,6 +114,11 @@ class ReleaseSettings:
             raise ConfigurationError(
                 'sampling: period needs a chain in which every state can follow itself, and '
                 f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops')
+
+    def mechanism_of(self, selection: str, random=None) -> OfflineMechanism:
+        """Return a new mechanism for some selection."""
+        return OfflineMechanism(self.chain, self.privacy, selection=selection, policy=self.policy,
+                                random=random)
 
     def _sample(self, entries):
         return sample(entries, self.chain.states, sampling=self.sampling,
@@ -196,7 +202,7 @@ class Releaser:
         self._budgets = {'budget': budget, 'subject_budget': subject_budget}
         self._hand_out_again = hand_out_again
         if ledger is not None:
-            check_apart(ledger.path, self._directory)
+            check_apart(ledger.path, self._given_away)
         self._random, self._mechanisms = random, {}
         if settings.mechanism != 'auto':
             self._mechanism_for(1)  # tried now, so that what is wrong is said at the start
@@ -205,7 +211,12 @@ class Releaser:
         self._owed = set()  # staged files that are charged and not yet at their path
         with _locked(self._directory):
             self._recover()
-            self._staging = _Staging(self._directory)
+            self._staging = _Staging(self._directory, ledger)
+
+    @property
+    def _given_away(self) -> Path:
+        """What others are given, and may not hold the ledger."""
+        return self._directory
 
     def close(self) -> None:
         """Remove the staging directory, unless it holds what is charged and could not be moved."""
@@ -310,9 +321,7 @@ class Releaser:
             selection = chosen_selection(settings.chain, settings.privacy, length,
                                          settings.policy)
         if selection not in self._mechanisms:
-            self._mechanisms[selection] = OfflineMechanism(
-                settings.chain, settings.privacy, selection=selection, policy=settings.policy,
-                random=self._random)
+            self._mechanisms[selection] = settings.mechanism_of(selection, self._random)
         return self._mechanisms[selection]
 
     def _again(self, log, charge: Charge, content, length):
@@ -378,7 +387,7 @@ class Releaser:
                 former, path = path, _variant(path)
                 if file.number:
                     self._ledger.move(former, path)
-        _flush_directory(self._directory)
+        flush(self._directory)
         if file.number:
             self._ledger.set_visible(path)
         self._owed.discard(file.staged)
@@ -402,7 +411,8 @@ class Releaser:
 
     def _recover(self):
         """Move what was committed before a crash, and delete what was only staged."""
-        abandoned = [staging for path in sorted(self._directory.glob(f'{_STAGING}*'))
+        pattern = f'{_staging_prefix(self._ledger)}*'
+        abandoned = [staging for path in sorted(self._directory.glob(pattern))
                      if (staging := _Staging.abandoned(path)) is not None]
         places = {staging.path for staging in abandoned}
         try:
@@ -432,14 +442,19 @@ def chosen_selection(chain: Chain, privacy: Privacy, length: int, policy: str) -
                           counting=counting)
 
 
+def _staging_prefix(ledger):
+    """Return how staging directories begin that belong to a ledger: only it can tell of them."""
+    return f'{_STAGING}{ledger.id if ledger is not None else "free"}-'
+
+
 class _Staging:
     """A directory of this process for what is not to be seen yet; its lock tells it is alive."""
 
-    def __init__(self, directory: Path):
-        self.path = directory / f'{_STAGING}{secrets.token_hex(8)}'
+    def __init__(self, directory: Path, ledger: Ledger | None):
+        self.path = directory / f'{_staging_prefix(ledger)}{secrets.token_hex(8)}'
         with _directory_errors(directory):
             os.mkdir(self.path, 0o700)
-            _flush_directory(directory)
+            flush(directory)
             self._lock = os.open(self.path, os.O_RDONLY)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
 
@@ -502,11 +517,12 @@ def _directory_errors(directory):
 
 def check_apart(ledger_path, release_dir) -> None:
     """
-    Check that a ledger is, or would be, outside a release directory.
+    Check that a ledger is, or would be, outside a release directory, and not itself a release.
 
     :raises ConfigurationError: it is inside.
     """
-    if Path(release_dir).resolve() in Path(ledger_path).resolve().parents:
+    resolved = Path(ledger_path).resolve()
+    if Path(release_dir).resolve() in (resolved, *resolved.parents):
         raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
                                  'it where no reader of releases can get at it')
 
@@ -520,10 +536,12 @@ def digest_of(path: Path) -> str:
     """Return a SHA-256 (hex) of a file, or of the names and contents of a directory's files."""
     hashed = sha256()
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
-        content = file.read_bytes()
         name = file.name.encode() if path.is_dir() else b''
-        hashed.update(len(name).to_bytes(8, 'big') + name + len(content).to_bytes(8, 'big'))
-        hashed.update(content)
+        with open(file, 'rb') as content:
+            size = os.fstat(content.fileno()).st_size
+            hashed.update(len(name).to_bytes(8, 'big') + name + size.to_bytes(8, 'big'))
+            while part := content.read(_PART_BYTES):
+                hashed.update(part)
     return hashed.hexdigest()
 
 
@@ -551,6 +569,8 @@ def _move(source, target):
 def _variant(path):
     """Return the path with another random part in its name."""
     name, marker, rest = path.name.partition('.private')
+    if not marker:
+        name, rest = path.stem, path.suffix
     return path.with_name(f'{name.partition("~")[0]}~{secrets.token_hex(3)}{marker}{rest}')
 
 
@@ -560,7 +580,8 @@ def _next_number(path):
     return path.with_name(f'{int(number) + 1:06d}{dash}{part}{marker}{rest}')
 
 
-def _flush_directory(path):
+def flush(path) -> None:
+    """Make a file or directory durable."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -9,6 +9,7 @@ cannot together pass a budget. Sums are exact: ε is read as its shortest decima
 The charge of a log holds the released words themselves (they are public), so that they can be
 handed out again at no cost; and an HMAC of the words that were released, under a key that never
 leaves the ledger, by which a log whose content changed is noticed. It holds no sensitive symbol.
+The charge of an archive holds no words, which would be too many, and the HMAC of its file.
 
 Rows are sealed: each seal is an HMAC over the row and the seal before it. A mark beside the
 ledger holds number and seal of the last charge, so that a ledger put back to an older state shows.
@@ -30,6 +31,7 @@ from pathlib import Path
 from symdp_ros.core.errors import BudgetError, LedgerError
 
 _VERSION = 1
+_PART_BYTES = 1 << 20
 _WAIT = 60.0  # seconds for another process to finish its transaction
 _EXACT = Context(prec=2000)  # any sum of any doubles, written out
 
@@ -43,9 +45,9 @@ _SCHEMA = '''
         description TEXT NOT NULL,     -- the settings as people read them
         epsilon TEXT NOT NULL,         -- shortest decimal
         made TEXT NOT NULL,            -- UTC
-        lengths TEXT NOT NULL,         -- JSON: of each word
-        content BLOB NOT NULL,         -- HMAC of the words that were released
-        words BLOB NOT NULL,           -- zlib, JSON: the released words
+        lengths TEXT NOT NULL,         -- JSON: of each word, or of all of an archive
+        content BLOB NOT NULL,         -- HMAC of the words that were released, or of the archive
+        words BLOB NOT NULL,           -- zlib, JSON: the released words (of an archive, none)
         seal BLOB NOT NULL,
         UNIQUE (subject, log_id, settings)
     );
@@ -152,6 +154,18 @@ class Ledger:
         """Return the HMAC of sensitive words under the key of the ledger."""
         return self._hmac(json.dumps([list(word) for word in words]).encode())
 
+    def file_fingerprint(self, path) -> bytes:
+        """
+        Return the HMAC of a sensitive file under the key of the ledger.
+
+        :raises OSError: it cannot be read.
+        """
+        hashed = hmac.new(self._key, digestmod='sha256')
+        with open(path, 'rb') as file:
+            while part := file.read(_PART_BYTES):
+                hashed.update(part)
+        return hashed.digest()
+
     def find(self, subject: str, log_id: str, settings: str) -> Charge | None:
         """Return the charge of a log under some settings, or None."""
         with self._errors():
@@ -194,7 +208,8 @@ class Ledger:
 
     def charge(self, subject: str, epsilon: float, *, settings: str, description: str,
                log_id: str | None = None, content: bytes = b'',
-               words: Sequence[Sequence[str]] = (), files=(), budget: float = 0.0,
+               words: Sequence[Sequence[str]] = (), lengths: Sequence[int] | None = None,
+               files=(), budget: float = 0.0,
                subject_budget: float = 0.0) -> tuple[Charge, bool]:
         """
         Spend ε, durably, or return the charge that the log already has under these settings.
@@ -202,8 +217,9 @@ class Ledger:
         :param subject: whose privacy is spent.
         :param settings: a digest; :param description: what people read of it.
         :param log_id: None for a word that a live node begins.
-        :param content: `fingerprint` of the sensitive words.
+        :param content: `fingerprint` of the sensitive words, or `file_fingerprint`.
         :param words: the released words.
+        :param lengths: of released words that are not kept; None: those of `words`.
         :param files: a function from the number of the charge to the (path, staged path, digest)
             of its files, or nothing.
         :return: the charge, and whether it is a new one.
@@ -216,10 +232,11 @@ class Ledger:
                     if found is not None:
                         return found, False
                 self.check(subject, epsilon, log_id, budget=budget, subject_budget=subject_budget)
+                lengths = [len(word) for word in words] if lengths is None else lengths
                 made = datetime.now(timezone.utc).isoformat(timespec='seconds')
                 packed = zlib.compress(json.dumps([list(word) for word in words]).encode())
                 row = (subject, log_id, settings, description, repr(float(epsilon)), made,
-                       json.dumps([len(word) for word in words]), content, packed)
+                       json.dumps(list(lengths)), content, packed)
                 number = self._db.execute(
                     'INSERT INTO charges (subject, log_id, settings, description, epsilon, made, '
                     'lengths, content, words, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',

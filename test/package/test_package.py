@@ -16,12 +16,14 @@ SETUP = ast.parse((ROOT / 'setup.py').read_text())
 #: Imported module → rosdep key.
 KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'yaml': 'python3-yaml',
         'numba': 'python3-numba', 'rosbags': 'python3-rosbags-pip',
+        'cryptography': 'python3-cryptography',
         'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
 
 
-#: Without a rosdep key: the README tells to install it with pip where mcap files are to be read.
-KEYLESS = {'mcap', 'zstandard'}
+#: Without a rosdep key: the README tells to install it with pip where mcap files or archives are
+#: to be read, or a cluster is to be used.
+KEYLESS = {'mcap', 'zstandard', 'pyarrow', 'distributed'}
 
 
 def keys(*kinds):

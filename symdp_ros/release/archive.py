@@ -1,0 +1,284 @@
+"""
+Releasing archives: many routes in one Parquet file, in one charge.
+
+An archive is one log, with its file name as its id. Every route is privatized by itself, from the
+initial state, and once. **Privacy.** Each route is word ε-differentially private. Of two archives
+with the same routes and lengths that differ in j symbols, wherever in the archive they are, each
+mechanism gives every release with probabilities within e^{j·ε/k}: routes are drawn independently,
+so the factors multiply, and a route with i changed symbols contributes at most e^{i·ε/k}. So the
+whole archive costs one ε, as a log does that `split` cuts; and somebody who figures in many routes
+with more than k symbols in all is protected by less.
+
+The order that survives a crash is that of `release.engine`. The ledger does not keep what was
+released, which may be as large as a disk: a release that is no longer where it was put is refused
+a second time, and not drawn again.
+"""
+import json
+import os
+import secrets
+import shutil
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event
+
+import numpy as np
+
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.symbols import parse_symbol_map, symbol_table
+from symdp_ros.logs import LogFile
+from symdp_ros.logs.files import remove
+from symdp_ros.release import archive_file
+from symdp_ros.release.archive_file import Archive, Chunk, Columns
+from symdp_ros.release.engine import Outcome, Releaser, digest_of, flush
+from symdp_ros.release.ledger import Charge, LedgerFile
+
+SUFFIX = '.parquet'
+
+_MOST_THREADS = 4        # more would wait for the one that writes
+_BLOCK_ROWS = 1 << 16    # privatized between two looks at whether to stop
+
+
+@dataclass(frozen=True)
+class ArchiveSettings:
+    """
+    How an archive is read and privatized; as `engine.ReleaseSettings`, where they are alike.
+
+    Each row is a symbol, and an unknown region one more. With `mechanism` 'auto' the longest route
+    decides.
+    """
+
+    chain: Chain
+    privacy: Privacy
+    mechanism: str = 'exponential'
+    policy: str = 'guided'
+    columns: Columns = Columns()
+    symbol_map: tuple[str, ...] = ()
+    no_region: tuple[str, ...] = ('none', '')
+
+    def described(self) -> dict:
+        """Return all that the distribution of a release depends on, for people to read."""
+        causal = {'policy': self.policy} if self.mechanism in ('causal', 'auto') else {}
+        return {'archive': list(self.columns.names()), 'chain': self.chain.digest(),
+                'epsilon': self.privacy.epsilon, 'adjacency': self.privacy.adjacency,
+                'mechanism': self.mechanism, **causal, 'unknown_symbol': 'uniform',
+                'no_region': sorted(self.no_region), 'symbol_map': sorted(self.symbol_map)}
+
+    def digest(self) -> str:
+        """Return a SHA-256 (hex) of `described`."""
+        return sha256(json.dumps(self.described(), sort_keys=True).encode()).hexdigest()
+
+    def check(self) -> None:
+        """
+        Check the settings before anything is read.
+
+        :raises ConfigurationError: one of them is not valid; the packages are not installed.
+        """
+        archive_file.parquet()
+        self.states_by_value()
+
+    def states_by_value(self) -> dict[str, int]:
+        """Return value → position in the states of the chain."""
+        table = symbol_table(self.chain.states, parse_symbol_map(self.symbol_map), self.no_region)
+        return {value: self.chain.state_index[state] for value, state in table.items()}
+
+    def mechanism_of(self, selection: str, random=None) -> OfflineMechanism:
+        """Return a new mechanism for some selection."""
+        return OfflineMechanism(self.chain, self.privacy, selection=selection, policy=self.policy,
+                                random=random)
+
+
+class ArchiveReleaser(Releaser):
+    """
+    Releases an archive into a file or, on a cluster, into a directory of part files.
+
+    :param output: the path of the release, which must not exist, in an existing directory.
+    :param scheduler: the address of a Dask scheduler; None: this process does the work.
+    :param tell: called with the number of rows of each part that is ready, and of the archive.
+    :param more: as `engine.Releaser`.
+    :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
+    """
+
+    def __init__(self, settings: ArchiveSettings, output, *, scheduler: str | None = None,
+                 tell: Callable[[int, int], None] = lambda rows, total: None, **more):
+        output = Path(output)
+        self._output = output.parent.resolve() / output.name
+        self._scheduler, self._tell = scheduler, tell
+        super().__init__(settings, self._output.parent, **more)
+
+    @property
+    def _given_away(self):
+        return self._output
+
+    def _release(self, log: LogFile, stop):
+        charge = None
+        if self._ledger is not None:
+            charge = self._ledger.find(self._subject, log.id, self._digest)
+        if charge is None:
+            self._check_free()
+        with Archive(log.path, self._settings.columns) as archive:
+            content = b''
+            if self._ledger is not None:
+                content = self._ledger.file_fingerprint(log.path)
+            if charge is not None:
+                return self._again(charge, log, content, archive.rows)
+            if self._ledger is not None:
+                self._ledger.check(self._subject, self._settings.privacy.epsilon, log.id,
+                                   **self._budgets)
+            with self._removed_after(SUFFIX) as path:
+                self._write(archive, path)
+                archive.check_unchanged()
+                return self._made_visible(log, archive.rows, content, path, stop)
+
+    def _made_visible(self, log, rows, content, path, stop):
+        """Charge, and move to the output, what is ready."""
+        digest = digest_of(path)
+        if self._ledger is None:
+            visible = self._publish(LedgerFile(0, self._output, path, digest, False))
+            return Outcome(log.id, 'released', rows, (visible,))
+        if stop():
+            return None
+        self._owed.add(path)  # already now: no interrupt may remove what has just been charged
+        charge, new = self._ledger.charge(
+            self._subject, self._settings.privacy.epsilon, log_id=log.id, settings=self._digest,
+            content=content, lengths=[rows], description=json.dumps(self._settings.described()),
+            files=lambda number: [(self._output, path, digest)], **self._budgets)
+        if not new:  # another process was faster
+            return self._again(charge, log, content, rows)
+        [file] = self._ledger.files(charge.number)
+        return Outcome(log.id, 'released', rows, (self._publish(file),))
+
+    def _check_free(self, own=None):
+        """Check that the output is not taken, nor promised to another release than `own`."""
+        if os.path.lexists(self._output):
+            raise ConfigurationError(f'{self._output} is there already: name another path for the '
+                                     'release')
+        if self._ledger is not None and self._output != own and self._ledger.has_path(
+                self._output):
+            raise ConfigurationError(f'the ledger knows {self._output} as the path of another '
+                                     'release: name another one')
+
+    def _write(self, archive, path):
+        """Write a private archive into the staging directory."""
+        settings = self._settings
+
+        def tell(rows):
+            self._tell(rows, archive.rows)
+
+        if self._scheduler is not None:
+            from symdp_ros.release import cluster
+
+            with cluster.connected(self._scheduler) as client:
+                survey = archive.survey(cluster.wanted_cuts(archive))
+                selection = self._mechanism_up_to(survey.longest).selection
+                cluster.write(client, archive, survey, replace(settings, mechanism=selection),
+                              path, tell)
+        else:
+            judged = settings.mechanism in ('auto', 'permute_and_flip')
+            mechanism = self._mechanism_up_to(archive.survey().longest if judged else 1)
+            more = min(os.cpu_count() or 1, _MOST_THREADS) - 1
+            mechanisms = [mechanism, *(settings.mechanism_of(mechanism.selection, self._random)
+                                       for _ in range(more))]
+            archive_file.write(path, privatized(archive.chunks(), mechanisms, settings),
+                               archive.schema(), settings.chain.states, tell)
+        flush(path.parent)
+
+    def _mechanism_up_to(self, longest):
+        mechanism = self._mechanism_for(longest)
+        mechanism.check(longest)
+        return mechanism
+
+    def _again(self, charge: Charge, log, content, length):
+        if charge.content != content:
+            return Outcome(log.id, 'failed', length, reason=(
+                'its file was changed or written anew since it was released: give the new archive '
+                'a name of its own, and it will be a release of its own'))
+        [file] = self._ledger.files(charge.number)
+        there = next((path for path in (self._output, file.path, file.staged)
+                      if path.exists() and digest_of(path) == file.digest), None)
+        if there is None:
+            return Outcome(log.id, 'failed', length, reason=(
+                f'it was released before, as {file.path}, which is no longer there or was '
+                'changed, and the ledger does not keep archives: copy it from where it was given '
+                'to'))
+        if there != self._output:
+            self._check_free(file.path)
+            with self._removed_after(there.suffix) as path:
+                _copy(there, path)
+                there = self._publish(LedgerFile(0, self._output, path, file.digest, True))
+        return Outcome(log.id, 'already released', length, (there,))
+
+    @contextmanager
+    def _removed_after(self, suffix):
+        """Give a path in the staging directory; what is not moved from there, nor owed, goes."""
+        path = self._staging.path / f'{secrets.token_hex(8)}{suffix}'
+        try:
+            yield path
+        finally:
+            if path in self._owed and not any(
+                    file.staged == path for file in self._ledger.files(hidden_only=True)):
+                self._owed.remove(path)
+            if path not in self._owed:
+                remove(path)
+
+
+def privatized(chunks: Iterable[Chunk], mechanisms: list[OfflineMechanism],
+               settings: ArchiveSettings) -> Generator[tuple[Chunk, np.ndarray], None, None]:
+    """
+    Yield each chunk with the symbols released for it: int32, shape (rows,), positions in states.
+
+    In order. One chunk is read ahead, and as many are privatized ahead as there are mechanisms,
+    each on a thread.
+    """
+    states_by_value, free, stopped = settings.states_by_value(), SimpleQueue(), Event()
+    for mechanism in mechanisms:
+        free.put(mechanism)
+
+    def draw(chunk):
+        symbols = chunk.symbols(states_by_value)
+        released, mechanism = np.empty_like(symbols), free.get()
+        try:
+            for rows, offsets in chunk.blocks(_BLOCK_ROWS):
+                if stopped.is_set():
+                    return None
+                released[rows] = mechanism.privatize_many(symbols[rows], offsets)
+            return released
+        finally:
+            free.put(mechanism)
+
+    chunks, waiting = iter(chunks), deque()
+    with ThreadPoolExecutor(len(mechanisms) + 1) as pool:
+        try:
+            ahead = pool.submit(next, chunks, None)
+            while (chunk := ahead.result()) is not None:
+                ahead = pool.submit(next, chunks, None)
+                waiting.append((chunk, pool.submit(draw, chunk)))
+                if len(waiting) > len(mechanisms):
+                    chunk, drawn = waiting.popleft()
+                    yield chunk, drawn.result()
+            while waiting:
+                chunk, drawn = waiting.popleft()
+                yield chunk, drawn.result()
+        finally:  # after an error or an interrupt, nobody waits for what is not wanted
+            stopped.set()
+
+
+def _copy(source, target):
+    """Copy a file, or a directory of files, and make the copy durable."""
+    if source.is_dir():
+        os.mkdir(target)
+        for file in sorted(source.iterdir()):
+            _copy(file, target / file.name)
+    else:
+        shutil.copyfile(source, target)
+        os.utime(target, ns=(0, 0))
+    flush(target)
+

@@ -1,0 +1,145 @@
+"""`symdp release ARCHIVE.parquet` as a user types it, without ROS."""
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import Chain
+from symdp_ros.cli.main import main
+from symdp_ros.logs import write_log
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
+WORD = ['dock', 'gate', 'none', 'aisle_1', 'packing', 'charger']
+WITHOUT_ROS = ('import sys; sys.modules["rclpy"] = None\n'
+               'from symdp_ros.cli.main import main; sys.exit(main(sys.argv[1:]))')
+LEDGER = ('--ledger', 'robots.ledger', '--subject', 'r1')
+pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
+pq = pytest.importorskip('pyarrow.parquet')
+
+
+def symdp(*arguments, cwd, setup=''):
+    return subprocess.run(
+        [sys.executable, '-c', setup + WITHOUT_ROS, *map(str, arguments)], capture_output=True,
+        text=True, cwd=cwd, timeout=120,
+        env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '200'})
+
+
+def release(place, *arguments, logs=('walks.parquet',), output='out/private.parquet', setup=''):
+    return symdp('release', *logs, '--chain', CHAIN, '--epsilon', '1', '-o', output, *arguments,
+                 cwd=place, setup=setup)
+
+
+@pytest.fixture
+def place(tmp_path):
+    words = [WORD * (1 + i % 3) for i in range(20)]
+    pq.write_table(pa.table({
+        'route': [f'tour {i}' for i, word in enumerate(words) for _ in word],
+        'position': [i for word in words for i in range(len(word))],
+        'symbol': [symbol for word in words for symbol in word]}), tmp_path / 'walks.parquet')
+    return tmp_path
+
+
+def test_release_with_a_ledger(place):
+    run = release(place, *LEDGER, '--subject-budget', '1', '--mechanism', 'auto')
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert '1 released' in run.stdout and 'r1 has spent ε = 1 of 1 in all' in run.stdout
+    [row] = [line.split() for line in run.stdout.splitlines() if 'walks' in line]
+    table = pq.read_table(place / 'out' / 'private.parquet')
+    assert row == ['walks.parquet', str(len(table)), 'released', 'private.parquet']
+    before = pq.read_table(place / 'walks.parquet')
+    assert table['position'].equals(before['position'])
+    assert table['route'].cast(pa.string()).equals(before['route'])
+    chain, word = Chain.from_yaml(CHAIN), []
+    for position, symbol in zip(table['position'].to_pylist(), table['symbol'].to_pylist()):
+        word = [*word, symbol] if position else [symbol]
+        assert chain.is_feasible(word)
+    run = release(place, *LEDGER, '--mechanism', 'auto')
+    assert run.returncode == 0 and '1 already released' in run.stdout
+    run = release(place, *LEDGER, '--mechanism', 'causal', '--subject-budget', '1',
+                  output='out/more.parquet')
+    assert run.returncode == 1 and '1 refused' in run.stdout
+    run = symdp('ledger', 'robots.ledger', cwd=place)
+    assert run.returncode == 0 and f'walks.parquet      {len(table)}' in run.stdout
+    assert 'verified; charges: 1, released files: 1' in run.stdout
+    [charge] = json.loads(symdp('ledger', 'robots.ledger', '--export', 'json', cwd=place).stdout)
+    assert charge['symbols'] == len(table) and charge['settings']['mechanism'] == 'auto'
+
+
+def test_an_existing_output_is_left_alone(place):
+    (place / 'there.parquet').write_text('mine')
+    run = release(place, output='there.parquet')
+    assert run.returncode == 1 and 'is there already' in run.stdout
+    run = release(place, output='walks.parquet')
+    assert run.returncode == 1 and 'is there already' in run.stdout
+    assert (place / 'there.parquet').read_text() == 'mine'
+
+
+def test_other_columns(place):
+    pq.write_table(pa.table({'n': [1, 2, 1], 'zone': [3, 4, 3], 'tour': [7, 7, 9]}),
+                   place / 'other.parquet')
+    run = release(place, '--route-key', 'tour', '--position-key', 'n', '--symbol-key', 'zone',
+                  '--symbol-map', '3=dock', '--symbol-map', '4=gate', logs=('other.parquet',))
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert pq.read_table(place / 'out/private.parquet').column_names == ['tour', 'n', 'zone']
+    run = release(place, logs=('other.parquet',), output='out/b.parquet')
+    assert run.returncode == 1 and "must have one column 'route'" in run.stdout
+
+
+@pytest.fixture
+def here(place, monkeypatch):
+    """The place, as the working directory of this process."""
+    monkeypatch.chdir(place)
+    monkeypatch.setenv('COLUMNS', '200')
+    return place
+
+
+@pytest.mark.parametrize('arguments, logs, output, text', [
+    ([], ['walks.parquet', 'a.csv'], 'o.parquet', 'release it alone'),
+    ([], ['walks.parquet', 'walks.parquet'], 'o.parquet', 'release it alone'),
+    ([], ['walks.parquet'], 'out', '-o OUT.parquet'),
+    ([], ['a.csv'], 'o.parquet', 'give one ARCHIVE.parquet'),
+    ([], ['.'], 'o.parquet', 'give one ARCHIVE.parquet'),
+    (['--sampling', 'change'], ['walks.parquet'], 'o.parquet', '--sampling is not for archives'),
+    (['--unknown-symbol', 'split'], ['walks.parquet'], 'o.parquet',
+     '--unknown-symbol is not for archives'),
+    (['--keep-names'], ['walks.parquet'], 'o.parquet', '--keep-names is not for archives'),
+    (['--format', 'mcap'], ['walks.parquet'], 'o.parquet', '--format is not for archives'),
+    (['--route-key', 'x'], ['a.csv'], 'out', '--route-key is not for logs'),
+    (['--scheduler', 'tcp://127.0.0.1:1'], ['a.csv'], 'out', '--scheduler is not for logs'),
+    (['--route-key', 'symbol'], ['walks.parquet'], 'o.parquet', 'three columns'),
+    (['--symbol-map', '1=nowhere'], ['walks.parquet'], 'o.parquet', 'not a state of the chain'),
+    (['--epsilon', 'nan'], ['walks.parquet'], 'o.parquet', 'epsilon must be finite'),
+    (['--ledger', 'o.parquet', '--subject', 'r'], ['walks.parquet'], 'o.parquet', 'o.parquet'),
+    (['--ledger', 'o.parquet/l', '--subject', 'r'], ['walks.parquet'], 'o.parquet', 'o.parquet'),
+])
+def test_wrong_usage(here, capsys, arguments, logs, output, text):
+    write_log(here / 'a.csv', WORD, format='csv')
+    assert main(['release', *logs, '--chain', str(CHAIN), '--epsilon', '1', '-o', output,
+                 *arguments]) == 1
+    assert text in capsys.readouterr().err
+    assert not (here / output).exists()
+
+
+def test_bad_archives_are_said(here, capsys):
+    (here / 'letter.parquet').write_text('Dear Sir')
+    (here / 'dataset.parquet').mkdir()
+    for name, text in (('letter.parquet', 'no Parquet file'), ('nowhere.parquet', 'no such file'),
+                       ('dataset.parquet', 'it is a directory')):
+        assert main(['release', name, '--chain', str(CHAIN), '--epsilon', '1', '-o',
+                     'out.parquet']) == 1
+        told = capsys.readouterr()
+        assert text in told.out and '1 failed' in told.out and told.err == ''
+
+
+def test_without_pyarrow(place):
+    run = release(place, setup='import sys; sys.modules["pyarrow"] = None\n')
+    assert run.returncode == 1 and 'install it with pip' in run.stderr
+    assert 'Traceback' not in run.stderr
+    write_log(place / 'a.csv', WORD, format='csv')
+    run = release(place, logs=('a.csv',), output='out',
+                  setup='import sys; sys.modules["pyarrow"] = None\n')
+    assert run.returncode == 0, run.stderr

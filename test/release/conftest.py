@@ -1,0 +1,105 @@
+"""What tests of archives share."""
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import Chain, Privacy
+from symdp_ros.logs import LogFile
+from symdp_ros.release.engine import digest_of
+from symdp_ros.release.ledger import Ledger
+
+
+class ArchivePlace:
+    """An archive, where its release goes, and a ledger. pyarrow is imported where it is used."""
+
+    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+
+    def __init__(self, base: Path):
+        self.base, self.path = base, base / 'walks.parquet'
+        self.output, self.ledger = base / 'out' / 'private.parquet', base / 'robots.ledger'
+        self.output.parent.mkdir(exist_ok=True)
+
+    def archive(self, routes, *, symbols=None, start=0, group=1000, path=None, metadata=None,
+                **more):
+        """Write routes, a list of (id, word), with other columns, if any; return the log."""
+        import pyarrow
+        import pyarrow.parquet
+
+        if symbols is None:
+            symbols = pyarrow.array([s for _, word in routes for s in word], pyarrow.string())
+        ids = [name for name, word in routes for _ in word]
+        table = pyarrow.table({
+            'position': [start + i for _, word in routes for i in range(len(word))],
+            'symbol': symbols, 'route': ids, **more}).replace_schema_metadata(metadata)
+        path = self.path if path is None else path
+        pyarrow.parquet.write_table(table, path, row_group_size=group)
+        return LogFile(path.name, path)
+
+    def settings(self, **more):
+        from symdp_ros.release.archive import ArchiveSettings
+
+        return ArchiveSettings(**{'chain': self.chain, 'privacy': Privacy(1.0),
+                                  'mechanism': 'causal', **more})
+
+    def release(self, settings=None, *, output=None, ledger=True, path=None, **more):
+        """Release the archive; return the outcome."""
+        from symdp_ros.release.archive import ArchiveReleaser
+
+        path = self.path if path is None else path
+        keeping = {'ledger': Ledger(self.ledger), 'subject': 'r1'} if ledger else {}
+        try:
+            with ArchiveReleaser(settings or self.settings(), output or self.output, **keeping,
+                                 **more) as releaser:
+                return releaser.release(LogFile(path.name, path))
+        finally:
+            if ledger:
+                keeping['ledger'].close()
+
+    def read(self, output=None):
+        """Return the release as a list of (id, word), in its order."""
+        import pyarrow.parquet
+
+        table = pyarrow.parquet.read_table(output or self.output)
+        assert table.column_names == ['route', 'position', 'symbol']
+        routes, last = [], None
+        for name, position, symbol in zip(*(column.to_pylist() for column in table.columns)):
+            if last is None or (name, position) != (last[0], last[1] + 1):
+                routes.append((name, []))
+            routes[-1][1].append(symbol)
+            last = name, position
+        return routes
+
+    def spent(self):
+        with Ledger(self.ledger) as ledger:
+            assert ledger.problems() == []
+            return ledger.spent('r1')
+
+    def visible(self):
+        return sorted(path.name for path in self.output.parent.iterdir()
+                      if not path.name.startswith('.'))
+
+    def check(self, charges=1):
+        """What is visible is charged once and whole, and nothing else is left."""
+        with Ledger(self.ledger) as ledger:
+            files = ledger.files()
+            assert ledger.problems() == [] and len(ledger.charges()) == charges
+        assert sorted(file.path.name for file in files) == self.visible()
+        assert all(file.visible and digest_of(file.path) == file.digest for file in files)
+        assert not list(self.output.parent.glob('.staging*'))
+
+    def words(self, count, longest=9, seed='walks'):
+        """Return routes of some lengths with symbols that follow from the seed, known or not."""
+        routes = []
+        for i in range(count):
+            bits = hashlib.sha256(f'{seed} {i}'.encode()).digest()
+            length = 1 + hashlib.sha256(f'{i}'.encode()).digest()[0] % longest
+            routes.append((i, ['abcx'[bits[j % 32] % 4] for j in range(length)]))
+        return routes
+
+
+@pytest.fixture
+def walks(tmp_path):
+    """A place for an archive, its release and a ledger."""
+    pytest.importorskip('pyarrow', reason='archives need pyarrow')
+    return ArchivePlace(tmp_path)

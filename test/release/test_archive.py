@@ -1,0 +1,536 @@
+"""Archives: what is read, what is written, what is charged, whatever happens in between."""
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import Chain, ConfigurationError, Privacy
+from symdp_ros.release.ledger import Ledger
+
+ROOT = Path(__file__).resolve().parents[2]
+pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
+pq = pytest.importorskip('pyarrow.parquet')
+
+from symdp_ros.release import archive, archive_file, engine  # noqa: E402
+from symdp_ros.release.archive_file import Archive, Columns  # noqa: E402
+
+WALKS = [('r1', 'abbcc'), ('r2', 'a'), ('r3', 'xyzab'), ('r4', 'ccaab')]
+
+
+def lengths(routes):
+    return [(name, len(word)) for name, word in routes]
+
+
+@pytest.mark.parametrize('mechanism', ['causal', 'exponential', 'permute_and_flip', 'auto'])
+def test_an_archive_is_released(walks, mechanism):
+    routes = walks.words(500)
+    log = walks.archive(routes, group=301)
+    outcome = walks.release(walks.settings(mechanism=mechanism))
+    assert (outcome.kind, outcome.log_id) == ('released', log.id), outcome.reason
+    assert outcome.files == (walks.output,)
+    assert outcome.length == sum(n for _, n in lengths(routes))
+    released = walks.read()
+    assert lengths(released) == lengths(routes)
+    assert all(walks.chain.is_feasible(word) for _, word in released)
+    assert walks.output.stat().st_mtime == 0 and walks.spent() == 1
+    walks.check()
+
+
+def columns(routes, kind):
+    """Return ids, words as a column, and a symbol map, all of one meaning."""
+    names = [name for name, _ in routes]
+    flat = [s if s in 'abc' else None for _, word in routes for s in word]
+    if kind == 'strings':
+        return names, pa.array(flat), ()
+    if kind == 'large strings':
+        return names, pa.array(flat, pa.large_string()), ()
+    if kind == 'dictionary':
+        return names, pa.array(flat).dictionary_encode(), ()
+    if kind == 'no region':
+        return names, pa.array([s or 'none' for s in flat]), ()
+    if kind == 'integers':
+        numbers = [None if s is None else 'abc'.index(s) + 7 for s in flat]
+        return [int(n[1:]) for n in names], pa.array(numbers, pa.int16()), ('7=a', '8=b', '9=c')
+    booleans = [None if s is None else s == 'b' for s in flat]
+    return names, pa.array(booleans), ('true=b', 'false=a')
+
+
+@pytest.mark.parametrize('kind', ['strings', 'large strings', 'dictionary', 'no region',
+                                  'integers', 'booleans'])
+@pytest.mark.parametrize('start', [0, 1])
+def test_what_columns_may_hold(walks, kind, start, monkeypatch):
+    """At ε = 10⁶ a feasible word is released as it is."""
+    routes = [('r1', 'abb'), ('r2', 'a'), ('r3', 'aab'), ('r4', 'xbb')] * 3
+    if kind == 'booleans':
+        routes = [('r1', 'abb'), ('r2', 'a'), ('r3', 'aab')]
+    names, column, symbol_map = columns(routes, kind)
+    log = walks.archive([(n, w) for n, (_, w) in zip(names, routes)], symbols=column, start=start,
+                        group=5)
+    monkeypatch.setattr(archive_file, '_BATCH_ROWS', 2)
+    settings = walks.settings(privacy=Privacy(1e6), symbol_map=symbol_map)
+    assert walks.release(settings).kind == 'released'
+    table = pq.read_table(walks.output)
+    before = pq.read_table(log.path)
+    # Of a string that is read as a dictionary no more than that is changed.
+    value = table['route'].type.value_type if kind != 'integers' else table['route'].type
+    assert table['route'].cast(value).to_pylist() == before['route'].to_pylist()
+    assert table['position'].equals(before['position'])
+    for (_, word), (_, released) in zip(routes, walks.read()):
+        if 'x' not in word:
+            assert ''.join(released) == word
+    assert pq.ParquetFile(walks.output).schema_arrow.field('symbol').type == pa.dictionary(
+        pa.int32(), pa.string())
+
+
+@pytest.mark.parametrize('type_', [pa.int8(), pa.uint8(), pa.uint64(), pa.int64()])
+def test_types_of_routes_and_positions_are_kept(walks, type_):
+    walks.archive([(1, 'ab'), (2, 'abc'), (1, 'b')])
+    table = pq.read_table(walks.path)
+    pq.write_table(pa.table({name: table[name].cast(type_) if name != 'symbol' else table[name]
+                             for name in table.column_names}), walks.path)
+    assert walks.release().kind == 'released'
+    released = pq.read_table(walks.output)
+    assert released['route'].type == released['position'].type == type_
+    assert lengths(walks.read()) == [(1, 2), (2, 3), (1, 1)]
+
+
+def test_other_names_of_columns(walks):
+    walks.archive(WALKS)
+    table = pq.read_table(walks.path).rename_columns(['n', 'zone', 'patrol'])
+    pq.write_table(table, walks.path)
+    outcome = walks.release(walks.settings(columns=Columns('patrol', 'n', 'zone')))
+    assert outcome.kind == 'released', outcome.reason
+    assert pq.read_table(walks.output).column_names == ['patrol', 'n', 'zone']
+    with pytest.raises(ConfigurationError, match='three columns'):
+        Columns('a', 'b', 'a')
+
+
+def test_nothing_else_of_the_archive_is_in_the_release(walks):
+    rows = sum(n for _, n in lengths(WALKS))
+    walks.archive(WALKS, metadata={'secret-key': 'secret-value', 'pandas': '{}'},
+                  cause=['secret-cause'] * rows, late=list(range(rows)))
+    assert walks.release().kind == 'released'
+    content = walks.output.read_bytes()
+    assert b'secret' not in content and b'late' not in content and b'pandas' not in content
+    for value in (b'x', b'xyz'):  # unknown symbols; all states of the chain are there instead
+        assert value not in pq.read_table(walks.output)['symbol'].chunk(0).dictionary.to_pylist()
+    assert pq.read_table(walks.output)['symbol'].chunk(0).dictionary.to_pylist() == ['a', 'b', 'c']
+    group = pq.ParquetFile(walks.output).metadata.row_group(0)
+    assert [group.column(i).is_stats_set for i in range(3)] == [True, True, False]
+    assert not any(key != b'ARROW:schema'
+                   for key in pq.ParquetFile(walks.output).metadata.metadata or {})
+
+
+def test_how_the_release_is_divided_follows_from_lengths_alone(walks, monkeypatch):
+    monkeypatch.setattr(archive_file, 'CHUNK_ROWS', 100)
+    divisions = set()
+    for i, (group, batch) in enumerate(((1000, 64), (37, 64), (250, 7))):
+        monkeypatch.setattr(archive_file, '_BATCH_ROWS', batch)
+        routes = walks.words(200, seed=str(i))
+        walks.archive(routes, group=group)
+        assert walks.release(ledger=False).kind == 'released'
+        metadata = pq.ParquetFile(walks.output).metadata
+        divisions.add(tuple(metadata.row_group(g).num_rows
+                            for g in range(metadata.num_row_groups)))
+        assert lengths(walks.read()) == lengths(routes)
+        walks.output.unlink()
+    [division] = divisions
+    assert len(division) > 5 and all(100 <= rows < 109 for rows in division[:-1])
+
+
+def test_a_route_may_be_longer_than_chunks_and_row_groups(walks, monkeypatch):
+    monkeypatch.setattr(archive_file, 'CHUNK_ROWS', 100)
+    monkeypatch.setattr(archive_file, '_BATCH_ROWS', 30)
+    routes = [(1, 'ab'), (2, 'abc' * 300), (3, 'a')]
+    walks.archive(routes, group=70)
+    assert walks.release().kind == 'released'
+    assert lengths(walks.read()) == lengths(routes)
+    assert pq.ParquetFile(walks.output).num_row_groups == 2
+
+
+def table_of(routes, positions):
+    return pa.table({'route': routes, 'position': positions,
+                     'symbol': pa.array(['secret'] * len(routes))})
+
+
+@pytest.mark.parametrize('routes, positions, said', [
+    ('aab', [0, 2, 0], 'row 1 (counted from 0): its position is not that of the row before it'),
+    ('aaa', [0, 1, 1], 'row 2 (counted from 0): its position'),
+    ('aaa', [0, 1, 0], 'row 2 (counted from 0): its position'),
+    ('aaa', [2, 3, 4], 'row 0 (counted from 0): the first position of a route must be 0 or 1'),
+    ('aba', [0, 0, 1], 'row 2 (counted from 0): a route begins there, and not with position 0'),
+    ('aab', [1, 2, 0], 'row 2 (counted from 0): a route begins there, and not with position 1'),
+    ('aab', [1, 0, -1], 'row 1 (counted from 0): its position'),
+    (['a', None, 'b'], [0, 1, 0], "row 1 (counted from 0): the column 'route' is null"),
+    ('aab', [0, None, 0], "row 1 (counted from 0): the column 'position' is null"),
+    ([1.5, 1.5, 2.0], [0, 1, 0], "'route' holds neither strings nor integers"),
+    ('aab', [0.0, 1.0, 0.0], "'position' does not hold integers"),
+    ('', [], 'it holds no symbols'),
+])
+@pytest.mark.parametrize('batch', [1, 1000])
+def test_routes_that_do_not_lie_together(walks, routes, positions, said, batch, monkeypatch):
+    monkeypatch.setattr(archive_file, '_BATCH_ROWS', batch)
+    table = table_of(pa.array(list(routes)), pa.array(positions))
+    if not routes:
+        table = table.cast(pa.schema([('route', pa.string()), ('position', pa.int64()),
+                                      ('symbol', pa.string())]))
+    pq.write_table(table, walks.path)
+    outcome = walks.release()
+    assert outcome.kind == 'failed' and said in outcome.reason and 'secret' not in outcome.reason
+    assert walks.spent() == 0 and walks.visible() == []
+
+
+def test_positions_do_not_wrap_around(walks):
+    table = table_of(['a'] * 257, pa.array([i % 256 for i in range(257)], pa.uint8()))
+    pq.write_table(table, walks.path)
+    assert 'row 256 (counted from 0)' in walks.release().reason
+
+
+@pytest.mark.parametrize('index, value', [
+    (pa.int8(), pa.string()), (pa.int32(), pa.large_string()), (pa.int16(), pa.int64())])
+def test_dictionaries_that_differ_from_group_to_group(walks, monkeypatch, index, value):
+    monkeypatch.setattr(archive_file, 'CHUNK_ROWS', 10_000)
+    type_ = pa.dictionary(index, value)
+    names = [f'{i}' for i in range(400)]
+    schema = pa.schema([('route', type_), ('position', pa.int32()), ('symbol', pa.string())])
+    with pq.ParquetWriter(walks.path, schema) as writer:
+        for group in range(4):
+            some = pa.array([name for name in names[group * 100:][:100] for _ in 'ab'])
+            writer.write_table(pa.table([
+                some.cast(value).dictionary_encode().cast(type_),
+                pa.array([0, 1] * 100, pa.int32()), pa.array(['a', 'b'] * 100)], schema=schema))
+    outcome = walks.release()
+    assert outcome.kind == 'released', outcome.reason
+    assert [str(name) for name, _ in walks.read()] == names
+
+
+def test_dictionaries_with_repeated_values(walks):
+    route = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 2], pa.int32()),
+                                           pa.array(['x', 'x', 'y']))
+    table = pa.table({'route': route, 'position': [0, 1, 2, 0], 'symbol': ['a', 'b', 'c', 'a']})
+    pq.write_table(table, walks.path)
+    assert walks.release().kind == 'released'
+    assert lengths(walks.read()) == [('x', 3), ('y', 1)]
+
+
+def test_files_that_will_not_do(walks):
+    walks.archive(walks.words(2000), group=700)
+    content = walks.path.read_bytes()
+    damaged = bytearray(content)
+    damaged[40:2000] = bytes(range(245)) * 8
+    for wrong, said in ((b'', 'no Parquet file'), (b'a letter', 'no Parquet file'),
+                        (content[:-9], 'no Parquet file'), (content[:300], 'no Parquet file'),
+                        (content[:4] + content[900:], ''), (bytes(damaged), '')):
+        walks.path.write_bytes(wrong)
+        outcome = walks.release()
+        assert outcome.kind == 'failed' and said in outcome.reason and outcome.reason
+        assert 'report' not in outcome.reason, outcome.reason
+    walks.path.unlink()
+    assert walks.release().reason == 'there is no such file'
+    walks.path.mkdir()
+    assert 'it is a directory' in walks.release().reason
+    pq.write_table(pa.table({'route': [1], 'position': [0]}), walks.base / 'b.parquet')
+    assert "must have one column 'symbol'" in walks.release(path=walks.base / 'b.parquet').reason
+    assert walks.spent() == 0 and walks.visible() == []
+
+
+def test_a_route_that_is_too_long_is_refused_before_anything_is_spent(walks):
+    walks.archive([(1, 'ab'), (2, 'a' * 60_000), (3, 'b')], group=10_000)
+    outcome = walks.release(walks.settings(mechanism='permute_and_flip'))
+    assert outcome.kind == 'failed' and '10¹⁰' in outcome.reason
+    assert walks.spent() == 0 and walks.visible() == []
+
+
+def test_auto_is_decided_by_the_longest_route(walks, monkeypatch):
+    asked = []
+    monkeypatch.setattr(engine, 'chosen_selection',
+                        lambda chain, privacy, length, policy: asked.append(length) or 'causal')
+    monkeypatch.setattr(archive_file, '_BATCH_ROWS', 4)
+    for word, longest in (('ab', 7), ('a' * 11, 11)):
+        walks.archive([(1, 'abbcaab'), (2, word), (3, 'c')])
+        assert walks.release(walks.settings(mechanism='auto'), ledger=False).kind == 'released'
+        assert asked.pop() == longest and not asked
+        walks.output.unlink()
+
+
+def test_again_costs_nothing_and_hands_out_the_same(walks):
+    walks.archive(WALKS)
+    walks.release()
+    content = walks.output.read_bytes()
+    for _ in range(2):
+        outcome = walks.release()
+        assert (outcome.kind, outcome.files) == ('already released', (walks.output,))
+    other = walks.output.with_name('copy.parquet')
+    assert walks.release(output=other).files == (other,)
+    assert walks.output.read_bytes() == other.read_bytes() == content
+    walks.output.unlink()
+    assert walks.release(output=other).kind == 'already released'
+    other.unlink()
+    outcome = walks.release()
+    assert outcome.kind == 'failed' and 'copy it from where it was given to' in outcome.reason
+    assert walks.spent() == 1 and walks.visible() == []
+    with Ledger(walks.ledger) as ledger:
+        [charge] = ledger.charges()
+        assert charge.words == () and charge.lengths == (16,)
+
+
+def test_a_changed_archive_is_refused(walks):
+    walks.archive(WALKS)
+    walks.release()
+    walks.archive(WALKS[::-1])
+    outcome = walks.release(output=walks.output.with_name('other.parquet'))
+    assert outcome.kind == 'failed' and 'changed or written anew' in outcome.reason
+    assert walks.spent() == 1
+    walks.check()
+
+
+def test_other_settings_are_other_releases(walks):
+    walks.archive(WALKS)
+    variants = [walks.settings(), walks.settings(privacy=Privacy(0.5)),
+                walks.settings(mechanism='exponential'), walks.settings(policy='paper'),
+                walks.settings(no_region=()), walks.settings(symbol_map=('x=a',)),
+                walks.settings(chain=Chain({s: list('abc') for s in 'abc'}, 'a')),
+                walks.settings(columns=Columns(symbol='route', route='symbol'))]
+    digests = {variant.digest() for variant in variants}
+    digests.add(engine.ReleaseSettings(walks.chain, Privacy(1.0), mechanism='causal').digest())
+    assert len(digests) == len(variants) + 1
+    for i, variant in enumerate(variants[:3]):
+        assert walks.release(variant, output=walks.output.with_name(f'{i}.parquet')).kind == \
+            'released'
+    assert walks.spent() == 2.5
+    walks.check(charges=3)
+
+
+def test_budgets(walks):
+    walks.archive(WALKS)
+    for more in ({'budget': 0.5}, {'subject_budget': 0.9}):
+        outcome = walks.release(**more)
+        assert outcome.kind == 'refused' and 'this costs 1 more' in outcome.reason
+    assert walks.spent() == 0 and walks.visible() == []
+    assert walks.release(budget=1.0, subject_budget=1.0).kind == 'released'
+
+
+def test_what_is_there_is_never_overwritten(walks, monkeypatch):
+    walks.archive(WALKS)
+    walks.output.write_text('somebody wrote this')
+    monkeypatch.setattr(archive, 'Archive', None)  # nothing is read
+    for ledger in (True, False):
+        outcome = walks.release(ledger=ledger)
+        assert outcome.kind == 'failed' and 'is there already' in outcome.reason
+    monkeypatch.undo()
+    assert 'is there already' in walks.release(output=walks.path).reason
+    assert walks.output.read_text() == 'somebody wrote this' and walks.spent() == 0
+    walks.output.unlink()
+    walks.release()
+    walks.output.unlink()
+    other = walks.base / 'other.parquet'
+    shutil.copy(walks.path, other)
+    assert 'as the path of another release' in walks.release(path=other).reason
+    # Nor what comes there while the release is being made.
+    walks.output = walks.output.with_name('late.parquet')
+    monkeypatch.setattr(archive, 'digest_of', lambda path: walks.output.write_text('late')
+                        and engine.digest_of(path))
+    outcome = walks.release(path=other)
+    assert outcome.kind == 'released' and walks.output.read_text() == 'late'
+    assert outcome.files[0].name.startswith('late~') and outcome.files[0].suffix == '.parquet'
+
+
+def test_the_ledger_is_no_release(walks):
+    with Ledger(walks.ledger) as ledger, pytest.raises(ConfigurationError, match='inside'):
+        archive.ArchiveReleaser(walks.settings(), walks.ledger, ledger=ledger, subject='r1')
+    walks.archive(WALKS)
+    # But it may lie beside one.
+    assert walks.release(output=walks.base / 'private.parquet').kind == 'released'
+
+
+def test_an_archive_that_changes_while_it_is_read(walks):
+    walks.archive(WALKS)
+
+    def tell(rows, total):
+        os.utime(walks.path, ns=(1, 1))
+
+    outcome = walks.release(tell=tell)
+    assert outcome.kind == 'failed' and 'changed while it was being read' in outcome.reason
+    assert walks.spent() == 0 and walks.visible() == []
+
+
+def test_progress_counts_every_row_once(walks, monkeypatch):
+    monkeypatch.setattr(archive_file, 'CHUNK_ROWS', 50)
+    routes = walks.words(100)
+    walks.archive(routes)
+    told = []
+    walks.release(tell=lambda rows, total: told.append((rows, total)))
+    rows = sum(n for _, n in lengths(routes))
+    assert len(told) > 5 and sum(n for n, _ in told) == rows and {n for _, n in told} == {rows}
+
+
+@pytest.mark.parametrize('error', [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_leaves_nothing_and_spends_nothing(walks, monkeypatch, error):
+    monkeypatch.setattr(archive_file, 'CHUNK_ROWS', 50)
+    walks.archive(walks.words(100))
+
+    def tell(rows, total):
+        raise error
+
+    with pytest.raises(error):
+        walks.release(tell=tell)
+    assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
+    assert walks.release().kind == 'released'
+
+
+def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(walks, monkeypatch):
+    walks.archive(WALKS)
+
+    def fails(source, target):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, '_move', fails)
+    with pytest.raises(KeyboardInterrupt):
+        walks.release()
+    monkeypatch.undo()
+    assert walks.spent() == 1 and walks.visible() == []
+    # A start without that ledger cannot tell what is charged, and leaves it alone.
+    assert walks.release(ledger=False, output=walks.output.with_name('x.parquet')).kind == \
+        'released'
+    walks.output.with_name('x.parquet').unlink()
+    # It is handed out elsewhere too.
+    elsewhere = walks.base / 'elsewhere.parquet'
+    assert walks.release(output=elsewhere).kind == 'already released'
+    assert walks.release().kind == 'already released' and walks.spent() == 1
+    assert elsewhere.read_bytes() == walks.output.read_bytes()
+    walks.check()
+
+
+def test_an_interrupt_just_after_the_charge_loses_nothing(walks, monkeypatch):
+    walks.archive(WALKS)
+    charge = Ledger.charge
+
+    def interrupted(*arguments, **more):
+        charge(*arguments, **more)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Ledger, 'charge', interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        walks.release()
+    monkeypatch.undo()
+    assert walks.spent() == 1 and walks.visible() == []
+    assert walks.release().kind == 'already released'
+    assert lengths(walks.read()) == lengths(WALKS)
+    walks.check()
+
+
+def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
+    """What Arrow holds at most, at eight times the rows; the words are held once a chunk."""
+    monkeypatch.setattr(archive_file, 'CHUNK_ROWS', 20_000)
+    monkeypatch.setattr(archive_file, '_BATCH_ROWS', 5_000)
+    monkeypatch.setattr(archive_file, '_BUFFER_BYTES', 10_000)
+    peaks = []
+    for scale in (1, 8):
+        rows = 200_000 * scale
+        table = pa.table({'route': pa.array([i // 50 for i in range(rows)]),
+                          'position': pa.array([i % 50 for i in range(rows)]),
+                          'symbol': pa.array(['abc'[i * i % 7 % 3] for i in range(rows)])})
+        pq.write_table(table, walks.path, row_group_size=rows)
+        del table
+        before, peak = pa.total_allocated_bytes(), 0
+
+        def tell(rows, total):
+            nonlocal peak
+            peak = max(peak, pa.total_allocated_bytes() - before)
+
+        assert walks.release(ledger=False, tell=tell).kind == 'released'
+        peaks.append(peak)
+        walks.output.unlink()
+    assert peaks[1] < 1.5 * peaks[0] and peaks[1] < 20_000 * 20 * 10
+
+
+# Kills itself with SIGKILL at the given number of calls into the engine or of the operating
+# system's file functions. What is drawn is not looked at here.
+CHILD = '''
+import os, signal, sys
+sys.path.insert(0, 'test/release')
+from pathlib import Path
+import symdp_ros.release.archive_file as file
+from symdp_ros.core.offline import OfflineMechanism
+from conftest import ArchivePlace
+OfflineMechanism.privatize_many = lambda self, symbols, offsets: symbols * 0
+file.CHUNK_ROWS = 50
+file.parquet()
+walks, left = ArchivePlace(Path(sys.argv[1])), int(sys.argv[2])
+FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}
+def count(frame, event, argument):
+    global left
+    if event == 'c_call':
+        hit = argument in FILES or getattr(argument, '__name__', '') == 'execute'
+    else:
+        name = frame.f_code.co_filename
+        hit = event in ('call', 'return') and 'symdp_ros/release' in name
+    if hit:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.setprofile(count)
+walks.release()
+sys.setprofile(None)
+print(left)
+'''
+
+
+def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(walks, monkeypatch):
+    seed = int(os.environ.get('SYMDP_TEST_SEED') or random.SystemRandom().randrange(2**32))
+    print(f'SYMDP_TEST_SEED={seed}')
+    routes = walks.words(60)
+    walks.archive(routes)
+
+    def child(moment):
+        return subprocess.run([sys.executable, '-c', CHILD, str(walks.base), str(moment)],
+                              cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+    fresh = child(10**9)
+    assert fresh.returncode == 0, fresh.stderr
+    calls = 10**9 - int(fresh.stdout)
+    assert calls > 100
+    killed = 0
+    moments = sorted(random.Random(seed).sample(range(1, calls), 7))
+    # Most of what matters is at the end: charging and moving.
+    for moment in [*moments, calls - 2, calls - 30, calls - 60]:
+        shutil.rmtree(walks.output.parent)
+        walks.output.parent.mkdir()
+        for file in walks.base.glob('robots.ledger*'):
+            file.unlink()
+        killed += child(moment).returncode == -9
+        charged = set()
+        if walks.ledger.exists():
+            with Ledger(walks.ledger) as ledger:
+                assert ledger.problems() == []
+                charged = {file.path.name for file in ledger.files()}
+        assert set(walks.visible()) <= charged  # nothing is visible before its spend
+        assert walks.release().kind in ('released', 'already released')
+        assert walks.spent() == 1 and lengths(walks.read()) == lengths(routes)
+        walks.check()
+    assert killed >= 9
+
+
+def test_without_pyarrow_it_is_said(walks, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'pyarrow.parquet', None)
+    with pytest.raises(ConfigurationError, match='install it with pip'):
+        walks.release()
+
+
+def test_an_open_archive_tells_its_groups(walks):
+    walks.archive(walks.words(100), group=100)
+    with Archive(walks.path, Columns()) as opened:
+        ends = opened.group_rows
+        assert ends[0] == 0 and ends[-1] == opened.rows and len(ends) > 3
+        starts = [0]
+        for _, n in lengths(walks.words(100)):
+            starts.append(starts[-1] + n)
+        wanted = [0, 1, 99, 100, opened.rows - 1]
+        survey = opened.survey(wanted)
+        assert survey.cuts == tuple(min(s for s in starts if s >= row) for row in wanted)
+        assert survey.longest == max(n for _, n in lengths(walks.words(100)))
+        assert survey.start == 0
