@@ -23,7 +23,7 @@ unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMP
 endif
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 
-.PHONY: help setup demo test experiments tables clean
+.PHONY: help setup demo test experiments tables bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
 	@echo 'make experiments, make tables'
 	@echo '            the numbers and figures of docs/'
+	@echo 'make bench  every goal of speed, measured side by side (QUICK=1: in a minute)'
 	@echo 'make clean  remove the environment'
 
 setup: $(VENV)/.done
@@ -53,6 +54,14 @@ experiments: setup
 
 tables: setup
 	$(VENV)/bin/python -m symdp_ros.tables docs/tables.md
+
+bench: $(VENV)/.bench
+	$(VENV)/bin/python -m symdp_ros.benchmarks $(if $(QUICK),--quick) $(BENCH_OPTIONS)
+
+# With what it is measured against; where that cannot be installed, the rows say so.
+$(VENV)/.bench: $(VENV)/.done
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    -e '.[$(EXTRAS),bench]' && touch $@ || true
 
 clean:
 	rm -rf $(VENV)

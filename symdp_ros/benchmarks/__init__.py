@@ -1,0 +1,1 @@
+"""The benchmark suite: every goal of speed, measured against what else could do the job."""

@@ -1,0 +1,64 @@
+"""Rows of batches of routes: against reading as much randomness from the operating system."""
+import os
+
+import numpy as np
+
+from symdp_ros.benchmarks.chains import PRIVACY, town
+from symdp_ros.benchmarks.measure import (Figure, NotMeasured, Row, medians, ratios, side_by_side)
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism
+
+_CHUNK = 65_536  # bytes at a time: the fastest of 4 kB … all at once, or close to it
+_LENGTH = 100
+
+
+def _urandom(size):
+    def task():
+        for _ in range(size // _CHUNK):
+            os.urandom(_CHUNK)
+        os.urandom(size % _CHUNK)
+    return task
+
+
+def _batch(effort, **mechanisms):
+    """Return seconds a symbol of each mechanism, and of 4 and of 8 bytes from os.urandom."""
+    chain = town()
+    routes = effort.either(2_000, 20_000)
+    rng = np.random.default_rng(4)
+    symbols = rng.integers(0, len(chain), routes * _LENGTH).astype(np.int32)
+    offsets = np.arange(routes + 1, dtype=np.int64) * _LENGTH
+    tasks = {}
+    for label, mechanism in mechanisms.items():
+        if not hasattr(mechanism, 'privatize_many'):
+            raise NotMeasured('not there yet: `privatize_many`')
+        tasks[label] = lambda mechanism=mechanism: mechanism.privatize_many(symbols, offsets)
+    tasks |= {f'{width} bytes': _urandom(width * len(symbols)) for width in (4, 8)}
+    times = side_by_side(tasks, effort)
+    return {label: [t / len(symbols) for t in values] for label, values in times.items()}
+
+
+def _online(effort):
+    chain = town()
+    times = _batch(effort, paper=OnlineMechanism(chain, PRIVACY),
+                   guided=OnlineMechanism(chain, PRIVACY, policy='guided'))
+    guided = Figure('', ratios(times['guided'], times['4 bytes'])).median
+    yield Figure('batch-online', ratios(times['paper'], times['4 bytes']), medians(times),
+                 f'With the guided policy {guided:.3g}×.')
+
+
+def _offline(effort):
+    times = _batch(effort, exponential=OfflineMechanism(town(), PRIVACY))
+    narrow = Figure('', ratios(times['exponential'], times['4 bytes'])).median
+    yield Figure('batch-offline', ratios(times['exponential'], times['8 bytes']), medians(times),
+                 f'Against 4 bytes a symbol {narrow:.3g}×.')
+
+
+ROWS = (
+    Row('batch-online', ('batch-online',), _online,
+        '`OnlineMechanism.privatize_many` over routes of 100 random symbols of the town, '
+        'randomness included, and `os.urandom` of the 4 bytes a symbol that `step` reads, in '
+        'chunks of 64 KiB; one thread each.'),
+    Row('batch-offline', ('batch-offline',), _offline,
+        '`OfflineMechanism.privatize_many` over the same routes, and `os.urandom` of the 8 bytes '
+        'a symbol that `privatize` reads.'),
+)

@@ -1,0 +1,91 @@
+"""The goals, all numbers in one place, and what it takes to meet them."""
+from dataclasses import dataclass
+
+AT_MOST, AT_LEAST = '≤', '≥'
+
+
+@dataclass(frozen=True)
+class Goal:
+    """
+    One goal.
+
+    :param name: for rows, JSON and tests.
+    :param what: what is measured.
+    :param against: what it is measured against.
+    :param limit: the number to be met, in the unit.
+    :param sense: '≤': the value (what : against) is at most the limit; '≥': the value (against :
+        what; how many times faster) is at least that.
+    :param unit: '×' for ratios.
+    """
+
+    name: str
+    what: str
+    against: str
+    limit: float
+    sense: str = AT_MOST
+    unit: str = '×'
+
+    def is_met(self, value: float) -> bool:
+        """Return whether the value meets the goal (NaN does not)."""
+        return value <= self.limit if self.sense == AT_MOST else value >= self.limit
+
+    def __str__(self):
+        """Return such as '≤ 7×' or '≥ 250× faster'."""
+        faster = ' faster' if self.sense == AT_LEAST else ''
+        return f'{self.sense} {in_unit(self.limit, self.unit)}{faster}'
+
+
+def in_unit(value: float, unit: str) -> str:
+    """Return the value to three digits, with its unit; × stands close to the number."""
+    if value == 0:
+        number = '0'
+    elif value < 1 / 10 and unit == '×':
+        number = f'1/{1 / value:.3g}'
+    elif abs(value) >= 1_000:
+        digits = len(str(int(abs(value)))) - 3
+        number = f'{round(value, -digits):,.0f}'
+    else:
+        number = f'{value:.3g}'
+    return number + unit if unit == '×' else f'{number} {unit}'
+
+
+_STEP = 'one online step, m = 43'
+_ROUTE = 'one route, exponential, '
+_AUTOMATON = "the package's exact automaton"
+_DYNAMAX = 'dynamax `hmm_posterior_sample`, jitted'
+_MATVECS = 'the n scipy sparse mat-vecs alone'
+_RELEASE = '10⁶ routes × 50, Parquet to Parquet, '
+_URANDOM = 'filling the buffer from `os.urandom`'
+_NODE = '`privatizer` between two processes: '
+_RELAY = 'a bare rclpy relay in its place'
+
+GOALS = {goal.name: goal for goal in (
+    Goal('step-empty', _STEP, 'an empty Python call', 7),
+    Goal('step-opendp', _STEP, 'OpenDP `make_randomized_response`', 250, AT_LEAST),
+    Goal('step-diffprivlib', _STEP, 'diffprivlib `ExponentialCategorical`', 70, AT_LEAST),
+    Goal('state-memory', 'online state, 10,000 states', 'a state', 1_000, unit='bytes'),
+    Goal('start-up', 'start-up of the online mechanism, 10,000 states of degree 4', 'the clock',
+         50, unit='ms'),
+    Goal('automaton-14', _ROUTE + '(43, 14)', _AUTOMATON, 500, AT_LEAST),
+    Goal('automaton-100', _ROUTE + '(43, 100)', _AUTOMATON, 10_000, AT_LEAST),
+    Goal('automaton-1000', _ROUTE + '(43, 1000)', _AUTOMATON, 100_000, AT_LEAST),
+    Goal('dynamax-43', _ROUTE + '(43, 1000)', _DYNAMAX, 4, AT_LEAST),
+    Goal('dynamax-1000', _ROUTE + '(1000, 1000)', _DYNAMAX, 30, AT_LEAST),
+    Goal('openfst', _ROUTE + '(43, 1000)', 'OpenFst (pynini): compose, push, sample', 200,
+         AT_LEAST),
+    Goal('matvecs-1000-1000', _ROUTE + '(1000, 1000), degree 4', _MATVECS, 0.35),
+    Goal('matvecs-1000-10000', _ROUTE + '(1000, 10⁴), degree 4', _MATVECS, 0.35),
+    Goal('matvecs-10000-10000', _ROUTE + '(10⁴, 10⁴), degree 4', _MATVECS, 0.7),
+    Goal('memory', 'memory of a route, (10⁴, 10⁴)', 'storing every message', 1 / 25),
+    Goal('memory-time', 'time of the same route', _MATVECS, 1.2),
+    Goal('map-size', 'n = 14 on 10⁵ states of a map-like graph', 'the same on 10³', 1.2),
+    Goal('batch-online', 'batch of routes, online, |S| = 43, randomness included', _URANDOM, 0.75),
+    Goal('batch-offline', 'batch of routes, offline, n = 100, randomness included', _URANDOM, 3),
+    Goal('parquet-online', _RELEASE + 'online', 'copying the file', 1.5),
+    Goal('parquet-offline', _RELEASE + 'offline', 'copying the file', 3),
+    Goal('node-round-trip', _NODE + 'median round trip', _RELAY, 1.02),
+    Goal('node-service-time', _NODE + 'service time', _RELAY, 1.10),
+    Goal('node-loss', _NODE + 'messages lost at 16,000 a second', 'none', 0, unit='messages'),
+    Goal('node-start', 'start of `privatizer` to its first private symbol',
+         'start of the bare relay to its first message', 1.3),
+)}

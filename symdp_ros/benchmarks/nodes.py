@@ -1,0 +1,229 @@
+"""
+`privatizer` against a bare relay of rclpy in its place: real processes, real DDS.
+
+The relay (`relay.py`) has the QoS, the executor and the loop of `privatizer`, which is stricter
+than a plain `rclpy.spin`: that one carries fewer messages. A second relay is the control: its
+ratio to the first is what this machine makes of equal things. Every function runs all contestants
+in rounds, in an order that turns from round to round, and returns `Measured`: seconds by
+contestant, one for each round, to be compared round by round.
+"""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, ExitStack
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from symdp_ros.benchmarks.measure import ratios
+
+RATE = 16_000      # messages a second, of the burst that must not lose any
+_PERIOD = 0.005    # seconds between the regions that a starting node finds
+_BLOCK = 25        # round trips through one contestant before the next one's turn
+_HERE = Path(__file__).resolve().parent
+_CHAIN = _HERE.parents[1] / 'config' / 'depot.geojson'
+_REGIONS = [str(state) for state in range(22)]  # of that map
+_PATIENCE = 20.0   # seconds for a process to end
+
+
+class Measured(NamedTuple):
+    """Seconds of each contestant, one for each round: 'privatizer', 'relay', 'control' …"""
+
+    seconds: dict[str, list[float]]
+
+    def ratios(self, name: str = 'privatizer') -> tuple[float, ...]:
+        """Return a contestant's ratio to the relay, one for each round."""
+        return ratios(self.seconds[name], self.seconds['relay'])
+
+    def median(self, name: str) -> float:
+        """Return a contestant's median in seconds."""
+        return median(self.seconds[name])
+
+
+def round_trip(rounds: int = 7, pings: int = 4000) -> Measured:
+    """
+    Measure the time from a region's publication to its answer, one at a time.
+
+    :param pings: round trips of each contestant in a round, whose median counts.
+    """
+    names = ['relay', 'privatizer', 'control']
+    with _world() as world, world.nodes(names):
+        probe = world.probe(names)
+        probe.call('connect')
+        for name in names:  # first symbols, first rows
+            probe.call('ping', name, _REGIONS * 5)
+        seconds = {name: [] for name in names}
+        for number in range(rounds):
+            trips = {name: [] for name in names}
+            for block in range(max(1, pings // _BLOCK)):
+                regions = [random.choice(_REGIONS) for _ in range(_BLOCK)]
+                for name in _turned(names, number + block):
+                    trips[name] += probe.call('ping', name, regions)
+            for name in names:
+                seconds[name].append(median(trips[name]))
+    return Measured(seconds)
+
+
+def service(rounds: int = 7, duration: float = 1.0) -> tuple[Measured, dict[str, int], float]:
+    """
+    Measure the processor time that a node's process takes for each message, all threads together,
+    in bursts of `RATE` messages a second, and count what is lost.
+
+    :param duration: of a burst, in seconds.
+    :return: seconds a message; by contestant, how many messages all bursts lost; the lowest
+        rate that the sender reached, in messages a second.
+    """
+    names = ['relay', 'privatizer', 'privatizer with a state file', 'control']
+    topics = {name: f'n{i}' for i, name in enumerate(names)}
+    count = round(RATE * duration)
+    seconds, lost = {name: [] for name in names}, dict.fromkeys(names, 0)
+    rate = float('inf')
+    with _world() as world, world.nodes(names, topics) as nodes:
+        sender, receiver = world.probe(topics.values()), world.probe(topics.values())
+        for probe in (sender, receiver):
+            probe.call('connect')
+        for name in names:
+            sender.call('ping', topics[name], _REGIONS * 5)
+        for number in range(rounds):
+            for name in _turned(names, number):
+                before = nodes[name].processor_time()
+                receiver.ask('receive', topics[name], count)
+                rate = min(rate, count / sender.call('send', topics[name], _REGIONS, count, RATE))
+                lost[name] += count - receiver.answer()
+                seconds[name].append((nodes[name].processor_time() - before) / count)
+    return Measured(seconds), lost, rate
+
+
+def start(rounds: int = 7) -> Measured:
+    """
+    Measure the time from a process's start to its first message, while regions are published
+    every 5 ms.
+    """
+    names = ['relay', 'privatizer', 'control']
+    seconds = {name: [] for name in names}
+    with _world() as world:
+        probe = world.probe(names)
+        probe.call('publish_always', _REGIONS[0], _PERIOD)
+        time.sleep(1.0)
+        for number in range(rounds):
+            for name in _turned(names, number):
+                probe.call('silent', name)
+                time.sleep(random.uniform(0.1, 0.2))
+                probe.ask('first', name)
+                begin = time.monotonic()
+                with world.nodes([name]):
+                    seconds[name].append(probe.answer() - begin)
+    return Measured(seconds)
+
+
+def _turned(names, number):
+    """Return the names, beginning at another each time, and every other time backwards."""
+    turn = number % len(names)
+    turned = names[turn:] + names[:turn]
+    return turned[::-1] if number // len(names) % 2 else turned
+
+
+class _World:
+    """A ROS domain on this machine only, and a folder for what its processes write."""
+
+    def __init__(self, directory: Path, log, stack):
+        self.directory, self.log, self._stack = directory, log, stack
+        # Below 102: the ports of higher domains may be taken by ordinary connections.
+        self.environment = {
+            **os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'ROS_DOMAIN_ID': str(random.SystemRandom().randrange(1, 102)),
+            'ROS_LOG_DIR': str(directory)}
+
+    def probe(self, names):
+        """Start a probe of these topics; it ends with the world."""
+        return self._stack.enter_context(_Probe(self, [str(_HERE / 'probe.py'), *names]))
+
+    @contextmanager
+    def nodes(self, names, topics=None):
+        """Run the contestants, by name; each in the namespace of its topics."""
+        with ExitStack() as stack:
+            yield {name: stack.enter_context(_Process(
+                self, self._command(name), (topics or {}).get(name, name))) for name in names}
+
+    def _command(self, name):
+        if not name.startswith('privatizer'):
+            return [str(_HERE / 'relay.py'), 'events', '--ros-args']
+        command = ['-m', 'symdp_ros.nodes.privatizer', '--ros-args', '-p',
+                   f'chain_file:={_CHAIN}', '-p', f"initial_state:='{_REGIONS[0]}'",
+                   '-p', 'epsilon:=2.0']
+        if 'state file' in name:
+            command += ['-p', f'state_file:={self.directory / "word"}']
+        return command
+
+
+@contextmanager
+def _world():
+    with TemporaryDirectory() as directory, ExitStack() as stack:
+        log = stack.enter_context(open(Path(directory, 'log'), 'w'))
+        yield _World(Path(directory), log, stack)
+
+
+class _Process:
+    """A contestant in a process of its own."""
+
+    def __init__(self, world, command, namespace):
+        self._process = subprocess.Popen(
+            [sys.executable, *command, '-r', f'__ns:=/{namespace}'], stdin=subprocess.DEVNULL,
+            stdout=world.log, stderr=world.log, env=world.environment)
+
+    def processor_time(self) -> float:
+        """Return the seconds of processor time that all its threads have taken."""
+        times = Path(f'/proc/{self._process.pid}/task').glob('*/schedstat')
+        return sum(int(file.read_text().split()[0]) for file in times) / 1e9
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._process.send_signal(signal.SIGINT)
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class _Probe:
+    """A `probe.py` that does as it is told."""
+
+    def __init__(self, world, command):
+        self._process = subprocess.Popen(
+            [sys.executable, *command, '--ros-args'], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=world.log, env=world.environment, text=True)
+
+    def ask(self, *question):
+        """Ask for a method of `probe.Probe`, with its arguments."""
+        print(json.dumps(question), file=self._process.stdin, flush=True)
+
+    def answer(self):
+        """Return the answer to what was asked first; `RuntimeError` where there is none."""
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError('a probe of the benchmark ended before its answer')
+        return json.loads(line)
+
+    def call(self, *question):
+        """Ask, and return the answer; `RuntimeError` where it is no."""
+        self.ask(*question)
+        answer = self.answer()
+        if answer is False:
+            raise RuntimeError(f'{question[0]}: not within the time that it may take')
+        return answer
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._process.stdin.close()
+        self._process.wait(_PATIENCE)
+        self._process.stdout.close()

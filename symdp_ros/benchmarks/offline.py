@@ -1,0 +1,115 @@
+"""Rows of one route: against the mat-vecs it is made of, its memory, and large maps."""
+import tracemalloc
+from statistics import median
+from unittest.mock import patch
+
+import numpy as np
+
+from symdp_ros.benchmarks.chains import PRIVACY, any_word, grid, random_chain, walk, with_staying
+from symdp_ros.benchmarks.measure import (Figure, Row, medians, no_garbage_collection, ratios,
+                                          side_by_side)
+from symdp_ros.core import backward
+from symdp_ros.core.offline import OfflineMechanism
+
+
+def matvecs(chain, length):
+    """Return a task: n times V = A V, A the sparse matrix of uniform moves, float64."""
+    from scipy.sparse import csr_array
+
+    offsets, targets = chain.csr()
+    counts = np.diff(offsets)
+    matrix = csr_array((np.repeat(1 / counts, counts), targets, offsets.astype(np.int32)),
+                       shape=(len(chain), len(chain)))
+
+    def task():
+        weights = np.ones(len(chain))
+        for _ in range(length):
+            weights = matrix @ weights
+        return weights
+    return task
+
+
+def _against_matvecs(effort, chain, length):
+    mechanism, word = OfflineMechanism(chain, PRIVACY), any_word(chain, length)
+    times = side_by_side({'mechanism': lambda: mechanism.privatize(word),
+                          'mat-vecs': matvecs(chain, length)}, effort)
+    return ratios(times['mechanism'], times['mat-vecs']), medians(times)
+
+
+def _thousand_states(length, goal):
+    def measure(effort):
+        if length > 1_000:
+            effort.only_full()
+        yield Figure(goal, *_against_matvecs(effort, random_chain(1_000), length))
+    return measure
+
+
+def _large(effort):
+    chain, length = random_chain(10_000), 10_000
+    values, seconds = _against_matvecs(effort, chain, length)
+    note = ''
+    if not effort.quick:
+        note = (f'On a grid of 100 × 100 {_median_on(effort, grid(100, 100)):.3g}×, and '
+                f'{_median_on(effort, with_staying(grid(100, 100))):.3g}× where staying is '
+                'allowed too: weights that span more than a float64 get an exponent for each '
+                'state.')
+    yield Figure('matvecs-10000-10000', values, seconds, note)
+    yield Figure('memory-time', values, seconds, 'The figure of the row above, against this goal.')
+    word = any_word(chain, length)
+    found = {'kept': [], 'every message': []}
+    for _ in range(effort.either(1, effort.rounds)):
+        found['kept'].append(_peak_bytes(chain, word))
+        with patch.object(backward, 'STORED_BYTES', 10**12):
+            found['every message'].append(_peak_bytes(chain, word))
+    kept, every = (values[0] / 1e6 for values in found.values())
+    yield Figure('memory', ratios(found['kept'], found['every message']), {}, (
+        f'{kept:,.1f} MB against {every:,.0f} MB.'
+        + (' One round.' if effort.quick else '')))
+
+
+def _median_on(effort, chain):
+    values, _ = _against_matvecs(effort, chain, 10_000)
+    return median(values)
+
+
+def _peak_bytes(chain, word):
+    """Return the most that Python and NumPy held at a time while a route was privatized."""
+    mechanism = OfflineMechanism(chain, PRIVACY)
+    with no_garbage_collection():
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            mechanism.privatize(word)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    return peak - before
+
+
+def _map_size(effort):
+    tasks = {}
+    for label, chain in (('10⁵ states', grid(250, 400)), ('10³ states', grid(25, 40))):
+        mechanism, word = OfflineMechanism(chain, PRIVACY), walk(chain, 14)
+        tasks[label] = lambda mechanism=mechanism, word=word: mechanism.privatize(word)
+    times = side_by_side(tasks, effort)
+    yield Figure('map-size', ratios(*times.values()), medians(times))
+
+
+_MATVECS = (
+    '`OfflineMechanism.privatize`, labels in and labels out, on a random chain of degree 4, and '
+    '`V = A @ V` n times with SciPy\'s CSR matrix in float64: no emissions, no scaling, nothing '
+    'kept, nothing drawn.')
+ROWS = (
+    Row('matvecs-1000-1000', ('matvecs-1000-1000',),
+        _thousand_states(1_000, 'matvecs-1000-1000'), _MATVECS),
+    Row('matvecs-1000-10000', ('matvecs-1000-10000',),
+        _thousand_states(10_000, 'matvecs-1000-10000'), 'The same with words of 10,000 symbols.'),
+    Row('large', ('matvecs-10000-10000', 'memory', 'memory-time'), _large,
+        'The same with 10,000 states. Memory is the most that Python and NumPy hold at a time '
+        '(`tracemalloc`) while one word is privatized; "storing every message" is the same '
+        'kernel, made to keep each position\'s weights. Words and labels are counted on both '
+        'sides, scratch of the compiled loops (16 bytes a state) on neither.'),
+    Row('map-size', ('map-size',), _map_size,
+        'Grids of 250 × 400 and 25 × 40 states with moves to the four neighbours, from the '
+        'middle; feasible words of 14 symbols. Making the mechanism is not timed.'),
+)

@@ -1,0 +1,153 @@
+"""Rows of the online mechanism: one step, its memory, its start."""
+import tracemalloc
+from math import exp
+
+from symdp_ros.benchmarks.chains import ALPHABET, PRIVACY, any_word, random_chain, town
+from symdp_ros.benchmarks.measure import (Figure, Row, medians, no_garbage_collection, peer,
+                                          ratios, side_by_side)
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.online import OnlineMechanism
+
+_WORD = 10_000
+
+
+def _empty(symbol):
+    pass
+
+
+def _through(function, word):
+    """Return a task that calls a function with every symbol of a word."""
+    def task():
+        for symbol in word:
+            function(symbol)
+    return task
+
+
+def _loop(word):
+    def task():
+        for _ in word:
+            pass
+    return task
+
+
+def _alphabet():
+    return Chain.complete(ALPHABET, ALPHABET[0])
+
+
+def _a_call(times, length):
+    return {label: [t / length for t in values] for label, values in times.items()}
+
+
+def _step_and_empty_call(effort):
+    chain, streets = _alphabet(), town()
+    word, route = any_word(chain, _WORD), any_word(streets, _WORD)
+    times = _a_call(side_by_side({
+        'step': _through(OnlineMechanism(chain, PRIVACY).step, word),
+        'empty call': _through(_empty, word),
+        'loop': _loop(word),
+        'step, town': _through(OnlineMechanism(streets, PRIVACY).step, route),
+        'step, town, guided': _through(
+            OnlineMechanism(streets, PRIVACY, policy='guided').step, route),
+    }, effort), _WORD)
+
+    def without_loop(label):
+        return [t - loop for t, loop in zip(times[label], times['loop'], strict=True)]
+
+    call = without_loop('empty call')
+    plain = Figure('', ratios(times['step'], times['empty call'])).median
+    on_town, guided = (Figure('', ratios(without_loop(label), call)).median
+                       for label in ('step, town', 'step, town, guided'))
+    yield Figure('step-empty', ratios(without_loop('step'), call), medians(times),
+                 f'The loop\'s own time is taken off both; {plain:.2f}× where it is not. '
+                 f"On the town's map {on_town:.2f}×, and {guided:.2f}× with the guided policy.")
+
+
+def _step_and_opendp(effort):
+    dp = peer('opendp.prelude', 'OpenDP')
+    dp.enable_features('contrib')
+    odds = exp(PRIVACY.epsilon)
+    response = dp.m.make_randomized_response(
+        list(ALPHABET), prob=odds / (odds + len(ALPHABET) - 1))
+    assert abs(response.map(1) - PRIVACY.epsilon) < 1e-6
+    yield from _against(effort, 'step-opendp', 'OpenDP', response)
+
+
+def _step_and_diffprivlib(effort):
+    mechanisms = peer('diffprivlib.mechanisms', 'diffprivlib')
+    same = [(a, b, float(a == b)) for a in ALPHABET for b in ALPHABET]
+    mechanism = mechanisms.ExponentialCategorical(epsilon=PRIVACY.epsilon, utility_list=same)
+    yield from _against(effort, 'step-diffprivlib', 'diffprivlib', mechanism.randomise)
+
+
+def _against(effort, goal, name, function):
+    """Each is timed over a word of its own length: both take about as long."""
+    chain = _alphabet()
+    word = any_word(chain, _WORD)
+    few = word[:_WORD // 200]
+    times = side_by_side({'step': _through(OnlineMechanism(chain, PRIVACY).step, word),
+                          name: _through(function, few)}, effort)
+    times = {'step': [t / len(word) for t in times['step']],
+             name: [t / len(few) for t in times[name]]}
+    yield Figure(goal, ratios(times[name], times['step']), medians(times))
+
+
+def _memory(effort):
+    chains = {(states, degree): random_chain(states, degree)
+              for states, degree in ((10_000, 4), (1_000, 4), (10_000, 8))}
+    values = tuple(_bytes_of(lambda: _visited(chains[10_000, 4])) / 10_000
+                   for _ in range(effort.either(1, effort.rounds)))
+    fewer, denser = (_bytes_of(lambda: _visited(chains[which])) / which[0]
+                     for which in ((1_000, 4), (10_000, 8)))
+    with_chain = _bytes_of(lambda: _visited(random_chain(10_000))) / 10_000
+    yield Figure('state-memory', values, {}, (
+        f'The chain itself takes {with_chain - values[0]:.0f} bytes a state more. At 1,000 states '
+        f'of the same degree it is {fewer:.0f} bytes a state, at 10,000 of degree 8 '
+        f'{denser:.0f}.'))
+
+
+def _visited(chain):
+    mechanism = OnlineMechanism(chain, PRIVACY)
+    for state in chain.states:
+        mechanism.reset(state)
+        mechanism.step(state)
+    return chain, mechanism
+
+
+def _bytes_of(make):
+    """Return the bytes that what is made holds on to."""
+    with no_garbage_collection():
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            kept = make()
+            after, _ = tracemalloc.get_traced_memory()
+            del kept
+        finally:
+            tracemalloc.stop()
+    return after - before
+
+
+def _start_up(effort):
+    chain = random_chain(10_000)
+    times = side_by_side({'start-up': lambda: OnlineMechanism(chain, PRIVACY)}, effort)
+    yield Figure('start-up', tuple(1e3 * t for t in times['start-up']), medians(times))
+
+
+ROWS = (
+    Row('step', ('step-empty',), _step_and_empty_call,
+        '`OnlineMechanism.step` on 43 symbols that can all follow one another, and '
+        '`def empty(symbol): pass`, each called with the same 10,000 random symbols in a loop; '
+        'randomness from the operating system.'),
+    Row('step-opendp', ('step-opendp',), _step_and_opendp,
+        'The same step, and OpenDP\'s randomized response over the same 43 strings, at the same '
+        'ε = 2 (its privacy map says so).'),
+    Row('step-diffprivlib', ('step-diffprivlib',), _step_and_diffprivlib,
+        'The same step, and diffprivlib\'s exponential mechanism over the same 43 strings, '
+        'utility 1 for the true one and 0 for the others, ε = 2.'),
+    Row('state-memory', ('state-memory',), _memory,
+        'What Python and NumPy hold (`tracemalloc`) for a mechanism with the paper\'s policy on a '
+        'random chain of degree 4, after a word has been at every state.'),
+    Row('start-up', ('start-up',), _start_up,
+        '`OnlineMechanism(chain, privacy)` with the paper\'s policy, on a chain that is there. '
+        'The only goal that is a time and not a ratio.'),
+)

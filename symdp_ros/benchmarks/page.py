@@ -1,0 +1,83 @@
+"""The page of the benchmarks, whose numbers all come from JSON."""
+from symdp_ros.benchmarks.goals import GOALS
+from symdp_ros.benchmarks.suite import ROWS, verdict
+from symdp_ros.benchmarks.table import HEAD, compile_line, counted, machine_line, markdown, rows
+
+_PAGE = '''\
+# Benchmarks
+
+`make bench BENCH_OPTIONS='--page docs/benchmarks.md'` makes this page, its figure and
+[numbers.json](benchmarks/numbers.json) again, in about ten minutes. `make bench` alone prints the
+table and writes `build/benchmarks.json`; `make bench QUICK=1` does so in under a minute, with
+smaller sizes and some rows left out. This run was `{command}`:
+
+{machine}
+
+Every figure is a ratio of two times (or of memory) that were measured side by side in one process
+and one run: in turn, round by round, each round in the opposite order of the one before, garbage
+collected before and not during a timing, each timing repeated until it takes about {timing} ms
+or more. *Measured* is the median of the rounds' ratios, with their quartiles; *seconds* are
+medians too, and say more about the machine than about the program. What is compiled is called once
+before it is timed. {compiled}
+
+{counted}:
+
+{table}
+{unmet}
+## How each was measured
+
+ε = 2 and k = 1 throughout.
+
+{how}
+{scaling}'''
+_SCALING = '''
+## How times grow
+
+![Time against length, states and out-degree](benchmarks/scaling.svg)
+
+Each point is the time for one whole word, the median of three rounds. *Exponential* is
+`OfflineMechanism.privatize`, *online* `OnlineMechanism.privatize`, *mat-vecs* the n sparse
+matrix-vector products alone, *automaton* the exact reference. Left: words of n random symbols on
+the town of the experiments. Middle: square grids, words of 100 and (dashed) of 14 symbols from the
+middle: what a short word cannot reach costs nothing. Right: 1,000 states with as many random
+successors each, words of 1,000 symbols.
+'''
+
+
+#: Goal → why it is not met, where it is not: what was found by looking into it.
+WHY_NOT = {
+    'matvecs-10000-10000':
+        'within 1/25 of the memory nearly every position is computed twice, once on the way back '
+        'and once on the way forth; on a random graph the states that a walk can still reach are '
+        'soon all of them',
+}
+
+
+def page(found) -> str:
+    """Return `benchmarks.md` for what JSON holds."""
+    lines = rows(found)
+    return _PAGE.format(
+        command=found['command'], timing=round(1e3 * found['seconds_a_timing']),
+        machine=machine_line(found), compiled=compile_line(found),
+        counted=counted(found), table=markdown(HEAD, lines), unmet=_unmet(found),
+        how='\n'.join(map('- {}'.format, _how(found))),
+        scaling=_SCALING if found['scaling'] else '')
+
+
+def _unmet(found):
+    unmet = []
+    for name, goal in GOALS.items():
+        plain = found['goals'][name]
+        if not plain.get('met'):
+            why = f': {WHY_NOT[name]}' if 'missing' not in plain and name in WHY_NOT else ''
+            unmet.append(f'- {goal.what}, against {goal.against}: {verdict(plain)}{why}.')
+    return '\n## Not met or not measured\n\n' + '\n'.join(unmet) + '\n' if unmet else ''
+
+
+def _how(found):
+    """Yield what was compared in each row, and what is to be said of this run."""
+    for row in ROWS:
+        named = '; '.join(dict.fromkeys(
+            f'{GOALS[goal].what} ({GOALS[goal].against})' for goal in row.goals))
+        notes = [note for goal in row.goals if (note := found['goals'][goal].get('note'))]
+        yield ' '.join([f'**{named}.**', row.how, *dict.fromkeys(notes)])

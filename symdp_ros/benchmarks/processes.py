@@ -1,0 +1,60 @@
+"""Rows of real processes: `privatizer` against a bare relay in its place (`nodes`)."""
+from importlib.util import find_spec
+
+from symdp_ros.benchmarks import nodes
+from symdp_ros.benchmarks.measure import Figure, NotMeasured, Row, medians
+
+
+def _check():
+    # Only looked for: the wheels of rclpy start the process anew when it is imported.
+    if find_spec('rclpy') is None:
+        raise NotMeasured('needs ROS 2 (rclpy)')
+
+
+def _control(measured):
+    """Return what the machine makes of equal things, for a note."""
+    control = Figure('', tuple(measured.ratios('control')))
+    lower, upper = control.quartiles
+    return f'Bare against bare: {control.median:.3g}× ({lower:.3g}× to {upper:.3g}×).'
+
+
+def _round_trip(effort):
+    _check()
+    measured = nodes.round_trip(effort.rounds, effort.either(200, 2_000))
+    yield Figure('node-round-trip', tuple(measured.ratios()), medians(measured.seconds),
+                 _control(measured))
+
+
+def _service(effort):
+    _check()
+    measured, lost, rate = nodes.service(effort.rounds, effort.either(0.1, 1.0))
+    yield Figure('node-service-time', tuple(measured.ratios()), medians(measured.seconds),
+                 _control(measured))
+    if rate < 0.99 * nodes.RATE:
+        raise NotMeasured(f'the sender reached {rate:,.0f} messages a second')
+    yield Figure('node-loss', (lost['privatizer'],), {},
+                 f'With a state file: {lost["privatizer with a state file"]}. The bare relay lost '
+                 f'{lost["relay"]}, its twin {lost["control"]}.')
+
+
+def _start(effort):
+    _check()
+    effort.only_full()
+    measured = nodes.start(effort.rounds)
+    yield Figure('node-start', tuple(measured.ratios()), medians(measured.seconds),
+                 _control(measured))
+
+
+ROWS = (
+    Row('round-trip', ('node-round-trip',), _round_trip,
+        'One message at a time goes from a third process through the node and back. The relay is '
+        'rclpy alone, with the QoS, the executor and the loop of `privatizer`. A second relay, '
+        'the control, shows what equal things make of each other.'),
+    Row('service', ('node-service-time', 'node-loss'), _service,
+        'Bursts of 16,000 messages a second through each. Service time is the processor time of '
+        'the node\'s process for each message, all its threads together; messages that do not '
+        'come back are counted.'),
+    Row('start', ('node-start',), _start,
+        'From the start of the process to the first message that comes out, while regions are '
+        'published every 5 ms.'),
+)

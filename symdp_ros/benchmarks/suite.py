@@ -1,0 +1,136 @@
+"""Running the rows: what was measured, on what machine, as one plain structure."""
+import os
+import platform
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterable
+from datetime import date
+from importlib import metadata
+from time import perf_counter
+
+from symdp_ros.benchmarks import batch, offline, online, parquet, peers, processes
+from symdp_ros.benchmarks.goals import GOALS
+from symdp_ros.benchmarks.measure import Effort, NotMeasured, Row
+from symdp_ros.benchmarks.scaling import curves
+
+ROWS = (*online.ROWS, *peers.ROWS, *offline.ROWS, *batch.ROWS, *parquet.ROWS,
+        *processes.ROWS)
+
+_LIBRARIES = ('numpy', 'scipy', 'numba', 'pyarrow', 'cryptography', 'opendp', 'diffprivlib',
+              'dynamax', 'jax', 'pynini', 'rclpy')
+_COMPILE = '''\
+from time import perf_counter
+from symdp_ros.benchmarks.chains import PRIVACY, town, walk
+from symdp_ros.core.offline import OfflineMechanism
+mechanism, word = OfflineMechanism(town(), PRIVACY), walk(town(), 14)
+begun = perf_counter()
+import numba
+imported = perf_counter()
+mechanism.privatize(word)
+first = perf_counter()
+print(imported - begun, first - imported)
+'''
+
+
+def run(rows: Iterable[Row], effort: Effort, command: str, *, scaling: bool = True) -> dict:
+    """
+    Measure the rows; say on stderr how it goes.
+
+    An interrupt (Ctrl-C) ends the run, not what it found: what is missing then says so. A row
+    that fails says so, with its traceback on stderr.
+
+    :return: what `benchmarks.json` holds.
+    """
+    rows = list(rows)
+    found = {'date': date.today().isoformat(), 'command': command, 'quick': effort.quick,
+             'rounds': effort.rounds, 'seconds_a_timing': effort.seconds, 'machine': machine(),
+             'compile': {}, 'goals': {}, 'scaling': {}, 'interrupted': False}
+    missing = {goal: 'not asked for' for goal in GOALS}
+    missing |= {goal: 'interrupted' for row in rows for goal in row.goals}
+    started = perf_counter()
+    try:
+        _tell('compiling')
+        found['compile'] = compile_seconds(again=not effort.quick)
+        for i, row in enumerate(rows, 1):
+            begun = perf_counter()
+            try:
+                for figure in row.measure(effort):
+                    found['goals'][figure.goal] = as_plain(figure)
+            except NotMeasured as why:
+                missing |= dict.fromkeys(row.goals, str(why))
+            except Exception as error:
+                traceback.print_exc()
+                missing |= dict.fromkeys(row.goals, f'failed: {type(error).__name__}')
+            _tell(f'{i} of {len(rows)}: {row.name}, {perf_counter() - begun:.1f} s')
+        if scaling:
+            _tell('scaling')
+            found['scaling'] = curves(effort)
+    except KeyboardInterrupt:
+        found['interrupted'] = True
+    _tell(f'{perf_counter() - started:.0f} s in all')
+    found['goals'] = {goal: found['goals'].get(goal) or {'missing': missing[goal]}
+                      for goal in GOALS}
+    return found
+
+
+def as_plain(figure) -> dict:
+    """Return a figure as JSON holds it, with what follows from it."""
+    goal = GOALS[figure.goal]
+    plain = {'values': list(figure.values), 'median': figure.median,
+             'quartiles': list(figure.quartiles), 'unit': goal.unit, 'goal': str(goal),
+             'met': goal.is_met(figure.median), 'seconds': dict(figure.seconds)}
+    return plain | {name: getattr(figure, name) for name in ('note', 'estimate')
+                    if getattr(figure, name)}
+
+
+def verdict(goal) -> str:
+    """Return the verdict on what JSON holds for a goal."""
+    if 'missing' in goal:
+        return f'not measured: {goal["missing"]}'
+    return ('met' if goal['met'] else 'not met') + (
+        f' (an estimate {goal["estimate"]})' if 'estimate' in goal else '')
+
+
+def compile_seconds(again: bool) -> dict[str, float]:
+    """
+    Return what it takes to load Numba and to compile what a route needs; also to load that again.
+
+    In processes of their own; where NUMBA_CACHE_DIR is new, it is filled for all others.
+    """
+    def first_route():
+        return [float(word) for word in subprocess.run(
+            [sys.executable, '-c', _COMPILE], check=True, capture_output=True,
+            text=True).stdout.split()]
+
+    imported, compiled = first_route()
+    found = {'import numba': imported, 'first route, compiled': compiled}
+    if again:
+        _, found['first route, from the cache'] = first_route()
+    return found
+
+
+def machine() -> dict:
+    """Return what the figures depend on; neither names of hosts nor paths."""
+    versions = {}
+    for library in _LIBRARIES:
+        try:
+            versions[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            continue
+    return {'processor': _processor(), 'cores': len(os.sched_getaffinity(0)),
+            'system': f'{platform.system()} {platform.machine()}',
+            'Python': platform.python_version(), 'libraries': versions}
+
+
+def _processor():
+    try:
+        with open('/proc/cpuinfo', encoding='utf-8') as lines:
+            models = [line.partition(':')[2].strip() for line in lines if 'model name' in line]
+        return models[0]
+    except (OSError, IndexError):
+        return platform.processor() or 'unknown'
+
+
+def _tell(text):
+    print(f'bench: {text}', file=sys.stderr, flush=True)

@@ -1,0 +1,231 @@
+"""The benchmark suite: what it computes and writes. No test here asserts a time."""
+import json
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from symdp_ros.benchmarks import __main__ as command
+from symdp_ros.benchmarks import chains, measure, peers, suite
+from symdp_ros.benchmarks.figures import draw_scaling
+from symdp_ros.benchmarks.goals import GOALS, Goal, in_unit
+from symdp_ros.benchmarks.measure import Effort, Figure, NotMeasured, Row, ratios, side_by_side
+from symdp_ros.benchmarks.page import page
+from symdp_ros.benchmarks.table import HEAD, counted, in_seconds, markdown, rows
+from symdp_ros.core.offline import OfflineMechanism
+
+DOCS = Path(__file__).resolve().parents[2] / 'docs'
+
+
+def effort(**more):
+    return Effort(quick=True, directory=Path('nowhere'), **more)
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """Return the result of a run of three rows: met, interrupted, failed."""
+    monkeypatch.setattr(suite, 'compile_seconds', lambda again: {'import numba': 0.5})
+
+    def fast(effort):
+        yield Figure('step-empty', (3.0, 9.0, 5.0), {'step': 1.2e-7}, 'A note.')
+        yield Figure('step-opendp', (100.0, 200.0, 120.0), estimate='from one of two')
+
+    def missing(effort):
+        raise NotMeasured('needs patience')
+        yield
+
+    def broken(effort):
+        yield Figure('openfst', (201.0,))
+        raise ZeroDivisionError
+
+    return suite.run((Row('fast', ('step-empty', 'step-opendp'), fast, 'So.'),
+                      Row('missing', ('dynamax-43',), missing, 'So.'),
+                      Row('broken', ('openfst', 'map-size'), broken, 'So.')),
+                     effort(), 'make bench', scaling=False)
+
+
+def test_every_goal_has_one_row():
+    assert sorted(goal for row in suite.ROWS for goal in row.goals) == sorted(GOALS)
+    assert len({row.name for row in suite.ROWS}) == len(suite.ROWS)
+    assert all(row.how.endswith('.') for row in suite.ROWS)
+
+
+def test_goals_are_met_at_the_limit_and_never_by_nan():
+    most, least = Goal('', '', '', 7), Goal('', '', '', 7, '≥')
+    assert most.is_met(7) and most.is_met(1) and not most.is_met(7.1)
+    assert least.is_met(7) and least.is_met(8) and not least.is_met(6.9)
+    assert not most.is_met(float('nan')) and not least.is_met(float('nan'))
+    assert str(most) == '≤ 7×' and str(least) == '≥ 7× faster'
+
+
+@pytest.mark.parametrize('value, unit, text', [
+    (7, '×', '7×'), (0.35, '×', '0.35×'), (1 / 25, '×', '1/25×'), (100_000, '×', '100,000×'),
+    (1_234.5, 'bytes', '1,230 bytes'), (0, 'messages', '0 messages'), (2.14159, 'ms', '2.14 ms')])
+def test_numbers_are_written_to_three_digits(value, unit, text):
+    assert in_unit(value, unit) == text
+
+
+@pytest.mark.parametrize('value, text', [
+    (2, '2 s'), (0.0125, '12.5 ms'), (3.4e-5, '34 µs'), (1.07e-7, '107 ns')])
+def test_seconds_are_written_in_a_unit_that_suits_them(value, text):
+    assert in_seconds(value) == text
+
+
+def test_figures_have_medians_and_quartiles():
+    figure = Figure('step-empty', ratios((2, 9, 4, 8, 10), (1, 3, 1, 1, 2)))
+    assert figure.values == (2, 3, 4, 8, 5)
+    assert figure.median == 4 and figure.quartiles == (3, 5)
+    assert Figure('step-empty', (6.0,)).quartiles == (6.0, 6.0)
+
+
+def test_tasks_take_turns_in_alternating_order(monkeypatch):
+    clock, called = count(0, 0.01), []
+    monkeypatch.setattr(measure, 'perf_counter', lambda: next(clock))
+    times = side_by_side({'a': lambda: called.append('a'), 'b': lambda: called.append('b')},
+                         effort(rounds=3), slow=['b'])
+    assert {label: len(values) for label, values in times.items()} == {'a': 3, 'b': 3}
+    turns = ''.join(called).lstrip('a')      # before: a is warmed up, b is not
+    assert [turn for turn, before in zip(turns, ' ' + turns) if turn != before] == [
+        'b', 'a', 'b']                        # a b | b a | a b
+    assert times['b'] == pytest.approx([0.01] * 3)
+
+
+def test_no_garbage_is_collected_while_something_is_timed():
+    import gc
+    seen = []
+    side_by_side({'a': lambda: seen.append(gc.isenabled())}, effort(rounds=2), slow=['a'])
+    assert seen == [False, False] and gc.isenabled()
+
+
+def test_a_peer_that_is_not_there_is_named():
+    with pytest.raises(NotMeasured, match='needs Nothing: install the extra `bench`'):
+        measure.peer('no_such_module_anywhere', 'Nothing')
+
+
+def test_a_run_keeps_what_it_measured(found, capsys):
+    assert list(found['goals']) == list(GOALS)
+    assert found['goals']['step-empty']['median'] == 5
+    assert suite.verdict(found['goals']['step-empty']) == 'met'
+    assert suite.verdict(found['goals']['step-opendp']) \
+        == 'not met (an estimate from one of two)'
+    assert suite.verdict(found['goals']['dynamax-43']) == 'not measured: needs patience'
+    assert suite.verdict(found['goals']['openfst']) == 'met'
+    assert suite.verdict(found['goals']['map-size']) == 'not measured: failed: ZeroDivisionError'
+    assert counted(found) == '2 met, 1 not met, 2 not measured'
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_an_interrupted_run_keeps_what_it_measured(monkeypatch):
+    monkeypatch.setattr(suite, 'compile_seconds', lambda again: {})
+
+    def half(effort):
+        yield Figure('step-empty', (3.0,))
+        raise KeyboardInterrupt
+
+    found = suite.run([Row('half', ('step-empty', 'step-opendp'), half, 'So.')], effort(), 'so')
+    assert found['interrupted'] and found['goals']['step-empty']['met']
+    assert suite.verdict(found['goals']['step-opendp']) == 'not measured: interrupted'
+
+
+def test_the_machine_has_no_name(found):
+    import platform
+    text = json.dumps(found['machine'])
+    assert platform.node() not in text and '/' not in text.replace('Linux/', '')
+    assert found['machine']['libraries']['numpy'] == np.__version__
+
+
+def test_the_table_and_the_page(found):
+    table = rows(found)
+    assert [row[-2] for row in table] == [
+        'met', 'not met (an estimate from one of two)', 'not measured: needs patience', 'met',
+        'not measured: failed: ZeroDivisionError']
+    assert table[0][2:] == ('≤ 7×', '5× (4× to 7×)', 'met', 'step 120 ns')
+    text = page(found)
+    assert markdown(HEAD, table) in text
+    assert 'A note.' in text and 'not measured: needs patience' in text
+    assert 'scaling.svg' not in text
+
+
+def test_the_command_writes_json_page_and_figure(found, tmp_path, monkeypatch, capsys):
+    curve = {'values': [10, 100], 'seconds': {'exponential': [1e-5, 1e-4], 'automaton': [1, None]}}
+    found['scaling'] = dict.fromkeys(('length', 'states', 'short word', 'out-degree'), curve)
+
+    @contextmanager
+    def directory(prefix):
+        yield tmp_path
+    monkeypatch.setattr(command.tempfile, 'TemporaryDirectory', directory)
+    monkeypatch.setattr(command, '_measure', lambda options, directory: found)
+    monkeypatch.setenv('NUMBA_CACHE_DIR', '')
+    status = command.main(['--json', str(tmp_path / 'new' / 'found.json'),
+                           '--page', str(tmp_path / 'bench.md')])
+    assert status == 1  # a row failed
+    assert 'ZeroDivisionError' in capsys.readouterr().out
+    assert json.loads((tmp_path / 'new' / 'found.json').read_text()) == found
+    assert json.loads((tmp_path / 'bench' / 'numbers.json').read_text()) == found
+    assert (tmp_path / 'bench' / 'scaling.svg').read_text().startswith('<?xml')
+    written = (tmp_path / 'bench.md').read_text()
+    assert written == page(found) and 'scaling.svg' in written
+    (tmp_path / 'bench.md').unlink()
+    command.main(['--again', str(tmp_path / 'bench' / 'numbers.json'),
+                  '--page', str(tmp_path / 'bench.md')])
+    assert (tmp_path / 'bench.md').read_text() == written
+
+
+def test_rows_are_chosen_by_name(capsys):
+    with pytest.raises(SystemExit):
+        command.main(['--only', 'step', 'stepp'])
+    assert 'no row is called stepp' in capsys.readouterr().err
+
+
+def test_the_page_says_what_its_json_says():
+    numbers = DOCS / 'benchmarks' / 'numbers.json'
+    found = json.loads(numbers.read_text(encoding='utf-8'))
+    assert (DOCS / 'benchmarks.md').read_text(encoding='utf-8') == page(found)
+    for name, goal in GOALS.items():
+        if 'missing' not in found['goals'][name]:
+            figure = Figure(name, tuple(found['goals'][name]['values']))
+            assert found['goals'][name] | {
+                'median': figure.median, 'goal': str(goal), 'met': goal.is_met(figure.median)
+            } == found['goals'][name]
+
+
+def test_the_figure_is_the_same_every_time(tmp_path):
+    found = json.loads((DOCS / 'benchmarks' / 'numbers.json').read_text(encoding='utf-8'))
+    draw_scaling(found['scaling'], tmp_path / 'a.svg')
+    draw_scaling(found['scaling'], tmp_path / 'b.svg')
+    assert (tmp_path / 'a.svg').read_bytes() == (tmp_path / 'b.svg').read_bytes()
+
+
+def test_random_chains_have_the_degree_they_say():
+    chain = chains.random_chain(50, 7)
+    assert set(chain.out_degrees().tolist()) == {7}
+    assert chain == chains.random_chain(50, 7)
+    assert chains.grid(5, 4).out_degrees().max() == 4
+    assert chains.grid(5, 4).is_feasible(chains.walk(chains.grid(5, 4), 30))
+
+
+def test_the_hidden_markov_model_has_the_mechanisms_distribution():
+    """Its posterior of each word, by hand, is the mechanism's probability."""
+    from itertools import product
+
+    chain, word = peers._TINY, peers._TINY_WORD
+    mechanism = OfflineMechanism(chain, chains.PRIVACY)
+    initial, moves, likelihoods = peers.hidden_markov_model(chain, word,
+                                                            mechanism.ratio(len(word)))
+    weights = {}
+    for route in product(range(len(chain)), repeat=len(word)):
+        chance = initial[route[0]]
+        for here, there in zip(route, route[1:]):
+            chance *= moves[here, there]
+        weights[route] = chance * np.exp(sum(likelihoods[t, s] for t, s in enumerate(route)))
+    total = sum(weights.values())
+    for route, weight in weights.items():
+        named = [chain.states[i] for i in route]
+        assert weight / total == pytest.approx(np.exp(mechanism.log_probability(word, named)))
+
+
+def test_draws_of_another_distribution_are_found_out():
+    with pytest.raises(NotMeasured, match='another distribution'):
+        peers._check_draws([tuple('bcbc')] * peers._DRAWS, 'it')
