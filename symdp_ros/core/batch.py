@@ -220,8 +220,7 @@ class ExponentialBatch:
         while True:
             group = batch_kernels.exponential(
                 symbols, begins, lengths, ratios, drawn, bits, chain.numbers, chain.positions,
-                chain.targets, chain.offsets, chain.columns, chain.long_rows, chain.reach,
-                plan.rescale_every, W, group, at, states, out)
+                chain.targets, chain.offsets, chain.reach, plan.rescale_every, W, group, at, states, out)
             if group == groups:
                 return
             some = slice(group * lanes, (group + 1) * lanes)

@@ -98,14 +98,14 @@ def online(symbols, first, segments, raw, spare, kind, aims, starts, known, rows
 
 
 @compiled
-def _sweep(n, words, targets, offsets, columns, long_rows, reach, ratios, rescale_every, W):
+def _sweep(n, words, targets, offsets, reach, ratios, rescale_every, W):
     """
     Fill rows n−1 … 0 of W: the backward pass of `core.backward`, equation 1, for all lanes.
 
     The words end together, at n. Row t, for the states s that can be reached in t+1 moves, holds
     the weight of s in each lane.
     """
-    width = len(columns)
+    nobody = np.uint32(0)
     for t in range(n - 1, -1, -1):
         count = reached(reach, t + 1)
         here = W[t]
@@ -115,29 +115,21 @@ def _sweep(n, words, targets, offsets, columns, long_rows, reach, ratios, rescal
         else:
             after = W[t + 1]
             for s in range(1, count + 1):
-                if width >= 4:
-                    a, b, c, d = columns[0, s], columns[1, s], columns[2, s], columns[3, s]
-                    for lane in range(LANES_SWEPT):
-                        here[s, lane] = (after[a, lane] + after[b, lane] + after[c, lane]
-                                         + after[d, lane])
-                    for j in range(4, width):
-                        a = columns[j, s]
+                # Four successors at a time; in place of those that are missing, nobody.
+                first, end = offsets[s], offsets[s + 1]
+                for e in range(first, end, 4):
+                    a = targets[e]
+                    b = targets[e + 1] if end - e > 1 else nobody
+                    c = targets[e + 2] if end - e > 2 else nobody
+                    d = targets[e + 3] if end - e > 3 else nobody
+                    if e == first:
                         for lane in range(LANES_SWEPT):
-                            here[s, lane] += after[a, lane]
-                else:
-                    a = columns[0, s]
-                    for lane in range(LANES_SWEPT):
-                        here[s, lane] = after[a, lane]
-                    for j in range(1, width):
-                        a = columns[j, s]
+                            here[s, lane] = (after[a, lane] + after[b, lane] + after[c, lane]
+                                             + after[d, lane])
+                    else:
                         for lane in range(LANES_SWEPT):
-                            here[s, lane] += after[a, lane]
-            for s in long_rows:
-                if s > count:
-                    break
-                for e in range(offsets[s] + width, offsets[s + 1]):
-                    for lane in range(LANES_SWEPT):
-                        here[s, lane] += after[targets[e], lane]
+                            here[s, lane] = (here[s, lane] + after[a, lane] + after[b, lane]
+                                             + after[c, lane] + after[d, lane])
             if (n - 1 - t) % rescale_every == rescale_every - 1:
                 for lane in range(LANES_SWEPT):
                     highest = 0.0
@@ -153,7 +145,7 @@ def _sweep(n, words, targets, offsets, columns, long_rows, reach, ratios, rescal
 
 @compiled
 def exponential(symbols, begins, lengths, ratios, places, bits, numbers, positions, targets,
-                offsets, columns, long_rows, reach, rescale_every, W, group, at, states, out):
+                offsets, reach, rescale_every, W, group, at, states, out):
     """
     Draw words from the exponential mechanism, LANES_SWEPT of them side by side.
 
@@ -191,8 +183,7 @@ def exponential(symbols, begins, lengths, ratios, places, bits, numbers, positio
                 for t in range(lengths[first + lane]):
                     words[shift + t, lane] = numbers[symbols[begin + t] + 1]
                 lane_ratios[lane] = ratios[first + lane]
-            _sweep(n, words, targets, offsets, columns, long_rows, reach, lane_ratios,
-                   rescale_every, W)
+            _sweep(n, words, targets, offsets, reach, lane_ratios, rescale_every, W)
             at[:], states[:] = 0, 1
         for t in range(n):
             here = W[t]

@@ -7,7 +7,8 @@ unknown symbols and the padding of `columns` point to it. The arrays that all lo
     word      int64 (n,)            w_1…w_n
     offsets   int64 (states+2,)     the successors of s are targets[offsets[s]:offsets[s+1]]
     targets   uint32 (edges,)
-    columns   uint32 (D, states+1)  the first D successors of each state, padded with 0
+    columns   uint16 or uint32 (D, states+1)  the first D successors of each state, padded with 0;
+                                    D = 0 on small chains, which are swept row by row
     long_rows int64 (·,)            the states with more than D successors, ascending
     reach     int64 (levels,)       reach[t]: the states 1…reach[t] are within t moves of s_0
     W         float64 (rows, ·)     weights of the states at one position in each row
@@ -23,7 +24,7 @@ import numpy as np
 
 _FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
-TOP = 800                         # rescaled rows have their largest weight just below 2⁸⁰⁰
+TOP = 800                          # rescaled rows have their largest weight just below 2⁸⁰⁰
 _NEVER = np.int32(-2**30)          # the exponent of zero
 
 
@@ -39,6 +40,21 @@ def compiled(function):
 @compiled
 def reached(reach, position):
     return reach[min(position, len(reach) - 1)]
+
+
+@compiled
+def _gather_rows(offsets, targets, after, here, count):
+    """As `_gather`, without columns. Unsigned indices need not be looked at for their sign."""
+    one = np.uint64(1)
+    s, e = one, np.uint64(offsets[1])
+    while s <= np.uint64(count):
+        end = np.uint64(offsets[s + one])
+        total = 0.0
+        while e < end:
+            total += after[targets[e]]
+            e += one
+        here[s] = total
+        s += one
 
 
 @compiled
@@ -91,8 +107,8 @@ def _gather_wide(offsets, targets, columns, long_rows, after, after_exponent, he
                  count):
     """As `_gather`, with one exponent for each state, and weights in [1, 2) (or times R)."""
     for s in range(1, count + 1):
-        here_exponent[s] = after_exponent[columns[0, s]]
-    for j in range(1, len(columns)):
+        here_exponent[s] = _NEVER
+    for j in range(len(columns)):
         a = columns[j]
         for s in range(1, count + 1):
             here_exponent[s] = max(here_exponent[s], after_exponent[a[s]])
@@ -155,7 +171,10 @@ def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, res
                 _gather_wide(offsets, targets, columns, long_rows, W[after], E[after], W[row],
                              E[row], count)
             else:
-                _gather(offsets, targets, columns, long_rows, W[after], W[row], count)
+                if len(columns):
+                    _gather(offsets, targets, columns, long_rows, W[after], W[row], count)
+                else:
+                    _gather_rows(offsets, targets, W[after], W[row], count)
                 if t % rescale_every == 0:
                     exponent = frexp(W[row, 1:count + 1].max())[1] - TOP
                     _rescale(W[row], count, exponent)
@@ -210,7 +229,10 @@ def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, re
                          E[row], count)
             E[row, 0] = _NEVER
         elif ahead >= dense_from:
-            _gather(offsets, targets, columns, long_rows, W[after], W[row], count)
+            if len(columns):
+                _gather(offsets, targets, columns, long_rows, W[after], W[row], count)
+            else:
+                _gather_rows(offsets, targets, W[after], W[row], count)
             if scale[t] != 0:
                 _rescale(W[row], count, scale[t])
         else:

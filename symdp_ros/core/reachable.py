@@ -5,6 +5,8 @@ import numpy as np
 
 from symdp_ros.core.chain import Chain
 
+_MANY = 256  # states from which on loops over columns are faster than row by row
+
 
 class ReachableChain:
     """
@@ -29,7 +31,7 @@ class ReachableChain:
         self.offsets = np.zeros(len(order) + 2, np.int64)
         np.cumsum(degrees, out=self.offsets[2:])
         self.targets = number[targets[_edges_of(offsets, order)]].astype(np.uint32)
-        width = _column_count(degrees)
+        width = _column_count(degrees) if len(order) >= _MANY else 0
         narrow = len(order) < 2**16  # the smaller, the faster
         self.columns = np.zeros((width, len(order) + 1), np.uint16 if narrow else np.uint32)
         for j in range(width):

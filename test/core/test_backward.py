@@ -14,7 +14,7 @@ from strategies import (chains, CHAINS, exp_bounds, feasible_words, FOUR, grid, 
                         replayable_random, words)
 
 from symdp_ros import Chain, Privacy
-from symdp_ros.core import backward, kernels
+from symdp_ros.core import backward, kernels, reachable
 from symdp_ros.core.automaton import HammingAutomaton
 from symdp_ros.core.backward import BackwardSampler, match_ratio, rounding_reserve
 from symdp_ros.core.reachable import ReachableChain
@@ -23,6 +23,13 @@ SPARSE = {name: chain for name, chain in CHAINS.items() if not chain.is_complete
 for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
 U = Fraction(1, 2**53)
 choose = kernels.numba.njit(kernels.choose.py_func)
+
+
+@pytest.fixture(params=['columns', 'rows'], autouse=True)
+def layout(request, monkeypatch):
+    """Both ways in which weights are summed: over padded columns, as on large chains; by rows."""
+    monkeypatch.setattr(reachable, '_MANY', 0 if request.param == 'columns' else 10**9)
+    return request.param
 
 
 def two_branches(choices=1):
@@ -283,13 +290,15 @@ def test_exponents_give_the_same_law(monkeypatch):
 
 
 @pytest.mark.parametrize('hub', [5, 20])
-def test_rows_longer_than_the_columns(hub):
+def test_rows_longer_than_the_columns(hub, layout):
     """One state with many successors does not widen the others' rows."""
     names = [f'n{i}' for i in range(hub)]
     chain = Chain({'hub': names, **{a: ['hub', b] for a, b in zip(
         names, names[1:] + names[:1], strict=True)}}, 'hub')
     sampler = Sampler(chain, 2.0)
-    assert len(sampler.reachable.columns) == 2 and list(sampler.reachable.long_rows) == [1]
+    columns = len(sampler.reachable.columns)
+    assert columns == (2 if layout == 'columns' else 0)
+    assert list(sampler.reachable.long_rows) == ([1] if columns else [*range(1, hub + 2)])
     word = ['n1', 'hub', 'n3']
     exact = exponential(chain, word, Fraction(sampler.ratio(3)))
     for output, chance in sampler.law(word).items():
@@ -308,12 +317,12 @@ def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
 
 
 @pytest.mark.parametrize('degree', range(1, 11))
-def test_every_number_of_columns(degree):
+def test_every_number_of_columns(degree, layout):
     names = [f'n{i}' for i in range(11)]
     chain = Chain({a: [names[(i * i + j) % 11] for j in range(degree)]
                    for i, a in enumerate(names)}, 'n3')
     sampler = Sampler(chain, 2.0)
-    assert len(sampler.reachable.columns) == degree
+    assert len(sampler.reachable.columns) == (degree if layout == 'columns' else 0)
     word = replayable_random().choices(names, k=20)
     exact = exact_sums(chain, word, Fraction(sampler.ratio(20)))
     assert sampler.log_normalizer(sampler.numbers(word)) == pytest.approx(log_of(exact), rel=1e-13)
@@ -360,10 +369,12 @@ def test_long_words_neither_under_nor_overflow():
         assert chain.is_feasible(sampler.release(word))
         sums = np.zeros(len(chain) + 1)
         sums[0] = -np.inf
-        log_ratio, columns = log(sampler.ratio(10_000)), sampler.reachable.columns
+        log_ratio = log(sampler.ratio(10_000))
+        targets = sampler.reachable.targets
+        begins = sampler.reachable.offsets[1:-1]
         for number in reversed(numbers):
             sums[number] += log_ratio
-            sums = np.append(-np.inf, np.logaddexp.reduce(sums[columns[:, 1:]], axis=0))
+            sums = np.append(-np.inf, np.logaddexp.reduceat(sums[targets], begins))
         assert sampler.log_normalizer(numbers) == pytest.approx(sums[1], rel=1e-10)
 
 

@@ -1,8 +1,11 @@
 """The numbered chain, against the chain."""
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from strategies import chains, CHAINS, grid, relaxed
 
 from symdp_ros import Chain
+from symdp_ros.core import reachable as module
 from symdp_ros.core.reachable import ReachableChain
 
 
@@ -15,9 +18,11 @@ def within(chain, moves):
 
 
 @relaxed
-@given(chains(complete=False))
-def test_numbers_and_arrays(chain):
-    reachable = ReachableChain(chain)
+@given(chains(complete=False), st.sampled_from([0, 256]))
+def test_numbers_and_arrays(chain, many):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, '_MANY', many)
+        reachable = ReachableChain(chain)
     assert set(reachable.label[1:]) == within(chain, len(chain))
     assert reachable.label[:2] == [None, chain.initial_state]
     for t in range(len(chain) + 2):
@@ -34,6 +39,12 @@ def test_numbers_and_arrays(chain):
         assert column == successors[:len(reachable.columns)]
         assert (number in reachable.long_rows) == (len(column) < len(successors))
     assert reachable.number[None] == 0 and not reachable.columns[:, 0].any()
+    assert (len(reachable.columns) > 0) == (many == 0)
+    for position, state in enumerate(chain.states):
+        number = reachable.number[state]
+        assert reachable.numbers[position + 1] == number
+        assert number == 0 or reachable.positions[number] == position
+    assert reachable.numbers[0] == 0 and reachable.positions[0] == -1
     assert reachable.most_successors == max(len(chain.successors(s)) for s in reachable.label[1:])
 
 
