@@ -63,11 +63,11 @@ def online(symbols, first, segments, raw, spare, kind, aims, starts, known, rows
     for lane in range(LANES):
         most = max(most, segments[lane + 1] - segments[lane])
     used, begin = 0, at[1]
-    here = states.copy()
+    here, ends = states.copy(), segments[1:].astype(np.uint64)
     for i in range(at[0], most):
         for lane in range(LANES):
-            x = segments[lane] + i
-            if x >= segments[lane + 1] or lane < begin:
+            x = np.uint64(segments[lane] + i)
+            if x >= ends[lane] or lane < begin:
                 continue
             o = initial if first[x] else here[lane]
             s = number(symbols[x] + 1)
