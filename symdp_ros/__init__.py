@@ -20,6 +20,8 @@ __all__ = [*sorted(_HOME_OF), '__version__']
 def __getattr__(name):
     # On demand: a node says who it is to the others before it imports anything that it computes
     # with.
+    if name == 'core':
+        return import_module('symdp_ros.core')
     if name not in _HOME_OF:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     globals()[name] = found = getattr(import_module(_HOME_OF[name]), name)
@@ -27,4 +29,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return __all__
+    return sorted({*globals(), *__all__})

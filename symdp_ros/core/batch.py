@@ -20,6 +20,7 @@ from symdp_ros.core.reachable import ReachableChain
 from symdp_ros.core.response import Response
 from symdp_ros.core.targets import DENSE_STATES
 
+_MARGIN = 15              # bytes that cryptography asks for beyond what it writes, up to 42
 _CHUNK = 1 << 18          # symbols drawn together: what they need stays in the cache
 _LANES_BYTES = 1 << 25    # of weights; where more are needed, words are drawn one by one
 
@@ -32,7 +33,10 @@ def checked(symbols, offsets, states: int) -> tuple[np.ndarray, np.ndarray]:
         to the number of symbols.
     :raises UnknownSymbolError: a symbol that is neither −1 nor a position in `states`.
     """
-    symbols, offsets = np.asarray(symbols), np.asarray(offsets)
+    try:
+        symbols, offsets = np.asarray(symbols), np.asarray(offsets)
+    except ValueError:  # lists of unequal length
+        symbols = offsets = np.empty((0, 0))
     for name, array in (('symbols', symbols), ('offsets', offsets)):
         if array.ndim != 1 or array.dtype.kind not in 'iu' and array.size:
             raise ConfigurationError(f'{name} must be an array of integers with one axis')
@@ -68,7 +72,10 @@ class RandomStream:
         elif array.size:
             array[...] = 0
             view = memoryview(array).cast('B')
-            self._encryptor.update_into(view, view)  # in place: the stream itself
+            body = max(0, len(view) - _MARGIN)
+            if body:
+                self._encryptor.update_into(view[:body], view)  # in place: the stream itself
+            view[body:] = self._encryptor.update(view[body:])
         return array
 
     def getrandbits(self, width: int) -> int:
@@ -90,7 +97,7 @@ class OnlineBatch:
     """
 
     def __init__(self, chain: Chain, targets, width: int, responses: dict[int, Response]):
-        from symdp_ros.core import batch_kernels
+        from symdp_ros.core import online_kernel
 
         self._chain = chain
         self._dtype = {30: np.uint32, 60: np.uint64}[width]
@@ -100,11 +107,11 @@ class OnlineBatch:
         if chain.is_complete:
             self._rows = np.array([rows[n]], self._dtype)
             self._targets = np.arange(n, dtype=self._dtype)
-            self._aims = batch_kernels.IDENTITY, empty, empty, empty
+            self._aims = online_kernel.IDENTITY, empty, empty, empty
             return
         offsets, edges = chain.csr()
         self._rows = np.array([rows[count] for count in chain.out_degrees().tolist()], self._dtype)
-        self._rows[:, batch_kernels.OFFSET] = offsets[:-1]
+        self._rows[:, online_kernel.OFFSET] = offsets[:-1]
         self._targets = edges.astype(self._dtype)
         if n <= DENSE_STATES:
             table = np.zeros((n, n + 1), self._dtype)
@@ -116,16 +123,16 @@ class OnlineBatch:
                     codes = np.asarray(memoryview(targets.row(o))).astype(self._dtype)
                     aims = np.where(codes > 0, codes + self._dtype(offsets[o]), 0)
                     table[o, 1:] = aims[:-1]  # the last code is that of the unknown symbol
-            self._aims = batch_kernels.TABLE, table.ravel(), empty, empty
+            self._aims = online_kernel.TABLE, table.ravel(), empty, empty
         elif targets is None:
             sources = np.repeat(np.arange(n), np.diff(offsets))
             order = np.lexsort((edges, sources))
-            self._aims = (batch_kernels.SEARCH, (1 + order).astype(self._dtype),
+            self._aims = (online_kernel.SEARCH, (1 + order).astype(self._dtype),
                           offsets.astype(self._dtype), self._targets[order] + self._dtype(1))
         else:
             first, symbols, codes = targets.pairs()
             aims = codes + np.repeat(offsets[:-1], np.diff(first))
-            self._aims = (batch_kernels.SEARCH, np.where(codes > 0, aims, 0).astype(self._dtype),
+            self._aims = (online_kernel.SEARCH, np.where(codes > 0, aims, 0).astype(self._dtype),
                           first.astype(self._dtype), (symbols + 1).astype(self._dtype))
 
     def _row(self, response):
@@ -154,12 +161,12 @@ class OnlineBatch:
         return out
 
     def _draw(self, symbols, offsets, raw, stream, out):
-        from symdp_ros.core import batch_kernels
+        from symdp_ros.core import online_kernel
 
         initial = self._chain.state_index[self._chain.initial_state]
         first = np.zeros(len(symbols), np.uint8)
         first[offsets[:-1][offsets[:-1] < offsets[1:]]] = 1
-        lanes = batch_kernels.LANES
+        lanes = online_kernel.LANES
         cuts = np.searchsorted(offsets, np.arange(1, lanes) * len(symbols) // lanes)
         segments = np.concatenate([[0], offsets[cuts], [len(symbols)]])
         states, at = np.zeros(lanes, self._dtype), np.zeros(2, np.int64)
@@ -167,7 +174,7 @@ class OnlineBatch:
         spare = np.empty(64 + len(symbols) // 32, self._dtype)
         done = False
         while not done:
-            done = batch_kernels.online(
+            done = online_kernel.online(
                 symbols, first, segments, raw, stream.fill(spare), *self._aims,
                 self._rows, self._targets, initial, at, states, out.view(np.uint32))
 
@@ -199,10 +206,10 @@ class ExponentialBatch:
 
     def _draw(self, symbols, begins, lengths, stream, out):
         """Draw the words of ascending lengths that begin at `begins`."""
-        from symdp_ros.core import batch_kernels
+        from symdp_ros.core import kernels
 
         chain, longest = self._chain, int(lengths[-1])
-        plan, lanes = self._sampler.plan(longest), batch_kernels.LANES_SWEPT
+        plan, lanes = self._sampler.plan(longest), kernels.LANES
         shape = longest, chain.reached(longest) + 1, lanes
         if plan.wide or 8 * prod(shape) > _LANES_BYTES:
             for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
@@ -218,7 +225,7 @@ class ExponentialBatch:
         group, groups = 0, -(-len(begins) // lanes)
         at, states = np.full(lanes, -1), np.ones(lanes, np.int64)
         while True:
-            group = batch_kernels.exponential(
+            group = kernels.exponential(
                 symbols, begins, lengths, ratios, drawn, bits, chain.numbers, chain.positions,
                 chain.targets, chain.offsets, chain.reach, plan.rescale_every, W, group, at, states, out)
             if group == groups:

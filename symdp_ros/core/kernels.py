@@ -24,8 +24,9 @@ import numpy as np
 
 _FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
-TOP = 800                          # rescaled rows have their largest weight just below 2⁸⁰⁰
+_TOP = 800                          # rescaled rows have their largest weight just below 2⁸⁰⁰
 _NEVER = np.int32(-2**30)          # the exponent of zero
+LANES = 32                         # words that are swept side by side
 
 
 def compiled(function):
@@ -38,7 +39,7 @@ def compiled(function):
 
 
 @compiled
-def reached(reach, position):
+def _reached(reach, position):
     return reach[min(position, len(reach) - 1)]
 
 
@@ -158,7 +159,7 @@ def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, res
     last = (n + spacing - 1) // spacing
     row, total_scale = last, 0
     for t in range(n, 0, -1):
-        count = reached(reach, t)
+        count = _reached(reach, t)
         scale[t] = 0
         if t == n:
             W[row, 1:count + 1] = 1.0
@@ -176,7 +177,7 @@ def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, res
                 else:
                     _gather_rows(offsets, targets, W[after], W[row], count)
                 if t % rescale_every == 0:
-                    exponent = frexp(W[row, 1:count + 1].max())[1] - TOP
+                    exponent = frexp(W[row, 1:count + 1].max())[1] - _TOP
                     _rescale(W[row], count, exponent)
                     scale[t] = exponent
                     total_scale += exponent
@@ -223,7 +224,7 @@ def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, re
                            most)
     after = end_row
     for t in range(end - 1, begin, -1):
-        row, ahead, count = base + t - begin - 1, t - begin, reached(reach, t)
+        row, ahead, count = base + t - begin - 1, t - begin, _reached(reach, t)
         if wide:
             _gather_wide(offsets, targets, columns, long_rows, W[after], E[after], W[row],
                          E[row], count)
@@ -249,7 +250,7 @@ def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, re
 
 
 @numba.njit(inline='always')
-def choose(first, last, targets, weights, lane, bits):
+def _choose(first, last, targets, weights, lane, bits):
     """
     Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits cannot tell for sure.
 
@@ -274,7 +275,7 @@ def choose(first, last, targets, weights, lane, bits):
 
 @compiled
 def _choose_wide(first, last, targets, weights, exponents, bits):
-    """As `choose`, with one exponent for each state."""
+    """As `_choose`, with one exponent for each state."""
     highest = _NEVER
     total = 0.0
     for e in range(first, last):
@@ -324,7 +325,7 @@ def walk(position, state, word, bits, offsets, targets, columns, long_rows, reac
                 e = _choose_wide(offsets[state], offsets[state + 1], targets, W[row], E[row],
                                  bits[t - 1])
             else:
-                e = choose(offsets[state], offsets[state + 1], targets, columns_of_W[row], 0,
+                e = _choose(offsets[state], offsets[state + 1], targets, columns_of_W[row], 0,
                            bits[t - 1])
             if e < 0:
                 return t - 1, state, row
@@ -342,6 +343,115 @@ def route(word, bits, offsets, targets, columns, long_rows, reach, ratio, spacin
           W, E, scale)
     return walk(0, 1, word, bits, offsets, targets, columns, long_rows, reach, ratio, spacing,
                 wide, W, E, scale, out)
+
+
+@compiled
+def _sweep_lanes(n, words, targets, offsets, reach, ratios, rescale_every, W):
+    """
+    Fill rows n−1 … 0 of W: the backward pass of `core.backward`, equation 1, for all lanes.
+
+    The words end together, at n. Row t, for the states s that can be reached in t+1 moves, holds
+    the weight of s in each lane.
+    """
+    nobody = np.uint32(0)
+    for t in range(n - 1, -1, -1):
+        count = _reached(reach, t + 1)
+        here = W[t]
+        here[0] = 0.0
+        if t == n - 1:
+            here[1:count + 1] = 1.0
+        else:
+            after = W[t + 1]
+            for s in range(1, count + 1):
+                # Four successors at a time; in place of those that are missing, nobody.
+                first, end = offsets[s], offsets[s + 1]
+                for e in range(first, end, 4):
+                    a = targets[e]
+                    b = targets[e + 1] if end - e > 1 else nobody
+                    c = targets[e + 2] if end - e > 2 else nobody
+                    d = targets[e + 3] if end - e > 3 else nobody
+                    if e == first:
+                        for lane in range(LANES):
+                            here[s, lane] = (after[a, lane] + after[b, lane] + after[c, lane]
+                                             + after[d, lane])
+                    else:
+                        for lane in range(LANES):
+                            here[s, lane] = (here[s, lane] + after[a, lane] + after[b, lane]
+                                             + after[c, lane] + after[d, lane])
+            if (n - 1 - t) % rescale_every == rescale_every - 1:
+                for lane in range(LANES):
+                    highest = 0.0
+                    for s in range(1, count + 1):
+                        highest = max(highest, here[s, lane])
+                    factor = ldexp(1.0, _TOP - frexp(highest)[1])
+                    for s in range(1, count + 1):
+                        here[s, lane] *= factor
+        for lane in range(LANES):
+            if words[t, lane] <= count:
+                here[words[t, lane], lane] *= ratios[lane]
+
+
+@compiled
+def exponential(symbols, begins, lengths, ratios, places, bits, numbers, positions, targets,
+                offsets, reach, rescale_every, W, group, at, states, out):
+    """
+    Draw words from the exponential mechanism, LANES of them side by side.
+
+    symbols  int32 (total,)   the sensitive words: positions of states; −1: unknown
+    begins   int64 (words,)   where each word begins in `symbols`
+    lengths  int64 (words,)   ascending; like lengths are swept together
+    ratios   float64 (words,) R of each word
+    places   int64 (words+1,) where each word's bits begin
+    bits     uint64 (·,)      64 random bits for each symbol
+    numbers  uint32 (all states+1,)  the number of each position + 1
+    positions int32 (states+1,)      the position of each number
+    W        float64 (longest, states+1, LANES) to work in
+    group    the first group of LANES words that is not done yet
+    at       int64 (LANES,)  of that group: how many symbols are drawn; −1: not swept yet
+    states   int64 (LANES,)  of that group: the last private symbols
+    out      int32 (total,)   is filled
+    The others as in `core.kernels`.
+
+    Return the group in which 53 bits could not tell some next symbols, or the number of groups.
+    In that group, `at` and `states` say where; the weights of what is next for lane l are in the
+    row of W that is as far from the end of the group's longest word as it is from the end of l's.
+    """
+    lanes = LANES
+    groups = (len(begins) + lanes - 1) // lanes
+    words = np.empty((len(W), lanes), np.uint32)
+    lane_ratios = np.ones(lanes)
+    while group < groups:
+        first = group * lanes
+        many = min(lanes, len(begins) - first)
+        n = lengths[first + many - 1]
+        if at[0] < 0:
+            words[:n] = 0
+            for lane in range(many):
+                begin, shift = begins[first + lane], n - lengths[first + lane]
+                for t in range(lengths[first + lane]):
+                    words[shift + t, lane] = numbers[symbols[begin + t] + 1]
+                lane_ratios[lane] = ratios[first + lane]
+            _sweep_lanes(n, words, targets, offsets, reach, lane_ratios, rescale_every, W)
+            at[:], states[:] = 0, 1
+        for t in range(n):
+            here = W[t]
+            for lane in range(many):
+                i = t - n + lengths[first + lane]
+                if i != at[lane]:
+                    continue
+                state = states[lane]
+                edge = _choose(offsets[state], offsets[state + 1], targets, here, lane,
+                              bits[places[first + lane] + i])
+                if edge >= 0:
+                    states[lane] = targets[edge]
+                    out[begins[first + lane] + i] = positions[targets[edge]]
+                    at[lane] += 1
+        for lane in range(many):
+            if at[lane] < lengths[first + lane]:
+                return group
+        at[0] = -1
+        group += 1
+    return groups
 
 
 @compiled

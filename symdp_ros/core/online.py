@@ -131,7 +131,8 @@ class OnlineMechanism:
         The word that `step` carries goes on as before. Compiled on first use (numba); other
         threads may run meanwhile.
 
-        :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown.
+        :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to be
+            written to meanwhile.
         :param offsets: integers, shape (words + 1,): word i is symbols[offsets[i]:offsets[i+1]].
         :return: int32, shape (total,): positions in `chain.states`.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
@@ -154,7 +155,9 @@ class OnlineMechanism:
         self._check_symbols([symbol])
         successors = self._chain.successors(previous)
         if self._targets is None:
-            return symbol if symbol in successors else None
+            if symbol is None or not self._chain.is_complete and symbol not in successors:
+                return None
+            return self._chain.states[self._index[symbol]]
         code = self._targets.row(self._index[previous])[self._index[symbol]]
         return successors[code - 1] if code else None
 
@@ -236,6 +239,9 @@ class OnlineMechanism:
             found[[self._index[state] for state in successors]] = other
         found[self._index[output]] = aimed
         return found
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError('an online mechanism carries a word: make another one, do not copy it')
 
     def _check_symbols(self, word):
         if not all(symbol in self._index for symbol in word):

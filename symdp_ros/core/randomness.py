@@ -4,7 +4,7 @@ import weakref
 
 import numpy as np
 
-_BYTES = 8192
+_FIRST_BYTES, _MOST_BYTES = 512, 8192  # of a buffer, which doubles
 _live = weakref.WeakSet()
 
 
@@ -23,7 +23,7 @@ class RandomIntegers:
 
     def __init__(self, width: int, limit: int, random=None):
         self._dtype, self._shift = {30: ('<u4', 2), 60: ('<u8', 4)}[width]
-        self._limit, self._random = limit, random
+        self._limit, self._random, self._bytes = limit, random, _FIRST_BYTES
         self.buffer: list[int] = []
         _live.add(self)
 
@@ -31,9 +31,10 @@ class RandomIntegers:
         """Fill the buffer and return one integer from it."""
         while not self.buffer:
             if self._random is None:
-                raw = os.urandom(_BYTES)
+                raw = os.urandom(self._bytes)
             else:
-                raw = self._random.getrandbits(8 * _BYTES).to_bytes(_BYTES, 'little')
+                raw = self._random.getrandbits(8 * self._bytes).to_bytes(self._bytes, 'little')
+            self._bytes = min(2 * self._bytes, _MOST_BYTES)
             drawn = np.frombuffer(raw, self._dtype) >> self._shift
             self.buffer.extend(drawn[drawn < self._limit].tolist())
         return self.buffer.pop()

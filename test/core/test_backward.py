@@ -22,7 +22,7 @@ from symdp_ros.core.reachable import ReachableChain
 SPARSE = {name: chain for name, chain in CHAINS.items() if not chain.is_complete}
 for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
 U = Fraction(1, 2**53)
-choose = kernels.numba.njit(kernels.choose.py_func)
+choose = kernels.numba.njit(kernels._choose.py_func)
 
 
 @pytest.fixture(params=['columns', 'rows'], autouse=True)

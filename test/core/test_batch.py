@@ -18,7 +18,7 @@ from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, pr
 
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core import batch, batch_kernels, targets
+from symdp_ros.core import batch, kernels, targets
 from symdp_ros.core.batch import RandomStream
 from symdp_ros.core.online import POLICIES
 from symdp_ros.core.response import responses
@@ -219,8 +219,8 @@ def test_every_number_of_columns(degree):
 @pytest.mark.parametrize('first, expected', [(2**63, 'second'), (2**63 - 1, 'first')])
 def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
     """Both moves are equally likely: 53 bits cannot tell on which side of 1/2 the point falls."""
-    counted = Counted(batch_kernels.exponential)
-    monkeypatch.setattr(batch_kernels, 'exponential', counted)
+    counted = Counted(kernels.exponential)
+    monkeypatch.setattr(kernels, 'exponential', counted)
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     words = [['a'] * length for length in (1, 3, 3, 5)]
     bits = b''.join(first.to_bytes(8, 'little') for word in words for _ in word)
@@ -304,6 +304,11 @@ def test_bad_arrays(make, symbols, offsets, error):
         make(FOUR, Privacy(1.0)).privatize_many(np.array(symbols), offsets)
 
 
+def test_lists_of_unequal_length():
+    with pytest.raises(ConfigurationError, match='one axis'):
+        OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([[0], [1, 2]], [0, 1])
+
+
 @pytest.mark.parametrize('dtype', [np.int8, np.uint8, np.int64])
 def test_integers_of_any_kind(dtype):
     mechanism = OnlineMechanism(COMPLETE, Privacy(700.0))
@@ -332,6 +337,26 @@ def test_the_stream_is_aes_in_counter_mode_under_a_fresh_key(monkeypatch):
     asked.clear()
     OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([1, 2], [0, 2])
     assert asked == [32, 16]
+
+
+def test_a_library_that_asks_for_more_room_than_it_writes(monkeypatch):
+    """As cryptography does up to version 42."""
+    cipher, update = Cipher(algorithms.AES(bytes(32)), modes.CTR(bytes(16))), []
+
+    class Encryptor:
+        def __init__(self):
+            self._real = cipher.encryptor()
+            self.update = self._real.update
+
+        def update_into(self, data, buffer):
+            assert len(buffer) >= len(data) + 15
+            update.append(len(data))
+            return self._real.update_into(data, buffer)
+
+    stream = RandomStream()
+    stream._encryptor, expected = Encryptor(), cipher.encryptor().update(bytes(1000))
+    drawn = b''.join(stream.fill(np.empty(size, np.uint8)).tobytes() for size in (3, 15, 16, 966))
+    assert drawn == expected and update == [1, 951]
 
 
 def test_every_call_has_a_key_of_its_own():

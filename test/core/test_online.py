@@ -1,4 +1,6 @@
 """The online mechanism: what is drawn, exactly; what that reveals; the word that it carries."""
+import copy
+import pickle
 import traceback
 from collections import Counter
 from fractions import Fraction
@@ -522,3 +524,23 @@ def test_outputs_are_the_chains_own_labels(chain, policy, kind):
     output = OnlineMechanism(chain, Privacy(1.0), policy=policy).privatize(word)
     assert {type(symbol) for symbol in output} == {str}
     assert {id(symbol) for symbol in output} <= own
+
+
+class Own(str):
+    """A string of another type."""
+
+
+@pytest.mark.parametrize('chain', [FOUR, COMPLETE], ids=['four', 'complete'])
+@both_policies
+def test_a_target_is_the_chains_own_string(chain, policy):
+    mechanism = OnlineMechanism(chain, Privacy(1.0), policy=policy)
+    target = mechanism.target(Own(chain.states[1]), chain.initial_state)
+    assert target == chain.states[1] and type(target) is str
+    assert mechanism.target(None, chain.initial_state) is None
+
+
+@pytest.mark.parametrize('copied', [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_mechanism_is_not_copied(copied):
+    """Two copies would go on with one word."""
+    with pytest.raises(TypeError, match='another one'):
+        copied(OnlineMechanism(FOUR, Privacy(1.0)))

@@ -1,0 +1,98 @@
+"""
+The online mechanism over many words at once, compiled: import only where that is done.
+
+Words stand one after another in flat arrays; several *lanes* are walked side by side, so that one
+lane's arithmetic hides the latency of another's.
+"""
+import numpy as np
+
+from symdp_ros.core.kernels import compiled
+
+LANES = 4
+TABLE, IDENTITY, SEARCH = 0, 1, 2  # how the target of a symbol is found
+LAST, THRESHOLD, UNIFORM_WEIGHT, WEIGHT, OFFSET = range(5)  # columns of `rows`
+
+
+@compiled
+def _search(aims, starts, known, o, s):
+    """
+    Return what is in `aims` for the previous symbol o and s, by bisection of `known`.
+
+    How many steps it takes depends on o alone.
+    """
+    number = aims.dtype.type
+    low, left = np.int64(starts[o]), np.int64(starts[o + number(1)]) - np.int64(starts[o])
+    if left == 0:
+        return number(0)
+    while left > 1:
+        half = left // 2
+        low += half * np.int64(known[low + half - 1] < s)
+        left -= half
+    return aims[low] * number(known[low] == s)
+
+
+@compiled
+def online(symbols, first, segments, raw, spare, kind, aims, starts, known, rows, targets, start,
+           at, states, out):
+    """
+    Draw one private symbol for each sensitive one, by the online mechanism.
+
+    All integers are unsigned and of one type, that of the draws (uint32 or uint64), unless said.
+
+    symbols   int32 (total,) positions of states; −1: unknown
+    first     uint8 (total,) 1 where a word begins
+    segments  int64 (LANES+1,)   lane l walks segments[l]:segments[l+1]
+    raw       (total,)       one draw for each symbol
+    spare     (·,)           further draws, in place of those that are rejected
+    kind      TABLE: aims[o·(states+1) + s+1] is 1 + the edge to the target of s, 0 for none;
+              SEARCH: the same in aims, where s+1 is among known[starts[o]:starts[o+1]], ascending;
+              IDENTITY: the target of every known s is s (a complete chain; `rows` has one row)
+    rows      (states, 5)    of each previous symbol, the integers of its `Response`, and the
+                             first of its edges
+    targets   (edges,)       where edges lead
+    start                    the initial state
+    at        int64 (2,)     where to go on: (step, lane); what is left of both when done
+    states    (LANES,)       the previous private symbol of each lane
+    out       uint32 (total,) is filled
+
+    Return whether all is drawn; if not, call again with other `spare` draws and all else as left.
+    """
+    number = raw.dtype.type
+    one, none, initial = number(1), number(0), number(start)
+    width = number(len(rows) + 1)
+    most = 0
+    for lane in range(LANES):
+        most = max(most, segments[lane + 1] - segments[lane])
+    used, begin = 0, at[1]
+    here, ends = states.copy(), segments[1:].astype(np.uint64)
+    for i in range(at[0], most):
+        for lane in range(LANES):
+            x = np.uint64(segments[lane] + i)
+            if x >= ends[lane] or lane < begin:
+                continue
+            o = initial if first[x] else here[lane]
+            s = number(symbols[x] + 1)
+            if kind == TABLE:
+                aim = aims[o * width + s]
+            elif kind == IDENTITY:
+                o, aim = none, s
+            else:
+                aim = _search(aims, starts, known, o, s)
+            drawn = raw[x]
+            while drawn > rows[o, LAST]:
+                if used == len(spare):
+                    at[0], at[1] = i, lane
+                    states[:] = here
+                    return False
+                drawn = spare[used]
+                used += 1
+            # No branch from here on depends on the symbol: all is drawn at the same cost.
+            aimed = number(aim != none)
+            edge = rows[o, OFFSET] + drawn // rows[o, number(UNIFORM_WEIGHT) + aimed]
+            hit = number(drawn >= rows[o, THRESHOLD]) & aimed
+            edge = aim - one if hit else edge
+            here[lane] = targets[edge]
+            out[x] = here[lane]
+        begin = 0
+    at[0], at[1] = most, 0
+    return True
