@@ -42,7 +42,8 @@ def add_parser(commands) -> None:
     chain.add_argument('--adjacency', type=int, default=1, help='k ≥ 1; default: 1')
     chain.add_argument('--mechanism', choices=MECHANISMS, default='exponential',
                        help='auto: as errs least, from chain, ε, k and length alone; default: '
-                            'exponential. (Of an archive, the longest route decides.)')
+                            'exponential. (Of an archive, the longest route decides; '
+                            'permute_and_flip draws its routes one by one, which takes long.)')
     chain.add_argument('--policy', choices=POLICIES, default='guided',
                        help='of causal; default: guided')
     ledger = parser.add_argument_group('ledger')
@@ -57,7 +58,7 @@ def add_parser(commands) -> None:
     reading.add_argument('--message-type', metavar='TYPE', help='default: the recorded one')
     reading.add_argument('--field', default='data', help='dotted path; default: data')
     reading.add_argument('--stamp-key', default='stamp', help='CSV column or JSON key')
-    reading.add_argument('--symbol-key', default='symbol', help='column or JSON key')
+    reading.add_argument('--symbol-key', default='symbol', help='column or JSON key; a value that is no state counts as unknown')
     reading.add_argument('--symbol-map', metavar='VALUE=STATE', action='append', default=[],
                          help='may be given several times')
     reading.add_argument('--sampling', choices=('message', 'change', 'period'), default='message',
@@ -120,7 +121,7 @@ def run(options) -> int:
 
 def _is_archive(options):
     """Return whether an archive is to be released: alone, and with no options of logs."""
-    archives = [name for name in options.logs if name.endswith('.parquet')]
+    archives = [name for name in options.logs if name.rstrip('/').lower().endswith('.parquet')]
     if archives and len(options.logs) > 1:
         raise ConfigurationError(f'{archives[0]} is an archive: release it alone, with nothing '
                                  'else beside it')
@@ -129,7 +130,8 @@ def _is_archive(options):
                                  '-o OUT.parquet')
     if not archives and options.output.endswith('.parquet'):
         raise ConfigurationError(f'{options.output} would be the release of an archive: give one '
-                                 'ARCHIVE.parquet, or name a directory for releases of logs')
+                                 'whose name ends in .parquet, or name a directory for releases '
+                                 'of logs')
     for name in _OF_LOGS if archives else _OF_ARCHIVES:
         if getattr(options, name) != options.default_of(name):
             raise ConfigurationError(f'--{name.replace("_", "-")} is not for '
@@ -188,6 +190,9 @@ def _logs(names):
         path = Path(name)
         if path.is_dir() and path.suffix != '.parquet' and not (path / 'metadata.yaml').exists():
             listing = list_logs(path)
+            if not listing.logs and any(path.glob('*.parquet')):
+                raise ConfigurationError(f'{path} holds archives and no logs: release each archive '
+                                         'by itself')
             logs += listing.logs
             skipped += listing.skipped
         else:
@@ -233,7 +238,7 @@ def _print(report, options, spent):
     console = Console(highlight=False, markup=False)
     console.print(table)
     console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = {options.adjacency} for '
-                  'each log')
+                  f'{"the archive" if _is_archive(options) else "each log"}')
     if spent is not None:
         limit = f' of {options.subject_budget:g}' if options.subject_budget else ''
         console.print(f'{options.subject} has spent ε = {as_text(spent)}{limit} in all')

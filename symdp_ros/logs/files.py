@@ -203,8 +203,8 @@ def _read(path, topic, message_type, field, stamp_key, symbol_key):
     if path.suffix in _BAG_FILES:
         return rosbag.read(path, topic, message_type, field)
     if path.suffix not in _TEXT:
-        raise LogError('its name ends neither in .db3, .mcap, .csv nor .jsonl, and it is no '
-                       'directory')
+        raise LogError('its name ends neither in .db3, .mcap, .csv nor .jsonl (nor in .parquet, as '
+                       'an archive of routes does), and it is no directory')
     log = _TEXT[path.suffix].read(path, stamp_key, symbol_key)
     if not log:
         raise LogError('it holds no symbols')

@@ -130,10 +130,16 @@ class Chunk:
     def with_symbols(self, schema, states, symbols: np.ndarray):
         """Return a table of the routes and positions, and of symbols of their own."""
         pyarrow, _ = parquet()
-        public = self._table.select([self._columns.route, self._columns.position])
+        # Whole, as where the parts of these columns end may tell of the file that was read.
+        route, position = (self._table[name].unify_dictionaries().combine_chunks()
+                           for name in self._columns.names()[:2])
+        if pyarrow.types.is_dictionary(route.type):  # with what is used alone, in its order
+            firsts = route.take(pyarrow.array(self.offsets[:-1]))
+            firsts = firsts.cast(route.type.value_type).dictionary_encode()
+            numbers = np.repeat(firsts.indices.to_numpy(), np.diff(self.offsets))
+            route = pyarrow.DictionaryArray.from_arrays(numbers, firsts.dictionary, safe=False)
         column = pyarrow.DictionaryArray.from_arrays(symbols, states, safe=False)
-        return pyarrow.Table.from_arrays([*public.unify_dictionaries().columns, column],
-                                         schema=schema)
+        return pyarrow.Table.from_arrays([route, position, column], schema=schema)
 
 
 class Archive:
@@ -164,12 +170,13 @@ class Archive:
         try:
             with pq.ParquetFile(self.path) as file:
                 problem = _problem(file, columns, pyarrow.types)
+                plain = _delta_encoded(file.metadata)
             if problem is None:
                 self._file = pq.ParquetFile(
-                    self.path, read_dictionary=[columns.route, columns.symbol], pre_buffer=False,
-                    buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
+                    self.path, read_dictionary=sorted({columns.route, columns.symbol} - plain),
+                    pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
         except Exception:  # whatever the library may raise on foreign bytes
-            problem = 'it is no Parquet file, or is cut off or damaged'
+            problem = 'it is no Parquet file, or is cut off, damaged or encrypted'
         if problem is not None:
             raise LogError(problem, path=self.path)
         metadata = self._file.metadata
@@ -185,12 +192,12 @@ class Archive:
     def __exit__(self, *exception):
         self._file.close()
 
-    def stamp(self) -> tuple[int, int]:
-        """Return what changes where the file does: its size and time of modification."""
+    def stamp(self) -> tuple[int, int, int]:
+        """Return what changes where the file does: size, time of modification and inode."""
         status = os.stat(self.path)
-        return status.st_size, status.st_mtime_ns
+        return status.st_size, status.st_mtime_ns, status.st_ino
 
-    def check_unchanged(self, stamp: tuple[int, int] | None = None) -> None:
+    def check_unchanged(self, stamp: tuple[int, int, int] | None = None) -> None:
         """
         Check that the file is as it was when it was opened, or when it had another stamp.
 
@@ -208,9 +215,11 @@ class Archive:
         """Return the schema of a release: the types of routes and positions are kept."""
         pyarrow, _ = parquet()
         here, columns = self._file.schema_arrow, self.columns
+        route, position = (here.field(name).type for name in (columns.route, columns.position))
+        if not pyarrow.types.is_integer(route):
+            route = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
         return pyarrow.schema([
-            *(pyarrow.field(name, here.field(name).type)
-              for name in (columns.route, columns.position)),
+            pyarrow.field(columns.route, route), pyarrow.field(columns.position, position),
             pyarrow.field(columns.symbol, pyarrow.dictionary(pyarrow.int32(), pyarrow.string()))])
 
     def chunks(self, *, first: int = 0, end: int | None = None,
@@ -267,10 +276,13 @@ class Archive:
             return order.starts(batch)
         except LogError as error:
             problem = error.reason
+        except UnicodeDecodeError:
+            problem = f'the column {self.columns.route!r} is not UTF-8 text: convert it'
         raise LogError(problem, path=self.path)
 
     def _batches(self, names, first, end):
         """Yield the rows from `first` to `end` of some columns in record batches."""
+        pyarrow, _ = parquet()
         groups = [i for i in range(len(self.group_rows) - 1)
                   if self.group_rows[i] < end and self.group_rows[i + 1] > first]
         row = int(self.group_rows[groups[0]]) if groups else 0
@@ -279,6 +291,11 @@ class Archive:
         while row < end:
             try:
                 batch = next(batches)
+                name = self.columns.route
+                if _is_text(batch.column(name).type):  # not read as a dictionary
+                    batch = batch.set_column(
+                        batch.schema.get_field_index(name), name,
+                        batch.column(name).cast(pyarrow.string()).dictionary_encode())
             except Exception as error:  # the file is foreign; StopIteration: rows are missing
                 problem = ('it cannot be read, as it is damaged or cut off '
                            f'({type(error).__name__})')
@@ -318,7 +335,8 @@ class _Order:
         if self.start is None:
             if position[0] not in (0, 1):
                 raise LogError(f'row {self._row} (counted from 0): the first position of a route '
-                               f'must be 0 or 1: {_SORT}')
+                               'must be 0 or 1: number the positions of each route from there, '
+                               f'and {_SORT}')
             self.start = int(position[0])
         wrong_starts = starts[position[starts] != self.start]
         np.logical_or(follows, new, out=follows)
@@ -364,27 +382,37 @@ class _Order:
         return self._position is None or route[0].as_py() != self._route
 
 
+def _is_text(type_):
+    pyarrow, _ = parquet()
+    return pyarrow.types.is_string(type_) or pyarrow.types.is_large_string(type_)
+
+
+def _delta_encoded(metadata):
+    """Return the columns with an encoding of which the library makes no dictionaries."""
+    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+    columns = (group.column(i) for group in groups for i in range(metadata.num_columns))
+    return {column.path_in_schema for column in columns
+            if any('DELTA' in encoding for encoding in column.encodings)}
+
+
 def _problem(file, columns, types):
     """Return what is wrong with the columns, or None."""
     schema = file.schema_arrow
     for name in columns.names():
         if schema.names.count(name) != 1:
             return (f'it must have one column {name!r}: add it, or name the columns that it has '
-                    '(route_key, position_key, symbol_key)')
-
-    def is_text(type_):
-        return types.is_string(type_) or types.is_large_string(type_)
+                    '(--route-key, --position-key, --symbol-key)')
 
     def plain(name):
         type_ = schema.field(name).type
         return type_.value_type if types.is_dictionary(type_) else type_
 
-    if not (is_text(plain(columns.route)) or types.is_integer(plain(columns.route))):
+    if not (_is_text(plain(columns.route)) or types.is_integer(plain(columns.route))):
         return f'the column {columns.route!r} holds neither strings nor integers: convert it'
     if not types.is_integer(schema.field(columns.position).type):
         return f'the column {columns.position!r} does not hold integers: convert it'
     symbol = plain(columns.symbol)
-    if not (is_text(symbol) or types.is_integer(symbol) or types.is_boolean(symbol)
+    if not (_is_text(symbol) or types.is_integer(symbol) or types.is_boolean(symbol)
             or types.is_null(symbol)):
         return (f'the column {columns.symbol!r} holds neither strings, integers nor booleans: '
                 'convert it')

@@ -1,8 +1,9 @@
 """
 Releasing an archive on a Dask cluster: each route is released once, whatever is tried again.
 
-The archive is cut into tasks of whole routes, at row groups: a task owns the routes that begin in
-its row groups. What passes the scheduler is the path of the archive, ranges of rows and settings,
+The archive is cut into tasks of whole routes, by the number of rows alone: where the row groups of
+the file that is read begin may tell of its symbols. (So a task may have to read a row group from
+its beginning that another one reads too.) What passes the scheduler is the path of the archive, ranges of rows and settings,
 and of results a file's name, digest and number of rows: never a row. Workers and this process see
 the same files under the same paths, and run as the same user.
 
@@ -15,6 +16,7 @@ up as lost, finds no place to write, or writes what nobody sees. The ledger is c
 caller, once, when all is there.
 """
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable
@@ -29,7 +31,7 @@ from symdp_ros.release.archive import ArchiveSettings, SUFFIX, privatized
 from symdp_ros.release.archive_file import Archive, Survey
 from symdp_ros.release.engine import digest_of, flush
 
-#: Rows from which on a task ends with the row group.
+#: Rows from which on a task ends with the route.
 TASK_ROWS = 1 << 22
 
 _RETRIES = 3    # of a task, after errors that are not the archive's
@@ -44,7 +46,7 @@ class Task:
     """
 
     path: Path
-    stamp: tuple[int, int]
+    stamp: tuple[int, int, int]
     first: int
     end: int
     start: int
@@ -68,6 +70,9 @@ def connected(address: str):
 
     :raises ConfigurationError: it does not answer, has none, or `distributed` is not installed.
     """
+    if not re.fullmatch(r'tcp://\S+:\d+', address):
+        raise ConfigurationError(f'the scheduler {address!r} is no address: name it as '
+                                 'tcp://HOST:PORT')
     try:
         from distributed import Client
     except ImportError:
@@ -93,13 +98,8 @@ def connected(address: str):
 
 
 def wanted_cuts(archive: Archive) -> list[int]:
-    """Return the rows at which row groups begin that a task should begin with."""
-    wanted, last = [], 0
-    for row in archive.group_rows[1:-1].tolist():
-        if row - last >= TASK_ROWS:
-            wanted.append(row)
-            last = row
-    return wanted
+    """Return the rows from which on a task should begin: by their number alone."""
+    return list(range(TASK_ROWS, archive.rows, TASK_ROWS))
 
 
 def write(client, archive: Archive, survey: Survey, settings: ArchiveSettings, directory: Path,

@@ -18,6 +18,7 @@ import hmac
 import json
 import os
 import sqlite3
+import time
 import uuid
 import zlib
 from collections.abc import Sequence
@@ -135,10 +136,22 @@ class Ledger:
             raise LedgerError(f'ledger {self.path} has the version {version}, and this program '
                               f'knows {_VERSION}: update it')
         # Only now that it is known to be a ledger.
-        self._db.execute('PRAGMA journal_mode = WAL')
+        self._use_wal()
         self._db.execute('PRAGMA synchronous = FULL')
         with suppress(OSError):
             os.chmod(self.path, 0o600)
+
+    def _use_wal(self):
+        """Switch to WAL; unlike a transaction, this does not wait for others by itself."""
+        until = time.monotonic() + _WAIT
+        while True:
+            try:
+                self._db.execute('PRAGMA journal_mode = WAL')
+                return
+            except sqlite3.OperationalError as error:
+                if 'locked' not in str(error) or time.monotonic() > until:
+                    raise
+            time.sleep(0.02)
 
     def close(self) -> None:
         """Close the file."""

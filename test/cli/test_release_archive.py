@@ -101,8 +101,8 @@ def here(place, monkeypatch):
     ([], ['walks.parquet', 'a.csv'], 'o.parquet', 'release it alone'),
     ([], ['walks.parquet', 'walks.parquet'], 'o.parquet', 'release it alone'),
     ([], ['walks.parquet'], 'out', '-o OUT.parquet'),
-    ([], ['a.csv'], 'o.parquet', 'give one ARCHIVE.parquet'),
-    ([], ['.'], 'o.parquet', 'give one ARCHIVE.parquet'),
+    ([], ['a.csv'], 'o.parquet', 'give one whose name ends in .parquet'),
+    ([], ['.'], 'o.parquet', 'give one whose name ends in .parquet'),
     (['--sampling', 'change'], ['walks.parquet'], 'o.parquet', '--sampling is not for archives'),
     (['--unknown-symbol', 'split'], ['walks.parquet'], 'o.parquet',
      '--unknown-symbol is not for archives'),
@@ -133,6 +133,12 @@ def test_bad_archives_are_said(here, capsys):
                      'out.parquet']) == 1
         told = capsys.readouterr()
         assert text in told.out and '1 failed' in told.out and told.err == ''
+
+
+def test_a_directory_of_archives_is_not_taken_for_one_without_logs(here, capsys):
+    assert main(['release', '.', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out']) == 1
+    assert 'release each archive by itself' in capsys.readouterr().err
+    assert not (here / 'out').exists()
 
 
 def test_without_pyarrow(place):

@@ -142,6 +142,71 @@ def test_how_the_release_is_divided_follows_from_lengths_alone(walks, monkeypatc
     assert len(division) > 5 and all(100 <= rows < 109 for rows in division[:-1])
 
 
+def test_the_same_release_has_the_same_bytes_however_the_archive_was_written(walks, monkeypatch):
+    """At ε = 10⁶ feasible words are released as they are."""
+    monkeypatch.setattr(archive_file, 'CHUNK_ROWS', 300)
+    random_ = random.Random(1)
+    routes, states = [], walks.chain.states
+    for i in range(200):
+        word, here = [], walks.chain.initial_state
+        for _ in range(random_.randrange(1, 12)):
+            here = random_.choice(walks.chain.successors(here))
+            word.append(here)
+        routes.append((f'route {i * 7 % 200}', word))
+    walks.archive(routes)
+    table = pq.read_table(walks.path)
+    names = ['removed', *(f'route {i}' for i in range(200))]
+    indices = pa.array([names.index(name) for name in table['route'].to_pylist()], pa.int32())
+    other = table.set_column(table.column_names.index('route'), 'route',
+                             pa.DictionaryArray.from_arrays(indices, names))
+    contents = set()
+    for written, how in [
+            (table, {}), (table, {'row_group_size': 37}), (table, {'use_dictionary': False}),
+            (table, {'row_group_size': 501, 'dictionary_pagesize_limit': 64}), (other, {}),
+            (other, {'row_group_size': 100}),
+            *((table, {'use_dictionary': False, 'column_encoding': {
+                'symbol': encoding, 'route': encoding}, 'row_group_size': 111})
+              for encoding in ('DELTA_BYTE_ARRAY', 'DELTA_LENGTH_BYTE_ARRAY'))]:
+        pq.write_table(written, walks.path, **how)
+        settings = walks.settings(privacy=Privacy(1e6))
+        outcome = walks.release(settings, ledger=False)
+        assert outcome.kind == 'released', outcome.reason
+        assert walks.read() == routes and set(states) == set('abc')
+        contents.add(walks.output.read_bytes())
+        walks.output.unlink()
+    [content] = contents
+    assert b'removed' not in content
+
+
+def test_ids_that_are_no_text(walks):
+    walks.archive(WALKS)
+    table = pq.read_table(walks.path)
+    ids = pa.array([b'\xff'] * len(table), pa.binary()).view(pa.string())
+    pq.write_table(table.set_column(table.column_names.index('route'), 'route', ids), walks.path)
+    outcome = walks.release()
+    assert outcome.kind == 'failed' and 'UTF-8' in outcome.reason
+
+
+def test_an_archive_that_is_replaced_by_one_of_equal_size_and_date(walks, monkeypatch):
+    walks.archive(WALKS)
+    os.utime(walks.path, ns=(0, 0))
+    real = archive.digest_of
+
+    def replace(path):
+        content = walks.path.read_bytes()
+        other = walks.path.with_name('other')
+        other.write_bytes(content)
+        os.utime(other, ns=(0, 0))
+        os.replace(other, walks.path)
+        return real(path)
+
+    monkeypatch.setattr(Archive, 'chunks', lambda self, real=Archive.chunks, **more: (
+        replace(self.path), real(self, **more))[1])
+    outcome = walks.release()
+    assert outcome.kind == 'failed' and 'changed while' in outcome.reason
+    assert walks.spent() == 0 and walks.visible() == []
+
+
 def test_a_route_may_be_longer_than_chunks_and_row_groups(walks, monkeypatch):
     monkeypatch.setattr(archive_file, 'CHUNK_ROWS', 100)
     monkeypatch.setattr(archive_file, '_BATCH_ROWS', 30)

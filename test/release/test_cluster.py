@@ -70,13 +70,16 @@ def test_an_archive_is_released_into_parts(walks, scheduler):
     assert walks.read(other) == walks.read() and walks.spent() == 1
 
 
-def test_routes_across_row_groups_belong_to_one_task(walks, scheduler, monkeypatch):
-    monkeypatch.setattr(cluster, 'TASK_ROWS', 1)
+@pytest.mark.parametrize('group', [10, 7, 1000])
+def test_parts_follow_from_lengths_alone(walks, scheduler, monkeypatch, group):
+    """Where a part ends must not tell of the row groups of the file that is read."""
+    monkeypatch.setattr(cluster, 'TASK_ROWS', 20)
     routes = [('a', 'ab'), ('b', 'abc' * 40), ('c', 'c'), ('d', 'abbcc' * 5), ('e', 'a')]
-    walks.archive(routes, group=10, start=1)
+    walks.archive(routes, group=group, start=1)
     assert walks.release(scheduler=scheduler).kind == 'released'
     assert lengths(walks.read()) == lengths(routes)
-    assert len(list(walks.output.iterdir())) == 3
+    assert [lengths(walks.read(part)) for part in sorted(walks.output.iterdir())] == [
+        lengths(routes[:2]), lengths(routes[2:4]), lengths(routes[4:])]
 
 
 def slow(folder):
@@ -209,9 +212,10 @@ def test_errors_of_workers_carry_no_symbol(walks, scheduler, monkeypatch):
 def test_a_scheduler_that_does_not_answer(walks, monkeypatch):
     walks.archive(walks.words(10))
     monkeypatch.setattr(cluster, '_PATIENCE', 0.5)
-    for address in ('tcp://127.0.0.1:1', 'nonsense://x'):
+    for address, text in (('tcp://127.0.0.1:1', 'does not answer'), ('nonsense://x', 'no address'),
+                          ('tcp://127.0.0.1', 'no address'), ('', 'no address')):
         outcome = walks.release(scheduler=address)
-        assert outcome.kind == 'failed' and 'does not answer' in outcome.reason
+        assert outcome.kind == 'failed' and text in outcome.reason
     monkeypatch.setitem(sys.modules, 'distributed', None)
     outcome = walks.release(scheduler='tcp://127.0.0.1:1')
     assert 'install symdp_ros with its extra dask' in outcome.reason
