@@ -49,7 +49,7 @@ WHY_NOT = {
     'matvecs-10000-10000':
         'within 1/25 of the memory nearly every position is computed twice, once on the way back '
         'and once on the way forth; on a random graph the states that a walk can still reach are '
-        'soon all of them',
+        'soon all of them (on a map it is less: see below)',
 }
 
 
