@@ -162,7 +162,8 @@ def _logs_release(options, chain, output):
 
 def _archive_release(options, chain, output):
     """Return a function that releases the archive."""
-    from symdp_ros.release.archive import ArchiveReleaser, ArchiveSettings
+    from symdp_ros.release.archive import ArchiveReleaser
+    from symdp_ros.release.archive_draw import ArchiveSettings
     from symdp_ros.release.archive_file import Columns
 
     settings = ArchiveSettings(

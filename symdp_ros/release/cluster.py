@@ -27,7 +27,7 @@ from pathlib import Path
 from symdp_ros.core.errors import ConfigurationError, LogError, SymdpError
 from symdp_ros.logs.files import remove
 from symdp_ros.release import archive_file
-from symdp_ros.release.archive import ArchiveSettings, SUFFIX, privatized
+from symdp_ros.release.archive_draw import ArchiveSettings, privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive, Survey
 from symdp_ros.release.engine import digest_of, flush
 

@@ -37,7 +37,7 @@ class ArchivePlace:
         return LogFile(path.name, path)
 
     def settings(self, **more):
-        from symdp_ros.release.archive import ArchiveSettings
+        from symdp_ros.release.archive_draw import ArchiveSettings
 
         return ArchiveSettings(**{'chain': self.chain, 'privacy': Privacy(1.0),
                                   'mechanism': 'causal', **more})
