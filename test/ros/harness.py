@@ -1,12 +1,13 @@
 """Nodes in processes of their own, each test in a ROS domain of its own, on this machine only."""
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -95,12 +96,22 @@ class Run:
         return self.wait()
 
     def kill(self):
-        """Kill the process without warning, and clear what its shared memory leaves behind."""
+        """Kill the process without warning, and clear the shared memory that is its own."""
+        left = self._shared_memory()
         self.process.kill()
         self.process.wait()
-        for pattern in (f'fastrtps_*{self.process.pid}*', f'sem.fastrtps_*{self.process.pid}*'):
-            for file in Path('/dev/shm').glob(pattern):
-                file.unlink(missing_ok=True)
+        for file in left:
+            file.unlink(missing_ok=True)
+
+    def _shared_memory(self):
+        """Return the segments of which it holds the lock; ports are others' too."""
+        files = []
+        for descriptor in Path(f'/proc/{self.process.pid}/fd').glob('*'):
+            with suppress(OSError):  # closed meanwhile
+                file = descriptor.readlink()
+                if re.fullmatch(r'/dev/shm/fastrtps_[0-9a-f]{16}_el', str(file)):
+                    files += [file, file.with_name(file.name.removesuffix('_el'))]
+        return files
 
     def close(self):
         if self.process.poll() is None:
