@@ -13,6 +13,7 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.parameters import Setting
+from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import CHAIN, POLICY, PRIVACY, chain_of, privacy_of
 from symdp_ros.ros.spinning import run
 
@@ -82,7 +83,7 @@ class Belief(ManagedNode):
             self._subscription.destroy()
         for publisher in (self._believed, self._belief):
             if publisher is not None:
-                self.destroy_publisher(publisher)
+                destroy_when_delivered(self, publisher)
         self._subscription = self._believed = self._belief = None
 
     def cleanup(self):

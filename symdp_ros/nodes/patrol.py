@@ -10,6 +10,7 @@ from std_msgs.msg import String
 
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.ros.parameters import Setting, declare
+from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import CHAIN, chain_of
 from symdp_ros.ros.spinning import run
 
@@ -38,6 +39,7 @@ class Patrol(Node):
     def __init__(self, **kwargs):
         super().__init__('patrol', **kwargs)
         self._settings, self._problems = declare(self, SETTINGS)
+        self._publisher = None
 
     def autostart(self) -> bool:
         """Begin to walk; return False, with a sentence in the log, where it cannot."""
@@ -59,7 +61,10 @@ class Patrol(Node):
         return True
 
     def stop(self):
-        """There is nothing to put in order."""
+        """Leave the topic, once the last region has arrived."""
+        if self._publisher is not None:
+            destroy_when_delivered(self, self._publisher)
+            self._publisher = None
 
     def _move(self):
         count = self._settings['count']

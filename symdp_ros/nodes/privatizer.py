@@ -14,6 +14,7 @@ from symdp_ros.ros.adaptive_subscription import (OVERRIDABLE, AdaptiveSubscripti
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.messages import full_name, message_class, region_reader, region_writer
 from symdp_ros.ros.parameters import Setting
+from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,
                                     privacy_of, unknown_symbol)
@@ -133,7 +134,7 @@ class Privatizer(ManagedNode):
             self.destroy_timer(self._diagnostics_timer)
         for publisher in (self._publisher, self._diagnostics):
             if publisher is not None:
-                self.destroy_publisher(publisher)
+                destroy_when_delivered(self, publisher)
         for held in (self._state_file, self._ledger, *self._claims):
             if held is not None:
                 held.close()

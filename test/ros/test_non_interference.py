@@ -47,17 +47,16 @@ def record(directory, word, parameters):
         seen = []
         for topic, kind in TOPICS.items():
             world.node.create_subscription(
-                kind, topic, lambda message, topic=topic: seen.append(f'{topic}: {message}'),
+                kind, topic, lambda message, topic=topic: seen.append((topic, message)),
                 LATCHED if topic == '/rosout' else RELIABLE)
         statuses, private = world.diagnostics(), world.listen()
         run = world.privatizer(wait=False, chain_file=chain_file, epsilon=1.0, autostart='false',
                                **parameters)
         lifecycle = world.node.create_client(ChangeState, '/privatizer/change_state')
         world.wait_until(lifecycle.service_is_ready, 'the node')
-        for _ in range(25):
-            world.spin(0.02)
-        # Of the declarations at the start, discovery decides how many are still heard.
-        seen[:] = [text for text in seen if not text.startswith('/parameter_events')]
+        # Who gets an answer is known to the node, and so are the readers that were made before.
+        declared = world.call(ListParameters, '/privatizer/list_parameters',
+                              ListParameters.Request()).result.names
         for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
             request = ChangeState.Request()
             request.transition.id = transition
@@ -84,6 +83,9 @@ def record(directory, word, parameters):
         assert run.stop() == 0
         for _ in range(5):
             world.spin(0.02)
+    # Of the declarations at the start, discovery decides how many are heard, and when.
+    seen = [f'{topic}: {message}' for topic, message in seen
+            if not (topic == '/parameter_events' and declares_only(message, declared))]
     return {
         # The node reports once a second, as long as the run happens to last.
         'reports': {without_times(text) for text in seen if text.startswith('/diagnostics')},
@@ -95,6 +97,12 @@ def record(directory, word, parameters):
         'parameters': sorted(f'{name} = {value}' for name, value in zip(names, values, strict=True)),
         'graph': graph,
     }
+
+
+def declares_only(event, names):
+    """Return whether a parameter event tells of nothing but that some parameters were declared."""
+    return not (event.changed_parameters or event.deleted_parameters) and all(
+        parameter.name in names for parameter in event.new_parameters)
 
 
 def without_times(text):
