@@ -1,5 +1,5 @@
 """What becomes a symbol: each sampling mode, unknown regions, the node's clock."""
-from harness import RELIABLE
+from harness import RELIABLE, wait_until
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
@@ -54,20 +54,25 @@ def test_no_region_can_be_configured(world, chain_file):
 
 
 class SimulatedTime:
-    """Publishes /clock and waits until what it ticks has been seen."""
+    """Publishes /clock, of which a node may miss a message, from second 0.2 on."""
 
     def __init__(self, world):
-        self._world, self._seconds = world, 0.0
+        self._world, self._seconds = world, 0
         self._publisher = world.publisher('/clock', Clock, RELIABLE)
+        self._show()
 
-    def advance(self, seconds, step=0.05):
-        for _ in range(round(seconds / step)):
-            self._seconds += step
-            message = Clock()
-            message.clock.sec = int(self._seconds)
-            message.clock.nanosec = int(self._seconds % 1 * 1e9)
-            self._publisher.publish(message)
-            self._world.spin(0.002)
+    def _show(self):
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = self._seconds, 200_000_000
+        self._publisher.publish(message)
+        self._world.spin(0.002)
+
+    def tick(self, private, ticks=1):
+        """Go on, second by second, and wait for a symbol in each."""
+        for _ in range(ticks):
+            count = len(private)
+            self._seconds += 1
+            wait_until(lambda count=count: len(private) > count, 'the symbol of a tick', self._show)
 
 
 def test_period_gives_one_symbol_a_tick_of_the_node_clock(world, chain_file):
@@ -75,11 +80,9 @@ def test_period_gives_one_symbol_a_tick_of_the_node_clock(world, chain_file):
                      use_sim_time='true')
     private = world.listen()
     time = SimulatedTime(world)
-    time.advance(0.2)
     publisher = world.publisher()
     send(publisher, 'a', 'c', 'b')  # the last known region counts
-    time.advance(5.0)
-    world.wait_until(lambda: len(private) >= 5, 'five ticks')
+    time.tick(private, 5)
     for _ in range(20):
         world.spin(0.01)
     assert len(private) == 5
@@ -92,18 +95,15 @@ def test_ticks_before_the_first_region_and_after_the_timeout_are_unknown(world, 
     private = world.listen()
     time = SimulatedTime(world)
     publisher = world.publisher()
-    time.advance(300.2, step=0.5)
-    world.wait_until(lambda: len(private) >= 295, 'ticks without a region')
+    time.tick(private, 300)
     assert Chain.from_yaml(chain_file).is_feasible(private)
     assert set(private) == set('abcd')  # uniform moves; misses one with probability < 1e-15
     send(publisher, 'a')
-    time.advance(300.2, step=0.5)
-    world.wait_until(lambda: len(private) >= 590, 'ticks after the timeout')
+    time.tick(private, 300)
     assert set(private[320:]) == set('abcd')
     send(publisher, 'a')
     count = len(private)
     for _ in range(8):  # a region every second: it is known all the time
-        time.advance(1.0)
+        time.tick(private)
         send(publisher, 'a')
-    world.wait_until(lambda: len(private) >= count + 7, 'the ticks')
     assert private[count + 4:count + 7] == ['a'] * 3
