@@ -51,8 +51,7 @@ def _large(effort):
     if not effort.quick:
         note = (f'On a grid of 100 × 100 {_median_on(effort, grid(100, 100)):.3g}×, and '
                 f'{_median_on(effort, with_staying(grid(100, 100))):.3g}× where staying is '
-                'allowed too: weights that span more than a float64 get an exponent for each '
-                'state.')
+                'allowed too (where it is not, half of the states are possible at a position).')
     yield Figure('matvecs-10000-10000', values, seconds, note)
     yield Figure('memory-time', values, seconds, 'The figure of the row above, against this goal.')
     word = any_word(chain, length)

@@ -32,7 +32,9 @@ positive probability.
 **Range.** For the floats not to leave theirs, either the weights at one position are known to lie
 within a factor of 2¹⁷⁰⁰ of each other, or each state carries an exponent of its own. Which it is
 depends on the chain, R and n alone: if all states reach the same states in exactly r moves
-(`ReachableChain.mixing_moves`), V_t(s) ≤ (N·R)^r·max V_{t+r} and V_t(s') ≥ max V_{t+r}.
+(`ReachableChain.mixing_moves`), V_t(s) ≤ (N·R)^r·max V_{t+r} and V_t(s') ≥ max V_{t+r}. Where
+walks come back to a state after multiples of a period alone (a map of two colours, on which the
+robot never stays), this holds among the states that t moves can lead to, and only those have a W_t.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -75,6 +77,7 @@ class SweepPlan:
 
     ratio: float
     wide: bool           # one exponent for each state
+    period: int          # above 1: at each position, the states that a walk can be in there alone
     rescale_every: int   # moves, where not wide
     spacing: int         # positions from one stored row to the next
     shape: tuple[int, int]
@@ -115,16 +118,17 @@ class BackwardSampler:
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
         W, E, scale = plan.workspace(n)
         word, out = np.array(word, np.int64), np.empty(n, np.int64)
-        position, state, row = kernels.route(word, bits, *self._arrays, plan.ratio, plan.spacing,
-                                             plan.rescale_every, plan.wide, W, E, scale, out)
+        position, state, row = kernels.route(word, bits, *self._arrays, plan.period, plan.ratio,
+                                             plan.spacing, plan.rescale_every, plan.wide, W, E,
+                                             scale, out)
         while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
             successors = self._chain.successors(state)
             weights = as_integers(*_row_of(W, E, plan.wide, row, successors))
             state = int(successors[draw_index(weights, random, int(bits[position]) >> 11, 53)])
             out[position] = state
             position, state, row = kernels.walk(position + 1, state, word, bits, *self._arrays,
-                                                plan.ratio, plan.spacing, plan.wide, W, E, scale,
-                                                out)
+                                                plan.period, plan.ratio, plan.spacing, plan.wide,
+                                                W, E, scale, out)
         return out.tolist()
 
     def log_normalizer(self, word: list[int]) -> float:
@@ -143,13 +147,14 @@ class BackwardSampler:
 
         For inspection and tests: every weight is stored.
 
-        :return: for each position, number → weight of the states within as many moves.
+        :return: for each position, number → weight of the states within as many moves; where the
+            plan has a period, of those that just as many moves can lead to.
         """
         n = len(word)
         plan = self.plan(n)
         plan = replace(plan, spacing=1, shape=(n + 1, plan.shape[1]))
         W, E, _, _ = self._swept(word, plan)
-        states = [np.arange(1, self._chain.reached(t) + 1) for t in range(1, n + 1)]
+        states = [self._chain.reached_in(t, plan.period) for t in range(1, n + 1)]
         return [dict(zip(some.tolist(), map(Fraction, as_integers(
             *_row_of(W, E, plan.wide, t, some))), strict=True))
             for t, some in enumerate(states, 1)]
@@ -158,8 +163,8 @@ class BackwardSampler:
         from symdp_ros.core import kernels
 
         W, E, scale = plan.workspace(len(word))
-        exponent, row = kernels.sweep(np.array(word, np.int64), *self._arrays, plan.ratio,
-                                      plan.spacing, plan.rescale_every, plan.wide, W, E, scale)
+        exponent, row = kernels.sweep(np.array(word, np.int64), *self._arrays, plan.period,
+                                      plan.ratio, plan.spacing, plan.rescale_every, plan.wide, W, E, scale)
         return W, E, row, exponent
 
     def plan(self, length: int) -> 'SweepPlan':
@@ -175,13 +180,13 @@ class BackwardSampler:
         chain = self._chain
         ratio = match_ratio(self._epsilon_per_symbol, rounding_reserve(length, chain))
         growth = log2(chain.most_successors * ratio)  # bits, in one move
-        wide = growth * length > _SPREAD_BITS
-        if wide and chain.mixing_moves is not None:
-            wide = growth * chain.mixing_moves > _SPREAD_BITS
+        wide, period = growth * length > _SPREAD_BITS, 1
+        if wide and chain.mixing_moves is not None and growth * chain.mixing_moves <= _SPREAD_BITS:
+            wide, period = False, chain.period
         width = chain.reached(length) + 1
         spacing, rows = _spacing(length, STORED_BYTES // (width * (12 if wide else 8)))
         rescale_every = int(_GROWTH_BITS / growth) if growth else length + 1
-        return SweepPlan(ratio, wide, rescale_every, spacing, (rows, width))
+        return SweepPlan(ratio, wide, period, rescale_every, spacing, (rows, width))
 
 
 def _spacing(length, most_rows):

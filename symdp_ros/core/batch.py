@@ -211,7 +211,7 @@ class ExponentialBatch:
         chain, longest = self._chain, int(lengths[-1])
         plan, lanes = self._sampler.plan(longest), kernels.LANES
         shape = longest, chain.reached(longest) + 1, lanes
-        if plan.wide or 8 * prod(shape) > _LANES_BYTES:
+        if plan.wide or plan.period > 1 or 8 * prod(shape) > _LANES_BYTES:
             for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
                 here = slice(begin, begin + length)
                 word = chain.numbers[symbols[here] + 1]

@@ -11,6 +11,8 @@ unknown symbols and the padding of `columns` point to it. The arrays that all lo
                                     D = 0 on small chains, which are swept row by row
     long_rows int64 (·,)            the states with more than D successors, ascending
     reach     int64 (levels,)       reach[t]: the states 1…reach[t] are within t moves of s_0
+    period    1, or that of the chain: then no weights are computed but those of the states that a
+              walk can be in after just as many moves, and the others in a row mean nothing
     W         float64 (rows, ·)     weights of the states at one position in each row
     E         int32, as W           exponents of two: the weight is W·2^E; or shape (1, 1): not used
 
@@ -58,9 +60,9 @@ def _gather_rows(offsets, targets, after, here, count):
         s += one
 
 
-@compiled
-def _gather(offsets, targets, columns, long_rows, after, here, count):
-    """here[s] = Σ after[s'] over the successors s' of s = 1…count."""
+@numba.njit(inline='always')
+def _gather_columns(columns, after, here, count):
+    """here[s] = Σ after[s'] over the successors s' of s = 1…count in the columns."""
     width = len(columns)
     first = width % 4
     if first == 0:
@@ -84,6 +86,18 @@ def _gather(offsets, targets, columns, long_rows, after, here, count):
         a, b, c, d = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
         for s in range(1, count + 1):
             here[s] = here[s] + after[a[s]] + after[b[s]] + after[c[s]] + after[d[s]]
+
+
+@compiled
+def _gather(offsets, targets, columns, long_rows, after, here, count):
+    """here[s] = Σ after[s'] over the successors s' of s = 1…count."""
+    _gather_columns(columns, after, here, count)
+    _gather_rest(offsets, targets, len(columns), long_rows, after, here, count)
+
+
+@numba.njit(inline='always')
+def _gather_rest(offsets, targets, width, long_rows, after, here, count):
+    """Add those that are not in the columns."""
     for s in long_rows:
         if s > count:
             break
@@ -91,6 +105,38 @@ def _gather(offsets, targets, columns, long_rows, after, here, count):
         for e in range(offsets[s] + width, offsets[s + 1]):
             total += after[targets[e]]
         here[s] = total
+
+
+@compiled
+def _top_level(reach, period, position):
+    """Return the last level whose states just `position` moves can lead to."""
+    top = min(position, len(reach) - 1)
+    return top - (top - position) % period
+
+
+@compiled
+def _gather_class(offsets, targets, columns, long_rows, reach, period, position, after, here):
+    """As `_gather`, of the states that just `position` moves can lead to: every `period`th level."""
+    top = _top_level(reach, period, position)
+    for level in range(top, -1, -period):
+        before = reach[level - 1] if level > 0 else 0
+        count = reach[level] - before
+        if len(columns):
+            _gather_columns(columns[:, before:], after, here[before:], count)
+        else:
+            _gather_rows(offsets[before:], targets, after, here[before:], count)
+    if len(columns):
+        _gather_rest(offsets, targets, len(columns), long_rows, after, here, reach[top])
+
+
+@compiled
+def _highest(reach, period, position, here):
+    """Return the largest weight of the states that just `position` moves can lead to."""
+    highest = 0.0
+    for level in range(_top_level(reach, period, position), -1, -period):
+        before = reach[level - 1] if level > 0 else 0
+        highest = max(highest, here[before + 1:reach[level] + 1].max())
+    return highest
 
 
 @compiled
@@ -146,12 +192,12 @@ def _rescale(here, count, exponent):
 
 
 @compiled
-def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, rescale_every, wide,
-          W, E, scale):
+def sweep(word, offsets, targets, columns, long_rows, reach, period, ratio, spacing, rescale_every,
+          wide, W, E, scale):
     """
     Fill the rows of W (and E) from position n down to 1.
 
-    Row t holds b_t(s)·V_t(s) for the states that can be reached in t moves, b_t being `ratio` at
+    Row t holds b_t(s)·V_t(s) for the states that t moves can lead to, b_t being `ratio` at
     w_t and 1 elsewhere. scale, int32 (n+1,): the power of two by which row t was divided on top of
     what row t+1 was. Return the sum of `scale`, and the row of position 1.
     """
@@ -172,12 +218,19 @@ def sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, res
                 _gather_wide(offsets, targets, columns, long_rows, W[after], E[after], W[row],
                              E[row], count)
             else:
-                if len(columns):
+                if period > 1:
+                    _gather_class(offsets, targets, columns, long_rows, reach, period, t, W[after],
+                                  W[row])
+                elif len(columns):
                     _gather(offsets, targets, columns, long_rows, W[after], W[row], count)
                 else:
                     _gather_rows(offsets, targets, W[after], W[row], count)
                 if t % rescale_every == 0:
-                    exponent = frexp(W[row, 1:count + 1].max())[1] - _TOP
+                    if period > 1:
+                        highest = _highest(reach, period, t, W[row])
+                    else:
+                        highest = W[row, 1:count + 1].max()
+                    exponent = frexp(highest)[1] - _TOP
                     _rescale(W[row], count, exponent)
                     scale[t] = exponent
                     total_scale += exponent
@@ -215,8 +268,8 @@ def _cone(state, depth, offsets, targets, cone, sizes, mark, stamp, most):
 
 
 @compiled
-def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, reach, ratio, wide,
-               W, E, scale, end_row, base, cone, sizes, mark, most):
+def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, reach, period, ratio,
+               wide, W, E, scale, end_row, base, cone, sizes, mark, most):
     """Fill the rows begin < t < end, from base on, as far as a walk from `state` can see them."""
     dense_from = 0
     if not wide:
@@ -230,19 +283,24 @@ def _recompute(begin, end, state, word, offsets, targets, columns, long_rows, re
                          E[row], count)
             E[row, 0] = _NEVER
         elif ahead >= dense_from:
-            if len(columns):
+            if period > 1:
+                _gather_class(offsets, targets, columns, long_rows, reach, period, t, W[after],
+                              W[row])
+            elif len(columns):
                 _gather(offsets, targets, columns, long_rows, W[after], W[row], count)
             else:
                 _gather_rows(offsets, targets, W[after], W[row], count)
             if scale[t] != 0:
                 _rescale(W[row], count, scale[t])
         else:
-            some = cone[:sizes[ahead]]
-            _gather_some(some, offsets, targets, W[after], W[row])
-            if scale[t] != 0:
-                factor = ldexp(1.0, -scale[t])
-                for s in some:
-                    W[row, s] *= factor
+            step = period if period > 1 else ahead + 1
+            for j in range(ahead, -1, -step):
+                some = cone[sizes[j - 1] if period > 1 and j > 0 else 0:sizes[j]]
+                _gather_some(some, offsets, targets, W[after], W[row])
+                if scale[t] != 0:
+                    factor = ldexp(1.0, -scale[t])
+                    for s in some:
+                        W[row, s] *= factor
         W[row, 0] = 0.0
         if word[t - 1] <= count:
             W[row, word[t - 1]] *= ratio
@@ -296,8 +354,8 @@ def _choose_wide(first, last, targets, weights, exponents, bits):
 
 
 @compiled
-def walk(position, state, word, bits, offsets, targets, columns, long_rows, reach, ratio, spacing,
-         wide, W, E, scale, out):
+def walk(position, state, word, bits, offsets, targets, columns, long_rows, reach, period, ratio,
+         spacing, wide, W, E, scale, out):
     """
     Walk forward from a state at a position; W must hold what `sweep` left there.
 
@@ -317,8 +375,8 @@ def walk(position, state, word, bits, offsets, targets, columns, long_rows, reac
         end = min((begin // spacing + 1) * spacing, n)
         end_row = (end + spacing - 1) // spacing
         if end - begin > 1:
-            _recompute(begin, end, state, word, offsets, targets, columns, long_rows, reach, ratio,
-                       wide, W, E, scale, end_row, base, cone, sizes, mark, size // 8)
+            _recompute(begin, end, state, word, offsets, targets, columns, long_rows, reach, period,
+                       ratio, wide, W, E, scale, end_row, base, cone, sizes, mark, size // 8)
         for t in range(begin + 1, end + 1):
             row = end_row if t == end else base + t - begin - 1
             if wide:
@@ -336,13 +394,13 @@ def walk(position, state, word, bits, offsets, targets, columns, long_rows, reac
 
 
 @compiled
-def route(word, bits, offsets, targets, columns, long_rows, reach, ratio, spacing, rescale_every,
-          wide, W, E, scale, out):
+def route(word, bits, offsets, targets, columns, long_rows, reach, period, ratio, spacing,
+          rescale_every, wide, W, E, scale, out):
     """Sweep, then walk from s_0."""
-    sweep(word, offsets, targets, columns, long_rows, reach, ratio, spacing, rescale_every, wide,
-          W, E, scale)
-    return walk(0, 1, word, bits, offsets, targets, columns, long_rows, reach, ratio, spacing,
-                wide, W, E, scale, out)
+    sweep(word, offsets, targets, columns, long_rows, reach, period, ratio, spacing, rescale_every,
+          wide, W, E, scale)
+    return walk(0, 1, word, bits, offsets, targets, columns, long_rows, reach, period, ratio,
+                spacing, wide, W, E, scale, out)
 
 
 @compiled

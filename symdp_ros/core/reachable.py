@@ -56,6 +56,32 @@ class ReachableChain:
         """Return how many states can be reached in at most that many moves."""
         return int(self.reach[min(position, len(self.reach) - 1)])
 
+    def reached_in(self, moves: int, period: int = 1) -> np.ndarray:
+        """
+        Return the numbers of the states within that many moves: int64, ascending.
+
+        :param period: a divisor of `period`: only states that moves, moves − period, … lead to.
+        """
+        numbers = np.arange(1, self.reached(moves) + 1)
+        return numbers[(moves - self._levels[numbers]) % period == 0]
+
+    @cached_property
+    def _levels(self):
+        """The least moves to each number; that of 0 means nothing."""
+        return np.searchsorted(self.reach, np.arange(len(self) + 1))
+
+    @cached_property
+    def period(self) -> int:
+        """
+        The greatest p for which all walks to a state have lengths that differ by multiples of p.
+
+        In t moves, a walk is among the states with levels t, t − p, …; so every edge leads from
+        one of these p classes to the next.
+        """
+        levels = self._levels
+        detours = np.repeat(levels[1:], np.diff(self.offsets[1:])) + 1 - levels[self.targets]
+        return int(np.gcd.reduce(detours))
+
     def successors(self, state: int) -> np.ndarray:
         """Return the numbers of the successors: uint32."""
         return self.targets[self.offsets[state]:self.offsets[state + 1]]
@@ -63,14 +89,17 @@ class ReachableChain:
     @cached_property
     def mixing_moves(self) -> int | None:
         """
-        Some r for which C^r(s) is the same for all states s; None: none was found.
+        Some r for which C^r(s) is the same for all states s of a class; None: none was found.
 
-        C^r(s) is what can be reached in exactly r moves. All of it is within T, what can be
-        reached in i moves from anywhere, for i ≤ r. If every state reaches one hub ∈ T in
-        exactly a moves, and the hub all of T in exactly b, then C^r(s) = T for r ≥ max(i, a + b).
+        There are as many classes as `period` says; with 1, all states are in one. C^r(s) is what
+        can be reached from s in exactly r moves. All of it is within T, what can be reached in i
+        moves from anywhere, for i ≤ r. If from any state some a' moves, a ≤ a' < a + period, lead
+        to one hub ∈ T, and b' moves, for any b' ≥ b, from the hub to all of its class in T, then
+        C^r(s) is all of its class in T for r ≥ max(i, a + b + period − 1).
         A few hubs are tried, and up to 1,000 moves from each.
         """
         everyone = np.arange(len(self) + 1) > 0
+        period, of_class = self.period, self._levels % self.period
         rows = np.repeat(np.arange(1, len(self) + 1), np.diff(self.offsets[1:]))
 
         def image(some):
@@ -83,24 +112,26 @@ class ReachableChain:
             result[rows[some[self.targets]]] = True
             return result
 
-        stable, kept = _moves_until(everyone, image, lambda now, past: (now == past).all())
+        stable, kept = _moves_until(everyone, image, lambda now, past, _: (now == past).all())
         if kept is None:
             return None
         found = []
         for i in np.flatnonzero(kept)[[int(q * (kept.sum() - 1)) for q in (0, .25, .5, .75)]]:
-            hub = np.arange(len(self) + 1) == i
-            there, _ = _moves_until(hub, preimage, lambda now, past: (now == everyone).all())
-            onward, _ = _moves_until(hub, image, lambda now, past: (now == kept).all())
+            hub, own = np.arange(len(self) + 1) == i, of_class[i]
+            there, _ = _moves_until(hub, preimage, lambda now, _, moves, own=own: (
+                now == (everyone & (of_class == (own - moves) % period))).all())
+            onward, _ = _moves_until(hub, image, lambda now, _, moves, own=own: (
+                now == (kept & (of_class == (own + moves) % period))).all())
             if there is None or onward is None:
                 return None
-            found.append(max(stable, there + onward))
+            found.append(max(stable, there + onward + period - 1))
         return min(found)
 
 
 def _moves_until(some, step, done):
     for moves in range(1, 1_000):
         past, some = some, step(some)
-        if done(some, past):
+        if done(some, past, moves):
             return moves, some
     return None, None
 

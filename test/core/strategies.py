@@ -50,6 +50,16 @@ def chains(draw, max_states=6, complete=True):
     return Chain(rows, initial)
 
 
+@st.composite
+def periodic_chains(draw, most_periods=3, max_states=3):
+    """Chains whose states are in classes, each of which leads to the next, or some of them."""
+    names = [[f's{c}.{i}' for i in range(draw(st.integers(1, max_states)))]
+             for c in range(draw(st.integers(2, most_periods)))]
+    rows = {name: draw(st.lists(st.sampled_from(after), min_size=1, unique=True))
+            for own, after in zip(names, names[1:] + names[:1], strict=True) for name in own}
+    return Chain(rows, names[0][0])
+
+
 def symbols(chain):
     """Sensitive symbols: states, and None for an unknown one."""
     return st.sampled_from((*chain.states, None))

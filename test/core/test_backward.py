@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from offline_checks import assert_drawn, assert_private, distance, large_grid
-from strategies import (chains, CHAINS, exp_bounds, feasible_words, FOUR, grid, per_symbol, relaxed,
-                        replayable_random, words)
+from strategies import (chains, CHAINS, exp_bounds, feasible_words, FOUR, grid, per_symbol,
+                        periodic_chains, relaxed, replayable_random, words)
 
 from symdp_ros import Chain, Privacy
 from symdp_ros.core import backward, kernels, reachable
@@ -287,6 +287,54 @@ def test_exponents_give_the_same_law(monkeypatch):
         assert all(abs(r - 1) < 2 * 60 * 6 * U for r in ratios)
     assert wide.log_normalizer(wide.numbers(word)) == pytest.approx(
         plain.log_normalizer(plain.numbers(word)), abs=1e-11)
+
+
+@relaxed
+@given(st.data(), st.sampled_from([0.0, 2.0, 14.0]))
+def test_a_period_gives_the_same_law(data, epsilon):
+    """Weights that no walk can see are not computed: the others are the same, and so is the word."""
+    chain = data.draw(periodic_chains())
+    word = data.draw(st.lists(st.sampled_from((*chain.states, None)), min_size=1, max_size=40))
+    n, seed = len(word), data.draw(st.integers(0, 2**32))
+    plain = Sampler(chain, epsilon, random=Random(seed))
+    assert not plain.plan(n).wide and plain.plan(n).period == 1
+    expected, weights = plain.release(word), plain.weights(plain.numbers(word))
+    reachable, log_normalizer = plain.reachable, plain.log_normalizer(plain.numbers(word))
+    for limit in (10**6, 0):  # all rows stored; some computed again
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(backward, 'STORED_BYTES', limit)
+            sampler = Sampler(chain, epsilon, random=Random(seed))
+            plan = sampler.plan(n)
+            sampler._plans[n] = backward.replace(
+                plan, period=reachable.period, rescale_every=data.draw(st.sampled_from([1, 3])))
+            assert sampler.release(word) == expected
+            assert sampler.log_normalizer(sampler.numbers(word)) == pytest.approx(log_normalizer)
+            for t, (row, all_) in enumerate(zip(sampler.weights(sampler.numbers(word)), weights,
+                                                strict=True), 1):
+                assert set(row) == set(reachable.reached_in(t, reachable.period).tolist())
+                assert len({row[s] / all_[s] for s in row}) == 1
+
+
+@pytest.mark.parametrize('chain, length', [(grid(9, staying=False), 600),
+                                           (grid(40, staying=False), 1_500)])
+def test_a_period_needs_no_exponents(chain, length, monkeypatch):
+    """Long words on maps where the robot never stays; compared with one exponent for each state."""
+    word = Random(5).choices(chain.states, k=length)
+    sampler = Sampler(chain, 2.0, random=Random(2))
+    plan = sampler.plan(length)
+    assert (plan.wide, plan.period) == (False, 2)
+    released = sampler.release(word)
+    assert chain.is_feasible(released)
+    wide = Sampler(chain, 2.0, random=Random(2))
+    wide._plans[length] = backward.replace(plan, wide=True, period=1)
+    assert wide.log_normalizer(wide.numbers(word)) == pytest.approx(
+        sampler.log_normalizer(sampler.numbers(word)), rel=1e-13)
+    assert wide.release(word) == released  # but where rounding matters: never in practice
+    for limit in (0, 8 * len(chain) * 60):
+        monkeypatch.setattr(backward, 'STORED_BYTES', limit)
+        again = Sampler(chain, 2.0, random=Random(2))
+        assert again.plan(length).period == 2
+        assert again.release(word) == released
 
 
 @pytest.mark.parametrize('hub', [5, 20])

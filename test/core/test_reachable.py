@@ -1,8 +1,10 @@
 """The numbered chain, against the chain."""
+from math import gcd
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import chains, CHAINS, grid, relaxed
+from strategies import chains, CHAINS, grid, periodic_chains, relaxed
 
 from symdp_ros import Chain
 from symdp_ros.core import reachable as module
@@ -48,25 +50,52 @@ def test_numbers_and_arrays(chain, many):
     assert reachable.most_successors == max(len(chain.successors(s)) for s in reachable.label[1:])
 
 
+def after(chain, moves):
+    """Yield what is reached in exactly 0, 1, …, moves moves."""
+    states = {chain.initial_state}
+    for _ in range(moves + 1):
+        yield states
+        states = {t for s in states for t in chain.successors(s)}
+
+
 @relaxed
-@given(chains(complete=False))
+@given(chains(complete=False) | periodic_chains())
+def test_period(chain):
+    reachable, times = ReachableChain(chain), {}
+    for t, states in enumerate(after(chain, 60)):
+        assert states <= {reachable.label[s] for s in reachable.reached_in(t, reachable.period)}
+        for state in states:
+            times.setdefault(state, []).append(t)
+    assert reachable.period == gcd(*(t - ts[0] for ts in times.values() for t in ts))
+    for t in range(10):
+        states = reachable.reached_in(t, reachable.period).tolist()
+        assert {reachable.label[s] for s in states} == {
+            s for s, ts in times.items() if ts[0] <= t and (t - ts[0]) % reachable.period == 0}
+        assert reachable.reached_in(t).tolist() == [*range(1, reachable.reached(t) + 1)]
+
+
+@relaxed
+@given(chains(complete=False) | periodic_chains())
 def test_mixing_moves(chain):
     reachable = ReachableChain(chain)
     moves = reachable.mixing_moves
     if moves is None:
         return
-    ends = []
-    for state in reachable.label[1:]:
-        states = {state}
-        for _ in range(moves):
-            states = {t for s in states for t in chain.successors(s)}
-        ends.append(states)
-    assert all(states == ends[0] for states in ends)
+    period = reachable.period
+    for t in range(period):
+        ends = []
+        for state in reachable.reached_in(len(chain) * period + t, period).tolist():
+            states = {reachable.label[state]}
+            for _ in range(moves):
+                states = {t for s in states for t in chain.successors(s)}
+            ends.append(states)
+        assert all(states == ends[0] for states in ends)
 
 
 def test_mixing_moves_of_known_chains():
     assert ReachableChain(grid(5)).mixing_moves == 8           # a hub in the middle
-    assert ReachableChain(grid(5, staying=False)).mixing_moves is None  # two colours
+    coloured = ReachableChain(grid(5, staying=False))
+    assert (coloured.period, coloured.mixing_moves) == (2, 7)  # moves change the colour
     assert ReachableChain(CHAINS['ring']).mixing_moves is not None
     # The start is left for good: it does not count.
     assert ReachableChain(Chain({'s': ['a'], 'a': ['a']}, 's')).mixing_moves == 2
