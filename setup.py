@@ -34,6 +34,7 @@ setup(
         (f'share/{NAME}/config', glob('config/*')),
     ],
     install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'numba>=0.58,<1',
+                      'llvmlite',  # the version that numba asks for
                       'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'rosbags>=0.11.9,<0.12', 'mcap>=1.2,<2',
                       'zstandard>=0.20,<1', 'cryptography>=41'],
     extras_require={

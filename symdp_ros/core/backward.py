@@ -8,8 +8,9 @@ of the automaton with its error coordinate, the weights are summed out position 
     V_n(s) = 1,  V_{t−1}(s) = Σ_{s' ∈ C(s)} W_t(s'),  W_t(s') = b_t(s')·V_t(s'),                (1)
 
 b_t(s') = R if s' = w_t, else 1; then o_t is drawn from C(o_{t−1}) with probabilities proportional
-to W_t. O(n·|E|) time. As many W_t are kept as take `STORED_BYTES`, or 2.5·√n of them; those between
-are computed again, as far as the walk can still reach.
+to W_t. O(n·|E|) time. As many W_t are kept as take `STORED_BYTES`, or 2.5·√n of them. Those between
+are computed again, in the same order of additions, so that not a bit differs: for the states that
+the walk can still reach, or, where that is soon nearly all, for several segments at a time.
 
 **Rounding.** W and V are computed in float64, u = 2⁻⁵³; o_t is drawn from the computed weights
 exactly, in as many random bits as it takes. Then for every feasible o
@@ -39,7 +40,7 @@ robot never stays), this holds among the states that t moves can lead to, and on
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import log, log2, nextafter, sqrt
+from math import log, log2, nextafter, prod, sqrt
 
 import numpy as np
 
@@ -48,8 +49,9 @@ from symdp_ros.core.reachable import ReachableChain
 from symdp_ros.core.response import exp_lower_bound
 
 LARGEST_RATIO = 2.0**40
-STORED_BYTES = 31_000_000
+STORED_BYTES = 31_200_000  # a 25th of all W_t, for 10⁴ symbols on 10⁴ states
 
+_ABREAST = 4          # as in `core.kernels`, which only a route imports
 _SPREAD_BITS = 1_700  # between the weights at one position, of the 2,045 that a float64 has;
 _GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
 
@@ -80,12 +82,17 @@ class SweepPlan:
     period: int          # above 1: at each position, the states that a walk can be in there alone
     rescale_every: int   # moves, where not wide
     spacing: int         # positions from one stored row to the next
+    near: int            # 0, or up to this position of a segment, nothing is computed abreast
     shape: tuple[int, int]
 
     def workspace(self, length):
-        """Return empty arrays (W, E, scale) for the kernels."""
+        """Return arrays (W, E, scale, beside) for the kernels."""
+        shape = self.spacing - self.near if self.near else 0, self.shape[1], _ABREAST
+        whole = np.zeros(prod(shape) + _ABREAST)
+        aligned = -whole.ctypes.data // whole.itemsize % _ABREAST  # else it takes half as long again
         return (np.empty(self.shape), np.empty(self.shape if self.wide else (1, 1), np.int32),
-                np.empty(length + 1, np.int32))
+                np.empty(length + 1, np.int32),
+                whole[aligned:aligned + prod(shape)].reshape(shape))
 
 
 class BackwardSampler:
@@ -101,7 +108,6 @@ class BackwardSampler:
 
     def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random):
         self._chain, self._epsilon_per_symbol, self._random = chain, epsilon_per_symbol, random
-        self._arrays = chain.offsets, chain.targets, chain.columns, chain.long_rows, chain.reach
         self._plans = {}
 
     def ratio(self, length: int) -> float:
@@ -116,19 +122,19 @@ class BackwardSampler:
             return []
         n, plan, random = len(word), self.plan(len(word)), random or self._random
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
-        W, E, scale = plan.workspace(n)
+        W, E, scale, beside = plan.workspace(n)
         word, out = np.array(word, np.int64), np.empty(n, np.int64)
-        position, state, row = kernels.route(word, bits, *self._arrays, plan.period, plan.ratio,
-                                             plan.spacing, plan.rescale_every, plan.wide, W, E,
-                                             scale, out)
+        position, state, row = kernels.route(
+            word, bits, self._chain.edges, plan.period, plan.ratio, plan.spacing, plan.near,
+            plan.rescale_every, plan.wide, W, E, scale, beside, out)
         while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
             successors = self._chain.successors(state)
             weights = as_integers(*_row_of(W, E, plan.wide, row, successors))
             state = int(successors[draw_index(weights, random, int(bits[position]) >> 11, 53)])
             out[position] = state
-            position, state, row = kernels.walk(position + 1, state, word, bits, *self._arrays,
-                                                plan.period, plan.ratio, plan.spacing, plan.wide,
-                                                W, E, scale, out)
+            position, state, row = kernels.walk(
+                position + 1, state, word, bits, self._chain.edges, plan.period, plan.ratio,
+                plan.spacing, plan.near, plan.wide, W, E, scale, beside, out)
         return out.tolist()
 
     def log_normalizer(self, word: list[int]) -> float:
@@ -162,9 +168,10 @@ class BackwardSampler:
     def _swept(self, word, plan):
         from symdp_ros.core import kernels
 
-        W, E, scale = plan.workspace(len(word))
-        exponent, row = kernels.sweep(np.array(word, np.int64), *self._arrays, plan.period,
-                                      plan.ratio, plan.spacing, plan.rescale_every, plan.wide, W, E, scale)
+        W, E, scale, _ = plan.workspace(len(word))
+        exponent, row = kernels.sweep(
+            np.array(word, np.int64), self._chain.edges, plan.period, plan.ratio, plan.spacing,
+            plan.rescale_every, plan.wide, W, E, scale)
         return W, E, row, exponent
 
     def plan(self, length: int) -> 'SweepPlan':
@@ -184,19 +191,36 @@ class BackwardSampler:
         if wide and chain.mixing_moves is not None and growth * chain.mixing_moves <= _SPREAD_BITS:
             wide, period = False, chain.period
         width = chain.reached(length) + 1
-        spacing, rows = _spacing(length, STORED_BYTES // (width * (12 if wide else 8)))
+        most_rows = STORED_BYTES // (width * (12 if wide else 8))
+        near = 0
+        if not wide and period == 1 and len(chain.columns):
+            near = max(1, int(np.argmax(chain.reach > width // 8)) - 1)
+        spacing, near, rows = _spacing(length, most_rows, near)
         rescale_every = int(_GROWTH_BITS / growth) if growth else length + 1
-        return SweepPlan(ratio, wide, period, rescale_every, spacing, (rows, width))
+        return SweepPlan(ratio, wide, period, rescale_every, spacing, near, (rows, width))
 
 
-def _spacing(length, most_rows):
-    """Return the least distance between stored rows that needs no more rows; or √n/2; and rows."""
+def _spacing(length, most_rows, near):
+    """
+    Return (spacing, near, rows of W), with the least spacing that needs no more rows; or √n/2.
+
+    :param near: moves after which a walk can be in about an eighth of all states; 0: never abreast.
+    """
     if length + 1 <= most_rows:
-        return 1, length + 1
+        return 1, 0, length + 1
     spacings = np.arange(2, max(2, round(sqrt(length) / 2)) + 1)
-    rows = -(-length // spacings) + 3 + spacings
+    rows = -(-length // spacings) + 1 + np.maximum(2, spacings - 1)
     i = int(np.argmax(rows <= most_rows)) if (rows <= most_rows).any() else len(rows) - 1
-    return int(spacings[i]), int(rows[i])
+    plain = int(spacings[i]), 0, int(rows[i])
+    spacings = spacings[spacings > near + 1]
+    rows = -(-length // spacings) + 1 + max(2, near)
+    fitting = np.flatnonzero(rows + _ABREAST * (spacings - near) <= most_rows)
+    if near == 0 or not len(fitting):
+        return plain
+    abreast = int(spacings[fitting[0]]), near, int(rows[fitting[0]])
+    # The part of all positions that is computed again for nearly all states; half the time abreast.
+    again, again_abreast = (1 - (near + 1) / spacing for spacing in (plain[0], abreast[0]))
+    return abreast if again_abreast / 2 < again - 0.1 else plain
 
 
 def _row_of(W, E, wide, row, states):

@@ -227,7 +227,8 @@ class ExponentialBatch:
         while True:
             group = kernels.exponential(
                 symbols, begins, lengths, ratios, drawn, bits, chain.numbers, chain.positions,
-                chain.targets, chain.offsets, chain.reach, plan.rescale_every, W, group, at, states, out)
+                chain.targets, chain.offsets, chain.reach, plan.rescale_every, W, group, at, states,
+                out)
             if group == groups:
                 return
             some = slice(group * lanes, (group + 1) * lanes)

@@ -131,8 +131,8 @@ class OnlineMechanism:
         The word that `step` carries goes on as before. Compiled on first use (numba); other
         threads may run meanwhile.
 
-        :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to be
-            written to meanwhile.
+        :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to
+            be written to meanwhile.
         :param offsets: integers, shape (words + 1,): word i is symbols[offsets[i]:offsets[i+1]].
         :return: int32, shape (total,): positions in `chain.states`.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.

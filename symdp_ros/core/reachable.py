@@ -38,6 +38,8 @@ class ReachableChain:
             rows = 1 + np.flatnonzero(degrees > j)
             self.columns[j, rows] = self.targets[self.offsets[rows] + j]
         self.long_rows = 1 + np.flatnonzero(degrees > width)
+        #: what `core.kernels` reads
+        self.edges = self.offsets, self.targets, self.columns, self.long_rows, self.reach
         self.most_successors = int(degrees.max())
         #: position in `chain.states`, plus 1 → number: uint32; that of 0 (unknown) is 0.
         self.numbers = np.concatenate([[0], number]).astype(np.uint32)

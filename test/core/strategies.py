@@ -32,6 +32,21 @@ def grid(side, *, staying=True):
                                if (x + dx, y + dy) in cells] for x, y in cells}, '0,0')
 
 
+class Tape:
+    """A `random` whose bits are those of some integer, lowest first, and then others."""
+
+    def __init__(self, integer, width, then=None):
+        self._integer, self._left, self._then = integer, width, then or Random(0)
+
+    def getrandbits(self, width):
+        if self._left <= 0:
+            return self._then.getrandbits(width)
+        result = self._integer & (1 << width) - 1
+        self._integer >>= width
+        self._left -= width
+        return result
+
+
 @st.composite
 def successor_maps(draw, max_states=6):
     """Rows of a chain: every state has a successor; their order is random."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from offline_checks import assert_drawn, assert_private, distance, large_grid
 from strategies import (chains, CHAINS, exp_bounds, feasible_words, FOUR, grid, per_symbol,
-                        periodic_chains, relaxed, replayable_random, words)
+                        periodic_chains, relaxed, replayable_random, Tape, words)
 
 from symdp_ros import Chain, Privacy
 from symdp_ros.core import backward, kernels, reachable
@@ -243,8 +243,8 @@ def test_a_walk_goes_on_where_bits_were_missing(monkeypatch):
     """Where no choice is ever sure in 53 bits, the rest of the bits make the same law."""
     random = replayable_random()
 
-    def route(word, bits, *others):
-        kernels.sweep(word, *others[:-1])
+    def route(word, bits, edges, period, ratio, spacing, near, *others):
+        kernels.sweep(word, edges, period, ratio, spacing, *others[:-2])
         return 0, 1, 1
 
     monkeypatch.setattr(kernels, 'route', route)
@@ -292,7 +292,7 @@ def test_exponents_give_the_same_law(monkeypatch):
 @relaxed
 @given(st.data(), st.sampled_from([0.0, 2.0, 14.0]))
 def test_a_period_gives_the_same_law(data, epsilon):
-    """Weights that no walk can see are not computed: the others are the same, and so is the word."""
+    """Weights that no walk can see are not computed; the others are the same, as is the word."""
     chain = data.draw(periodic_chains())
     word = data.draw(st.lists(st.sampled_from((*chain.states, None)), min_size=1, max_size=40))
     n, seed = len(word), data.draw(st.integers(0, 2**32))
@@ -335,6 +335,106 @@ def test_a_period_needs_no_exponents(chain, length, monkeypatch):
         again = Sampler(chain, 2.0, random=Random(2))
         assert again.plan(length).period == 2
         assert again.release(word) == released
+
+
+def expander(states):
+    """Return a chain on which a walk can soon be anywhere."""
+    names = [f's{i}' for i in range(states)]
+    return Chain({a: {names[j % states] for j in (2 * i, 2 * i + 1, 3 * i + 7, i + 1)[:4 - i % 2]}
+                  for i, a in enumerate(names)}, 's0')
+
+
+@pytest.mark.parametrize('layout', ['columns'], indirect=True)
+@relaxed
+@given(st.data(), st.sampled_from([0.0, 2.0, 14.0]))
+def test_segments_abreast_give_the_same_word(data, epsilon):
+    """To the last bit of each weight: the same random bits give the same word."""
+    chain = data.draw(chains(max_states=12, complete=False))
+    word = data.draw(st.lists(st.sampled_from((*chain.states, None)), min_size=2, max_size=60))
+    n, seed = len(word), data.draw(st.integers(0, 2**32))
+    stored = Sampler(chain, epsilon, random=Random(seed))
+    plan = backward.replace(stored.plan(n), rescale_every=data.draw(st.sampled_from([1, 3, 99])))
+    assert not plan.wide and plan.period == plan.spacing == 1 <= len(stored.reachable.columns)
+    stored._plans[n] = plan
+    sampler = Sampler(chain, epsilon, random=Random(seed))
+    near = data.draw(st.integers(1, 4))
+    spacing = data.draw(st.integers(near + 2, 30))
+    rows = -(-n // spacing) + 1 + max(2, near)
+    sampler._plans[n] = abreast = backward.replace(
+        plan, spacing=spacing, near=near, shape=(rows, plan.shape[1]))
+    assert sampler.release(word) == stored.release(word)
+
+    # A walk that goes on from any position, or stops there; and each weight.
+    numbers, weights = np.array(sampler.numbers(word)), stored.weights(stored.numbers(word))
+    bits = np.frombuffer(Random(seed).randbytes(8 * n), np.uint64)
+    edges, (W, E, scale, beside) = sampler.reachable.edges, abreast.workspace(n)
+    kernels.sweep(numbers, edges, 1, plan.ratio, spacing, plan.rescale_every, False, W, E, scale)
+    walk = [numbers, bits, edges, 1, plan.ratio, spacing, near, False, W, E, scale, beside]
+    whole, part = np.empty(n, np.int64), np.empty(n, np.int64)
+    assert kernels.walk(0, 1, *walk, whole) == (n, whole[-1], 0)
+    position = data.draw(st.integers(1, n))
+    part[:position] = whole[:position]
+    kernels.walk(position, whole[position - 1], *walk, part)
+    assert part.tolist() == whole.tolist()
+    position = data.draw(st.integers(0, n - 1))
+    state = int(whole[position - 1]) if position else 1
+    successors = sampler.reachable.successors(state).tolist()
+    if len(successors) > 1:  # a point between two of them
+        row = [weights[position][s] for s in successors]
+        walk[1] = bits.copy()
+        walk[1][position] = int(row[0] / sum(row) * 2**53) << 11
+        *at, stored_row = kernels.walk(0, 1, *walk, part)
+        assert at == [position, state]
+        assert len({Fraction(W[stored_row, s]) / weights[position][s] for s in successors}) == 1
+
+    for begin in range(0, n, spacing):
+        kernels._recompute_abreast(begin, near, numbers, edges, plan.ratio, spacing, W, scale,
+                                   beside)
+        for i in range(kernels.ABREAST):
+            for ahead in range(near + 1, spacing):
+                t = begin + i * spacing + ahead
+                if t < n:
+                    some = list(weights[t - 1])
+                    row = [Fraction(x) for x in beside[ahead - near - 1, some, i]]
+                    assert len({x / weights[t - 1][s] for x, s in zip(row, some)}) == 1
+                    assert beside[ahead - near - 1, 0, i] == 0
+
+
+@pytest.mark.parametrize('length', [997, 1_000])
+@pytest.mark.parametrize('epsilon', [0.0, 2.0, 60.0])
+def test_segments_are_recomputed_abreast(monkeypatch, layout, length, epsilon):
+    """As planned where a walk can soon be anywhere, within the memory that is allowed."""
+    chain, limit, random = expander(300), 8 * 301 * 130, Random(3)
+    word = ['s0']
+    for _ in range(length - 1):  # all of it may match: the weights grow as fast as they can
+        word.append(random.choice(chain.successors(word[-1])))
+    stored = Sampler(chain, epsilon, random=Random(7))
+    assert stored.plan(length).spacing == 1
+    expected = stored.release(word)
+    monkeypatch.setattr(backward, 'STORED_BYTES', limit)
+    sampler = Sampler(chain, epsilon, random=Random(7))
+    plan = sampler.plan(length)
+    assert (plan.near > 0) == (layout == 'columns')
+    W, _, _, beside = plan.workspace(length)
+    assert W.nbytes + beside.nbytes <= limit
+    assert not plan.near or beside.ctypes.data % 32 == 0
+    assert sampler.release(word) == expected
+
+
+@pytest.mark.parametrize('layout', ['columns'], indirect=True)
+def test_points_on_boundaries_in_segments_abreast(monkeypatch, layout):
+    """Both moves are equally likely, and the 53 bits of each point are those of ½."""
+    names = [f's{i}' for i in range(300)]
+    chain = Chain({a: [names[2 * i % 300], names[(2 * i + 1) % 300]]
+                   for i, a in enumerate(names)}, 's0')
+    word, halves = ['s5'] * 1_000, sum(2**63 << 64 * i for i in range(1_000))
+    outputs = []
+    for limit in (10**9, 8 * 301 * 130):
+        monkeypatch.setattr(backward, 'STORED_BYTES', limit)
+        sampler = Sampler(chain, 0.0, random=Tape(halves, 64_000, Random(5)))
+        assert (sampler.plan(1_000).near > 0) == (limit < 10**9)
+        outputs.append(sampler.release(word))
+    assert outputs[0] == outputs[1] and chain.is_feasible(outputs[0])
 
 
 @pytest.mark.parametrize('hub', [5, 20])

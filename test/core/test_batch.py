@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from offline_checks import assert_drawn, large_grid
 from scipy.stats import binomtest
 from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, privacies, relaxed,
-                        replayable_random)
+                        replayable_random, Tape)
 
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
@@ -26,21 +26,6 @@ from symdp_ros.core.response import responses
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 for_all_policies = pytest.mark.parametrize('policy', POLICIES)
-
-
-class Tape:
-    """A `random` whose bits are those of some integer, lowest first, and then others."""
-
-    def __init__(self, integer, width, then=None):
-        self._integer, self._left, self._then = integer, width, then or Random(0)
-
-    def getrandbits(self, width):
-        if self._left <= 0:
-            return self._then.getrandbits(width)
-        result = self._integer & (1 << width) - 1
-        self._integer >>= width
-        self._left -= width
-        return result
 
 
 class Draws:

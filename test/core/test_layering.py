@@ -10,7 +10,7 @@ import symdp_ros
 from symdp_ros.core import errors
 
 PACKAGE = Path(symdp_ros.__file__).parent
-THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'yaml'}
+THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'yaml'}
 
 #: Where a file lies → the parts of this package that it may import.
 LAYERS = {'core': ('symdp_ros.core',), 'maps': ('symdp_ros.core', 'symdp_ros.maps')}

@@ -15,7 +15,8 @@ SETUP = ast.parse((ROOT / 'setup.py').read_text())
 
 #: Imported module → rosdep key.
 KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'yaml': 'python3-yaml',
-        'numba': 'python3-numba', 'rosbags': 'python3-rosbags-pip',
+        'numba': 'python3-numba', 'llvmlite': 'python3-numba',  # which brings it
+        'rosbags': 'python3-rosbags-pip',
         'cryptography': 'python3-cryptography',
         'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
