@@ -47,9 +47,9 @@ successors each, words of 1,000 symbols.
 #: Goal → why it is not met, where it is not: what was found by looking into it.
 WHY_NOT = {
     'node-loss':
-        'what is lost differs from run to run, and bare relays lose messages too: queues hold 1,000 '
-        'messages, which is 60 ms at this rate, and the sender, the node and the receiver share '
-        'the cores',
+        'what is lost differs from run to run, and bare relays lose messages too: queues hold '
+        '1,000 messages, which is 60 ms at this rate, and the sender, the node and the receiver '
+        'share the cores',
     'node-round-trip':
         'it differs from run to run by more than the goal leaves room for, as bare against bare '
         'does',

@@ -60,7 +60,8 @@ def run(options) -> int:
     if word is None:
         error = max(cell.standard_error for row in table.values() for cell in row.values())
         console.print(f'standard errors: at most {error:.3f}')
-        console.print(f"how often an adversary's best guess of the region is right (live, {_GUESSED})",
+        console.print("how often an adversary's best guess of the region is right "
+                      f'(live, {_GUESSED})',
                       _guesses(chain, options, length), sep='\n')
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))

@@ -162,7 +162,7 @@ class _Process:
 
 
 class _Observer:
-    """A ROS node that hears both topics. (Only a demo may: whoever hears `region` has the truth.)"""
+    """A ROS node that hears both topics. (Only a demo may: who hears `region` has the truth.)"""
 
     def __enter__(self):
         import rclpy

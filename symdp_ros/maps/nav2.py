@@ -44,7 +44,8 @@ def read_nav2_graph(path) -> TransitionGraph:
                 raise problem(f'the edge joins node {node}, which is not in the file')
         repeated += end in successors[start]
         successors[start][end] = None
-    return TransitionGraph({node: list(row) for node, row in successors.items()}, None, str(path), positions, repeated=repeated)
+    return TransitionGraph({node: list(row) for node, row in successors.items()}, None, str(path),
+                           positions, repeated=repeated)
 
 
 def _features(path) -> list:

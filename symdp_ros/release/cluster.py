@@ -3,9 +3,9 @@ Releasing an archive on a Dask cluster: each route is released once, whatever is
 
 The archive is cut into tasks of whole routes, by the number of rows alone: where the row groups of
 the file that is read begin may tell of its symbols. (So a task may have to read a row group from
-its beginning that another one reads too.) What passes the scheduler is the path of the archive, ranges of rows and settings,
-and of results a file's name, digest and number of rows: never a row. Workers and this process see
-the same files under the same paths, and run as the same user.
+its beginning that another one reads too.) What passes the scheduler is the path of the archive,
+ranges of rows and settings, and of results a file's name, digest and number of rows: never a row.
+Workers and this process see the same files under the same paths, and run as the same user.
 
 Every attempt at a task draws afresh, with its worker's own randomness, and writes a file under a
 fresh random name into a directory that is not to be seen. Which attempt wins is decided here, by

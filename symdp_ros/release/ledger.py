@@ -321,10 +321,10 @@ class Ledger:
         with self._errors():
             if not self._mark_agrees():
                 found.append(
-                    f'the ledger looks rolled back or replaced: {self._mark.name} tells of a charge '
-                    f'that it does not hold, and what that one released is still known to others. '
-                    'Put the right ledger back; or add what is missing to the budgets by hand, and '
-                    f'remove {self._mark.name}')
+                    f'the ledger looks rolled back or replaced: {self._mark.name} tells of a '
+                    'charge that it does not hold, and what that one released is still known to '
+                    'others. Put the right ledger back; or add what is missing to the budgets by '
+                    f'hand, and remove {self._mark.name}')
         return found
 
     def _charges(self, where, values):

@@ -94,7 +94,8 @@ class AdaptiveSubscription:
         self._subscription = self._made()
 
     def _is_set(self, policy):
-        return f'qos_overrides.{self.topic}.subscription.{policy}' in self._node._parameter_overrides
+        name = f'qos_overrides.{self.topic}.subscription.{policy}'
+        return name in self._node._parameter_overrides
 
     def _made(self):
         # Only what is set is declared: rclpy would else take what it declared first, the QoS that

@@ -4,9 +4,9 @@ The file that carries a word over a restart: the last private symbol, which is p
 Layout (64 bytes): 16 bytes magic, 32 bytes digest of the settings, 8 bytes slot, 8 bytes free.
 The slot holds the position of the symbol in the chain's states and, in its upper half, the
 complement of that, written by one call of the operating system, so that it is there whole or not
-at all, and survives the process. It is not flushed to the disk: after a power failure it may hold an older symbol.
-The word then goes on from there; that costs no privacy, as each symbol is drawn from public
-history alone, but the move across the gap may be one that the chain does not list.
+at all, and survives the process. It is not flushed to the disk: after a power failure it may hold
+an older symbol. The word then goes on from there; that costs no privacy, as each symbol is drawn
+from public history alone, but the move across the gap may be one that the chain does not list.
 """
 import fcntl
 import os
