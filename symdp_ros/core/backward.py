@@ -89,7 +89,7 @@ class SweepPlan:
         """Return arrays (W, E, scale, beside) for the kernels."""
         shape = self.spacing - self.near if self.near else 0, self.shape[1], _ABREAST
         whole = np.zeros(prod(shape) + _ABREAST)
-        aligned = -whole.ctypes.data // whole.itemsize % _ABREAST  # else it takes half as long again
+        aligned = -whole.ctypes.data // whole.itemsize % _ABREAST  # else the kernel is slower
         return (np.empty(self.shape), np.empty(self.shape if self.wide else (1, 1), np.int32),
                 np.empty(length + 1, np.int32),
                 whole[aligned:aligned + prod(shape)].reshape(shape))
