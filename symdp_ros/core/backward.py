@@ -52,6 +52,7 @@ LARGEST_RATIO = 2.0**40
 STORED_BYTES = 31_200_000  # a 25th of all W_t, for 10⁴ symbols on 10⁴ states
 
 _ABREAST = 4          # as in `core.kernels`, which only a route imports
+_NOTHING_BESIDE = np.zeros((0, 1, _ABREAST))
 _SPREAD_BITS = 1_700  # between the weights at one position, of the 2,045 that a float64 has;
 _GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
 
@@ -87,12 +88,14 @@ class SweepPlan:
 
     def workspace(self, length):
         """Return arrays (W, E, scale, beside) for the kernels."""
-        shape = self.spacing - self.near if self.near else 0, self.shape[1], _ABREAST
-        whole = np.zeros(prod(shape) + _ABREAST)
-        aligned = -whole.ctypes.data // whole.itemsize % _ABREAST  # else the kernel is slower
+        beside = _NOTHING_BESIDE
+        if self.near:
+            shape = self.spacing - self.near, self.shape[1], _ABREAST
+            whole = np.zeros(prod(shape) + _ABREAST)
+            aligned = -whole.ctypes.data // whole.itemsize % _ABREAST  # else the kernel is slower
+            beside = whole[aligned:aligned + prod(shape)].reshape(shape)
         return (np.empty(self.shape), np.empty(self.shape if self.wide else (1, 1), np.int32),
-                np.empty(length + 1, np.int32),
-                whole[aligned:aligned + prod(shape)].reshape(shape))
+                np.empty(length + 1, np.int32), beside)
 
 
 class BackwardSampler:

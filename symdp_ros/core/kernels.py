@@ -293,7 +293,8 @@ def sweep(word, edges, period, ratio, spacing, rescale_every, wide, W, E, scale)
     w_t and 1 elsewhere. scale, int32 (n+1,): the power of two by which row t was divided on top of
     what row t+1 was. Return the sum of `scale`, and the row of position 1.
     """
-    n, reach = len(word), edges[-1]
+    n = len(word)
+    offsets, targets, columns, _, reach = edges
     last = (n + spacing - 1) // spacing
     row, total_scale = last, 0
     for t in range(n, 0, -1):
@@ -311,6 +312,8 @@ def sweep(word, edges, period, ratio, spacing, rescale_every, wide, W, E, scale)
             else:
                 if period > 1:
                     _gather_class(edges, period, t, W[after], W[row])
+                elif len(columns) == 0:
+                    _gather_rows(offsets, targets, W[after], W[row], count)
                 else:
                     _gather(edges, W[after], W[row], count)
                 if t % rescale_every == 0:
@@ -392,24 +395,24 @@ def _recompute(begin, end, state, word, edges, period, ratio, wide, W, E, scale,
 
 
 @numba.njit(inline='always')
-def _choose(first, last, targets, weights, lane, bits):
+def _choose(first, last, targets, W, row, lane, bits):
     """
     Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits cannot tell for sure.
 
     The edges first…last−1 lie side by side, each as long as the weight of its target s, which is
-    weights[s, lane]. Whatever was rounded or left out moves an end by less than `margin`,
+    W[row, s, lane]. Whatever was rounded or left out moves an end by less than `margin`,
     and so do the bits not looked at. No branch depends on the bits.
     """
     total = 0.0
     for e in range(first, last):
-        total += weights[targets[e], lane]
+        total += W[row, targets[e], lane]
     point = np.float64(bits >> np.uint64(11)) * (total * 2.0**-53)
     margin = (4 * (last - first) + 8) * (total * 2.0**-53)
     below, above = point - margin, point + margin
     right = 0.0
     passed = unsure = 0
     for e in range(first, last - 1):
-        right += weights[targets[e], lane]
+        right += W[row, targets[e], lane]
         passed += right <= below
         unsure += right < above
     return first + passed if unsure == passed else -1
@@ -476,10 +479,10 @@ def walk(position, state, word, bits, edges, period, ratio, spacing, near, wide,
                 e = _choose_wide(offsets[state], offsets[state + 1], targets, W[row], E[row],
                                  bits[t - 1])
             elif seen <= t < end:
-                e = _choose(offsets[state], offsets[state + 1], targets,
-                            beside[t - begin - near - 1], i, bits[t - 1])
+                e = _choose(offsets[state], offsets[state + 1], targets, beside,
+                            t - begin - near - 1, i, bits[t - 1])
             else:
-                e = _choose(offsets[state], offsets[state + 1], targets, columns_of_W[row], 0,
+                e = _choose(offsets[state], offsets[state + 1], targets, columns_of_W, row, 0,
                             bits[t - 1])
             if e < 0:
                 if seen <= t < end:
@@ -590,14 +593,13 @@ def exponential(symbols, begins, lengths, ratios, places, bits, numbers, positio
             _sweep_lanes(n, words, targets, offsets, reach, lane_ratios, rescale_every, W)
             at[:], states[:] = 0, 1
         for t in range(n):
-            here = W[t]
             for lane in range(many):
                 i = t - n + lengths[first + lane]
                 if i != at[lane]:
                     continue
                 state = states[lane]
-                edge = _choose(offsets[state], offsets[state + 1], targets, here, lane,
-                              bits[places[first + lane] + i])
+                edge = _choose(offsets[state], offsets[state + 1], targets, W, t, lane,
+                               bits[places[first + lane] + i])
                 if edge >= 0:
                     states[lane] = targets[edge]
                     out[begins[first + lane] + i] = positions[targets[edge]]

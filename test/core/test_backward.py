@@ -204,8 +204,8 @@ def test_a_choice_is_right_or_is_not_made(data, shift, wide):
         edge = kernels._choose_wide(0, len(weights), targets, np.array([0, *weights]),
                                     np.array([0, *exponents], np.int32), shifted)
     else:
-        edge = choose(0, len(weights), targets, np.array([[0, 0], *([7, w] for w in weights)]), 1,
-                      shifted)
+        W = np.array([[[7, 7]] * (len(weights) + 1), [[0, 0], *([7, w] for w in weights)]])
+        edge = choose(0, len(weights), targets, W, 1, 1, shifted)
     if edge >= 0:
         assert ends[edge] <= bits * ends[-1] / 2**53
         assert (bits + 1) * ends[-1] / 2**53 <= ends[edge + 1]
