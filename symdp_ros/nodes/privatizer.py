@@ -80,8 +80,10 @@ class Privatizer(ManagedNode):
         privacy = privacy_of(settings)
         self._check_sampling(chain)
         self._message_type = message_class(settings['message_type'])
-        self._read = region_reader(self._message_type, settings['field'], chain.states,
-                                   settings['symbol_map'], settings['no_region'])
+        reader = region_reader(self._message_type, settings['field'], chain.states,
+                               settings['symbol_map'], settings['no_region'])
+        self._reads_serialized = reader.read_serialized is not None
+        self._read = reader.read_serialized or reader.read
         output_type = message_class(settings['output_type'])
         self._write = region_writer(output_type, chain.states, settings['symbol_map'])
         self._mechanism = OnlineMechanism(chain, privacy, policy=settings['policy'],
@@ -115,7 +117,8 @@ class Privatizer(ManagedNode):
         if sampling == 'period':
             self._tick_timer = self.create_timer(self.settings['period'], self._tick)
         self._subscription = AdaptiveSubscription(self, self._message_type, 'region', on_message,
-                                                  depth=_QUEUE, latched=latched)
+                                                  depth=_QUEUE, latched=latched,
+                                                  serialized=self._reads_serialized)
         self.get_logger().info('active')
 
     def deactivate(self):

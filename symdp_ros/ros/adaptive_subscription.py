@@ -53,14 +53,16 @@ class AdaptiveSubscription:
     by parameters stays as it is set.
     """
 
-    def __init__(self, node, message_type, topic: str, callback, *, depth: int, latched: bool):
+    def __init__(self, node, message_type, topic: str, callback, *, depth: int, latched: bool,
+                 serialized: bool = False):
         """
         :param callback: called with each message.
         :param latched: whether to ask for what was published before.
+        :param serialized: whether to call with the messages' bytes.
         """
         self._node, self._message_type, self._callback = node, message_type, callback
         self.topic = node.resolve_topic_name(topic)
-        self._depth, self._latched = depth, latched
+        self._depth, self._latched, self._serialized = depth, latched, serialized
         self._subscription = None
         self._look = node.create_timer(_LOOK_AGAIN, self._subscribe_if_heard,
                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -102,7 +104,7 @@ class AdaptiveSubscription:
         # suited then, for an override of what suits now.
         set_kinds = [kind for kind in OVERRIDABLE if self._is_set(kind.name.lower())]
         return self._node.create_subscription(
-            self._message_type, self.topic, self._callback, self._profile,
+            self._message_type, self.topic, self._callback, self._profile, raw=self._serialized,
             qos_overriding_options=QoSOverridingOptions(set_kinds),
             event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_incompatible))
 

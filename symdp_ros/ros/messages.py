@@ -7,8 +7,9 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from typing import NamedTuple
 
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
@@ -19,6 +20,7 @@ _INTEGERS = {  # type → smallest and largest value
     **{f'uint{bits}': (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
     **{f'int{bits}': (-2**(bits - 1), 2**(bits - 1) - 1) for bits in (8, 16, 32, 64)}}
 _INTEGER = re.compile(r'0|-?[1-9]\d{0,19}', re.ASCII)
+_CDR_LITTLE_ENDIAN = b'\0\1'
 _DISCRETE = {'string', 'wstring', 'boolean', 'octet', *_INTEGERS}
 
 
@@ -48,10 +50,19 @@ def full_name(message_type) -> str:
     return f'{message_type.__module__.split(".")[0]}/msg/{message_type.__name__}'
 
 
+class RegionReader(NamedTuple):
+    """Functions to the state that a message names."""
+
+    read: Callable[[object], str | None]
+    #: The same of a serialized message, where it is a text alone: to make a message of it would
+    #: be a fifth of what a node does.
+    read_serialized: Callable[[bytes], str | None] | None
+
+
 def region_reader(message_type, field: str, states: Iterable[str], symbol_map: Iterable[str] = (),
-                  no_region: Iterable[str] = ()) -> Callable[[object], str | None]:
+                  no_region: Iterable[str] = ()) -> RegionReader:
     """
-    Return a function from a message to the state it names; None where it names none.
+    Return what reads the state that a message names; None where it names none.
 
     :param field: dotted path to a string, integer or boolean; an [index] picks one of a list.
     :param symbol_map: 'value=state' items; a value that is not listed stands for itself.
@@ -77,7 +88,23 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
             return None
         return table.get(value if type(value) is str else _as_symbol(value))
 
-    return read
+    if message_type.get_fields_and_field_types() != {field: 'string'}:
+        return RegionReader(read, None)
+    # After four bytes of header: the length of the text with a NUL at its end, then both.
+    serialized_table = {}
+    for value, state in table.items():
+        text = value.encode(errors='surrogatepass') + b'\0'
+        serialized_table[len(text).to_bytes(4, 'little') + text] = state
+
+    def read_serialized(data):
+        if data[:2] != _CDR_LITTLE_ENDIAN:
+            try:
+                return read(deserialize_message(data, message_type))
+            except Exception:  # whatever a middleware raises: what cannot be read names no region
+                return None
+        return serialized_table.get(data[4:8 + int.from_bytes(data[4:8], 'little')])
+
+    return RegionReader(read, read_serialized)
 
 
 def region_writer(message_type, states: Iterable[str],

@@ -2,8 +2,10 @@
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from harness import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
 from rclpy.parameter import Parameter
-from rclpy.serialization import deserialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Bool, Byte, Char, Int8, Int64MultiArray, String, UInt8, UInt8MultiArray
 
 from symdp_ros import ConfigurationError
@@ -79,18 +81,46 @@ def test_no_field_paths(kind, path):
     (String(data='dock'), 'dock'), (UInt8(data=4), '4'), (Int8(data=-4), '-4'),
     (Bool(data=True), 'true'), (Byte(data=b'\x07'), '7'), (Char(data=9), '9')])
 def test_values_are_compared_as_strings(message, symbol):
-    read = region_reader(type(message), 'data', ['other', symbol])
+    read = region_reader(type(message), 'data', ['other', symbol]).read
     assert read(message) == symbol
 
 
 def test_reading_a_region():
-    read = region_reader(String, 'data', ['dock', 'hall'], ['D=dock', '=hall'[1:] + '=hall'],
-                         ['none', ''])
+    read, _ = region_reader(String, 'data', ['dock', 'hall'], ['D=dock', '=hall'[1:] + '=hall'],
+                            ['none', ''])
     values = ['dock', 'D', 'hall', 'none', '', 'unheard of', 'd']
     assert [read(String(data=v)) for v in values] == ['dock', 'dock', 'hall', *[None] * 4]
-    read = region_reader(Int64MultiArray, 'data[3]', ['5'])
+    read, read_serialized = region_reader(Int64MultiArray, 'data[3]', ['5'])
+    assert read_serialized is None
     assert [read(Int64MultiArray(data=d)) for d in ([], [1, 2, 3], [0, 0, 0, 5])] == [
         None, None, '5']
+
+
+texts = st.text(st.characters(codec='utf-8', exclude_characters='\0'))
+
+
+@given(st.lists(texts.filter(bool), min_size=1, unique=True), texts, st.booleans())
+def test_reading_a_region_from_bytes(states, other, padded):
+    read, read_serialized = region_reader(String, 'data', states, [f'other={states[0]}'], [])
+    for value in [*states, 'other', other, other + ' ', '']:
+        message = String(data=value)
+        data = serialize_message(message) + bytes(3 * padded)
+        assert read_serialized(data) == read(message)
+        length = data[4:8][::-1]
+        assert read_serialized(b'\0\0\0\0' + length + data[8:]) == read(message)  # big-endian
+
+
+def test_a_state_that_is_no_text_of_a_message():
+    read_serialized = region_reader(String, 'data', ['\ud800', 'dock']).read_serialized
+    assert read_serialized(serialize_message(String(data='dock'))) == 'dock'
+
+
+@pytest.mark.parametrize('data', [
+    b'', b'\0', b'\0\1', b'\0\1\0\0', b'\0\1\0\0\5', b'\0\1\0\0\0\0\0\0', b'\0\1\0\0\0\0\0\0dock',
+    b'\0\1\0\0\xff\xff\xff\xffdock', b'\0\0\0\0\xff\xff\xff\xffdock\0', b'\0\0\0\0', b'\7\7\7\7\1\0\0\0',
+    b'\0\1\0\0\5\0\0\0d\xffck\0'])
+def test_bytes_that_are_no_message_name_no_region(data):
+    assert region_reader(String, 'data', ['dock']).read_serialized(data) is None
 
 
 @pytest.mark.parametrize('items', [['x'], ['x='], ['=dock'], ['1=cellar'], ['1=dock', '1=hall']])
