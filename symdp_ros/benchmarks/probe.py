@@ -18,6 +18,7 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
 _PATIENCE = 20.0  # seconds for what should take a moment
+_REPAIR = 4.0     # what was lost on the way is sent again after a heartbeat: every 3 s, or sooner
 
 
 class Probe:
@@ -97,7 +98,8 @@ class Probe:
         received, before = self._received, self._received[name]
         while received[name] < before + count:
             now = received[name]
-            self._spin_until(lambda: received[name] > now, 1.0 if now > before else _PATIENCE)
+            self._spin_until(lambda: received[name] > now,
+                             _REPAIR if now > before else _PATIENCE)
             if received[name] == now:
                 break
         return received[name] - before

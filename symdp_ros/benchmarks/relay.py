@@ -23,7 +23,7 @@ def main():
     publisher = node.create_publisher(
         String, 'private_region',
         QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL))
-    node.create_subscription(String, 'region', publisher.publish, QoSProfile(depth=1000))
+    node.create_subscription(String, 'region', publisher.publish, QoSProfile(depth=16_000))
     try:
         if not events:
             rclpy.spin(node)

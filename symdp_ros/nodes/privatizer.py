@@ -46,7 +46,8 @@ _PROTECTS = {
     'period': 'sampling: period: one symbol every {period:g} s, whatever comes in. The times tell '
               'nothing; one change of {period:g} s costs ε/k',
 }
-_QUEUE = 1000  # messages kept for a slow reader: the most a burst may hold
+_INCOMING = 16_000  # messages that wait while one that was lost on the way is sent again
+_QUEUE = 1000       # messages kept for a slow reader, or one that comes late
 
 
 class Privatizer(ManagedNode):
@@ -117,7 +118,7 @@ class Privatizer(ManagedNode):
         if sampling == 'period':
             self._tick_timer = self.create_timer(self.settings['period'], self._tick)
         self._subscription = AdaptiveSubscription(self, self._message_type, 'region', on_message,
-                                                  depth=_QUEUE, latched=latched,
+                                                  depth=_INCOMING, latched=latched,
                                                   serialized=self._reads_serialized)
         self.get_logger().info('active')
 
