@@ -55,6 +55,9 @@ WHY_NOT = {
         'at this rate (keeping 16,000 would cost four times the processor time at every message)',
     'node-round-trip': _AS_BARE,
     'node-service-time': _AS_BARE,
+    'node-start':
+        'some starts take a quarter of a second longer until the other process is discovered, of '
+        'the bare relay as of `privatizer`, and in some runs these are more than half',
     'matvecs-10000-10000':
         'within 1/25 of the memory nearly every position is computed twice, once on the way back '
         'and once on the way forth; on a random graph the states that a walk can still reach are '
