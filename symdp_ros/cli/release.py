@@ -58,7 +58,7 @@ def add_parser(commands) -> None:
     reading.add_argument('--message-type', metavar='TYPE', help='default: the recorded one')
     reading.add_argument('--field', default='data', help='dotted path; default: data')
     reading.add_argument('--stamp-key', default='stamp', help='CSV column or JSON key')
-    reading.add_argument('--symbol-key', default='symbol', 
+    reading.add_argument('--symbol-key', default='symbol',
                          help='column or JSON key; a value that is no state counts as unknown')
     reading.add_argument('--symbol-map', metavar='VALUE=STATE', action='append', default=[],
                          help='may be given several times')

@@ -161,7 +161,7 @@ class BackwardSampler:
         """
         n = len(word)
         plan = self.plan(n)
-        plan = replace(plan, spacing=1, shape=(n + 1, plan.shape[1]))
+        plan = replace(plan, spacing=1, near=0, shape=(n + 1, plan.shape[1]))
         W, E, _, _ = self._swept(word, plan)
         states = [self._chain.reached_in(t, plan.period) for t in range(1, n + 1)]
         return [dict(zip(some.tolist(), map(Fraction, as_integers(

@@ -312,7 +312,7 @@ def sweep(word, edges, period, ratio, spacing, rescale_every, wide, W, E, scale)
             else:
                 if period > 1:
                     _gather_class(edges, period, t, W[after], W[row])
-                elif len(columns) == 0:
+                elif len(columns) == 0:  # on small chains, to hand on a tuple would take as long
                     _gather_rows(offsets, targets, W[after], W[row], count)
                 else:
                     _gather(edges, W[after], W[row], count)

@@ -366,6 +366,7 @@ def test_segments_abreast_give_the_same_word(data, epsilon):
 
     # A walk that goes on from any position, or stops there; and each weight.
     numbers, weights = np.array(sampler.numbers(word)), stored.weights(stored.numbers(word))
+    assert sampler.weights(sampler.numbers(word)) == weights
     bits = np.frombuffer(Random(seed).randbytes(8 * n), np.uint64)
     edges, (W, E, scale, beside) = sampler.reachable.edges, abreast.workspace(n)
     kernels.sweep(numbers, edges, 1, plan.ratio, spacing, plan.rescale_every, False, W, E, scale)
@@ -416,6 +417,7 @@ def test_segments_are_recomputed_abreast(monkeypatch, layout, length, epsilon):
     plan = sampler.plan(length)
     assert (plan.near > 0) == (layout == 'columns')
     W, _, _, beside = plan.workspace(length)
+    assert beside.shape[2] == kernels.ABREAST
     assert W.nbytes + beside.nbytes <= limit
     assert not plan.near or beside.ctypes.data % 32 == 0
     assert sampler.release(word) == expected
