@@ -41,11 +41,14 @@ def wait_until(condition, what, spin=lambda: time.sleep(0.02)):
 _claimed = []  # sockets, held until this process ends
 
 
-def free_domain() -> int:
+def free_domain(keep: list | None = None) -> int:
     """
     Return a ROS domain that no other test of this machine uses, whoever runs it.
 
     Below 102: the ports of higher domains may be taken by ordinary connections.
+
+    :param keep: the socket that claims the domain is appended: close it to give the domain back.
+        Without it, the claim lasts until this process ends, or has claimed three more.
     """
     for domain in random.SystemRandom().sample(range(1, 102), 101):
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -54,8 +57,8 @@ def free_domain() -> int:
         except OSError:
             claim.close()
             continue
-        _claimed.append(claim)
-        while len(_claimed) > 20:  # those of tests long ended
+        (_claimed if keep is None else keep).append(claim)
+        while len(_claimed) > 3:  # those of tests long ended
             _claimed.pop(0).close()
         return domain
     raise AssertionError('all ROS domains are in use by other tests')
@@ -124,7 +127,8 @@ class World:
 
     def __init__(self, directory: Path):
         self.directory = directory
-        self.domain = free_domain()
+        self._claim = []
+        self.domain = free_domain(self._claim)
         self.context = Context()
         rclpy.init(context=self.context, domain_id=self.domain)
         self.node = rclpy.create_node('observer', context=self.context)
@@ -203,6 +207,7 @@ class World:
         self._executor.remove_node(self.node)
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
+        self._claim.pop().close()
 
 
 @contextmanager
