@@ -5,8 +5,11 @@ import sys
 
 from symdp_ros import SymdpError, __version__
 from symdp_ros.cli import automaton, calibrate, check, demo, ledger, release
+from symdp_ros.core.printable import printable
 
 COMMANDS = (check, calibrate, demo, release, ledger, automaton)
+
+_LONGEST_LINE = 2000  # characters of an error, which may quote what stands in a file
 
 
 def main(arguments=None) -> int:
@@ -21,7 +24,8 @@ def main(arguments=None) -> int:
     try:
         return options.run(options)
     except SymdpError as error:
-        print(f'symdp {options.command}: {error}', file=sys.stderr)
+        text = '\n'.join(printable(line, _LONGEST_LINE) for line in str(error).split('\n'))
+        print(f'symdp {options.command}: {text}', file=sys.stderr)
         return 1
     except BrokenPipeError:
         # The reader of a pipe is gone (`symdp check … | head`): nothing more to say.

@@ -184,7 +184,7 @@ def _archive_release(options, chain, output):
 
 
 def _logs(names):
-    """Return the logs that the arguments name, and what was skipped as still being recorded."""
+    """Return the logs that the arguments name, and those that were skipped."""
     from symdp_ros.logs import LogFile, list_logs
 
     logs, skipped = [], []
@@ -235,8 +235,8 @@ def _print(report, options, spent):
     for outcome in report.outcomes:
         table.add_row(outcome.log_id, '' if outcome.length is None else str(outcome.length),
                       outcome.kind, outcome.reason or ', '.join(p.name for p in outcome.files))
-    for name, reason in report.skipped:
-        table.add_row(name, '', 'skipped', reason)
+    for log in report.skipped:
+        table.add_row(log.name, '', 'skipped', log.reason)
     console = Console(highlight=False, markup=False)
     console.print(table)
     console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = {options.adjacency} for '

@@ -15,6 +15,10 @@ Each message says what is wrong, where, and what to do. None of them carries a s
 symbol or its position: `UnknownSymbolError` takes no arguments for that reason.
 """
 
+from symdp_ros.core.printable import printable
+
+_LONGEST = 1000  # characters of what a LogError quotes
+
 
 class SymdpError(Exception):
     """Base class of all errors of this package."""
@@ -58,13 +62,15 @@ class LogError(SymdpError):
     A log cannot be read or written: `path` is which, `reason` is why and what to do.
 
     Neither carries a symbol, a stamp or a line of the log, and no other exception hangs on it
-    as its cause or context: it may be printed and logged.
+    as its cause or context: it may be printed and logged. `reason` and the text of the error are
+    as `printable` makes them, whatever names of files, topics and types they quote.
     """
 
     def __init__(self, reason, *, path=None):
-        super().__init__(reason if path is None else f'{path}: {reason}')
         self.path = path
-        self.reason = reason
+        self.reason = printable(reason, _LONGEST)
+        super().__init__(self.reason if path is None else
+                         f'{printable(path, _LONGEST)}: {self.reason}')
 
 
 class BudgetError(SymdpError):

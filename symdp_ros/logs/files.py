@@ -5,9 +5,11 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.printable import printable
 from symdp_ros.logs import csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
 
 FORMATS = ('sqlite3', 'mcap', 'csv', 'jsonl')
@@ -15,6 +17,19 @@ _TEXT = {'.csv': csv_log, '.jsonl': jsonl}
 _BAG_FILES = tuple(suffix for suffix, _ in rosbag.STORAGES.values())
 _RELEASED = '.private'  # marks what this package wrote, so that it is never read as a log
 _TEMPORARY = ('.tmp', '.part', '.partial', '.swp', '.bak', '~')
+
+
+class LogState(Enum):
+    """
+    What can be said of a log without reading it.
+
+    READY: it can be read. RECORDING: it is still being written; wait. UNUSABLE: waiting does not
+    help, somebody has to act.
+    """
+
+    READY = 'ready'
+    RECORDING = 'still being recorded'
+    UNUSABLE = 'unusable'
 
 
 @dataclass(frozen=True)
@@ -26,18 +41,33 @@ class LogFile:
 
 
 @dataclass(frozen=True)
+class SkippedLog:
+    """
+    A log that is not to be read, and why.
+
+    :param name: its file name, as `printable` shows it.
+    :param state: RECORDING or UNUSABLE.
+    """
+
+    name: str
+    state: LogState
+    reason: str
+
+
+@dataclass(frozen=True)
 class LogListing:
-    """The logs of a directory by name, and those that were skipped: (name, reason)."""
+    """The logs of a directory by name, and those that were skipped."""
 
     logs: tuple[LogFile, ...]
-    skipped: tuple[tuple[str, str], ...]
+    skipped: tuple[SkippedLog, ...]
 
 
 def list_logs(directory) -> LogListing:
     """
     Return the logs of a directory: recordings, bare .db3 and .mcap files, .csv and .jsonl.
 
-    Skipped, and listed as such, is what is still being written: a directory of storage files
+    Skipped as unusable is what cannot be opened, or whose name cannot be printed. Skipped as
+    still being recorded is what is being written: a directory of storage files
     without metadata.yaml, which a recorder writes when it ends; an SQLite file with a non-empty
     -wal or -journal beside it; a bare MCAP file without its end mark. (Where metadata.yaml is
     there, a missing end mark means that the file is cut off: it is listed, and `read_log` says
@@ -64,15 +94,16 @@ def list_logs(directory) -> LogListing:
         if name.startswith('.') or name.endswith(_TEMPORARY) or f'{_RELEASED}.' in f'{name}.':
             continue
         try:
-            is_log, reason = _examined(path)
+            state, reason = _examined(path)
         except OSError as error:
-            is_log, reason = True, f'it cannot be opened: {error.strerror}'
-        if is_log and reason is None and not name.isprintable():
+            state, reason = LogState.UNUSABLE, f'it cannot be opened: {error.strerror}'
+        if state is not None and not name.isprintable():
+            state = LogState.UNUSABLE
             reason = 'its name holds characters that cannot be printed: rename it'
-        if is_log and reason is not None:
-            skipped.append((name, reason))
-        elif is_log:
+        if state is LogState.READY:
             logs.append(LogFile(name, path))
+        elif state is not None:
+            skipped.append(SkippedLog(printable(name), state, reason))
     return LogListing(tuple(logs), tuple(skipped))
 
 
@@ -175,23 +206,25 @@ def release_name(name: str, format: str) -> str:
 
 
 def _examined(path):
-    """Return whether a path is a log, and why it should be skipped, or None."""
+    """Return the state of a log, or None where a path is no log, and the reason for it."""
     if path.is_dir():
         names = os.listdir(path)
         files = [path / name for name in names
                  if name.removesuffix('.zstd').endswith(_BAG_FILES)]
         if rosbag.METADATA not in names:
-            return bool(files), f'it is still being recorded: there is no {rosbag.METADATA} yet'
+            return (LogState.RECORDING if files else None,
+                    f'it is still being recorded: there is no {rosbag.METADATA} yet')
         if any(sqlite3_file.is_open(file) for file in files):
-            return True, 'it is still being recorded: a journal lies beside its files'
-        return True, None
+            return (LogState.RECORDING,
+                    'it is still being recorded: a journal lies beside its files')
+        return LogState.READY, ''
     if not path.is_file():
-        return False, None
+        return None, ''
     if path.suffix == '.db3' and sqlite3_file.is_open(path):
-        return True, 'it is still being recorded: a journal lies beside it'
+        return LogState.RECORDING, 'it is still being recorded: a journal lies beside it'
     if path.suffix == '.mcap' and not mcap_file.is_whole(path):
-        return True, 'it is still being recorded: it has no end mark yet'
-    return path.suffix in _TEXT or path.suffix in _BAG_FILES, None
+        return LogState.RECORDING, 'it is still being recorded: it has no end mark yet'
+    return LogState.READY if path.suffix in (*_TEXT, *_BAG_FILES) else None, ''
 
 
 def _read(path, topic, message_type, field, stamp_key, symbol_key):

@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -30,7 +30,8 @@ from symdp_ros.core.errors import BudgetError, ConfigurationError, LogError, Sym
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.symbols import parse_symbol_map
-from symdp_ros.logs import LogFile, list_logs, read_log, release_name, sample, write_log
+from symdp_ros.logs import (LogFile, LogState, SkippedLog, list_logs, read_log, release_name,
+                            sample, write_log)
 from symdp_ros.logs.files import remove
 from symdp_ros.release.ledger import Charge, Ledger, LedgerFile
 
@@ -38,7 +39,6 @@ _STAGING = '.staging-'
 _LOCK = '.symdp_ros.lock'
 _PATIENCE = 10.0  # seconds to wait for another process that is starting
 _SUFFIXES = ('.csv', '.jsonl', '.db3', '.mcap')
-_STILL_RECORDED = 'still being recorded'
 _JUDGED = 200  # symbols
 _PART_BYTES = 1 << 20
 KINDS = ('released', 'already released', 'refused', 'failed')
@@ -140,10 +140,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Report:
-    """What became of many logs; `stopped`: there were more, and a stop was asked for."""
+    """
+    What became of many logs; `skipped`: those still being recorded; `stopped`: there were more,
+    and a stop was asked for.
+    """
 
     outcomes: tuple[Outcome, ...]
-    skipped: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[SkippedLog, ...] = ()
     stopped: bool = False
 
     @property
@@ -170,7 +173,7 @@ class Report:
         parts = [f'{counts[kind]} {text}{detail(kind)}'
                  for kind, text in zip(KINDS, texts, strict=True)]
         if self.skipped:
-            parts.append(f'{len(self.skipped)} still being recorded')
+            parts.append(f'{len(self.skipped)} {LogState.RECORDING.value}')
         if self.stopped:
             parts.append('stopped before the rest')
         return ', '.join(parts)
@@ -238,23 +241,27 @@ class Releaser:
         :raises LogError: the directory cannot be read.
         """
         listing = list_logs(log_dir)
-        waiting = tuple(skipped for skipped in listing.skipped if _STILL_RECORDED in skipped[1])
-        unusable = tuple(Outcome(name, 'failed', reason=reason)
-                         for name, reason in listing.skipped if _STILL_RECORDED not in reason)
-        report = self.release_all(listing.logs, stop, tell, skipped=waiting)
-        return replace(report, outcomes=unusable + report.outcomes)
+        return self.release_all(listing.logs, stop, tell, listing.skipped)
 
     def release_all(self, logs: Iterable[LogFile], stop=lambda: False,
-                    tell=lambda outcome: None, skipped=()) -> Report:
-        """Release some logs; parameters as in `release_directory`."""
-        outcomes = []
+                    tell=lambda outcome: None, skipped: Iterable[SkippedLog] = ()) -> Report:
+        """
+        Release some logs; parameters as in `release_directory`.
+
+        :param skipped: logs that were listed beside them; those that are unusable have failed.
+        """
+        recording = tuple(log for log in skipped if log.state is LogState.RECORDING)
+        outcomes = [Outcome(log.name, 'failed', reason=log.reason) for log in skipped
+                    if log.state is LogState.UNUSABLE]
+        for outcome in outcomes:
+            tell(outcome)
         for log in logs:
             outcome = None if stop() else self.release(log, stop)
             if outcome is None:
-                return Report(tuple(outcomes), skipped, stopped=True)
+                return Report(tuple(outcomes), recording, stopped=True)
             outcomes.append(outcome)
             tell(outcome)
-        return Report(tuple(outcomes), skipped)
+        return Report(tuple(outcomes), recording)
 
     def release(self, log: LogFile, stop=lambda: False) -> Outcome | None:
         """

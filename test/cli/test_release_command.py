@@ -56,6 +56,24 @@ def test_release_with_a_ledger(place):
     assert run.returncode == 1 and '1 released, 0 already released, 1 refused' in run.stdout
 
 
+def test_a_log_whose_name_cannot_be_printed_has_failed(place):
+    (place / 'logs' / 'a\u202e\x1b[2J\nb.csv').write_text('')
+    (place / 'logs' / os.fsdecode(b'c\xff.csv')).write_text('')
+    run = release(place)
+    assert run.returncode == 1
+    assert '2 released' in run.stdout and '2 failed' in run.stdout
+    assert 'still being recorded' not in run.stdout
+    assert r'a\u202e\x1b[2J\nb.csv' in run.stdout and r'c\xff.csv' in run.stdout
+    assert all(line.isprintable() for line in run.stdout.splitlines())
+
+
+def test_a_log_still_being_recorded_is_skipped(place):
+    (place / 'logs' / 'live').mkdir()
+    (place / 'logs' / 'live' / 'live_0.mcap').write_bytes(b'')
+    run = release(place)
+    assert run.returncode == 0 and '1 still being recorded' in run.stdout
+
+
 def test_release_without_a_ledger(place):
     for mechanism in ('exponential', 'permute_and_flip', 'causal'):
         assert release(place, '--mechanism', mechanism, '--keep-names').returncode == 0

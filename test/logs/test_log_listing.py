@@ -1,11 +1,12 @@
 """The logs of a directory."""
 import ast
+import os
 from pathlib import Path
 
 import pytest
 
 from symdp_ros import logs
-from symdp_ros.logs import LogError, list_logs, read_log, write_log
+from symdp_ros.logs import LogError, LogState, list_logs, read_log, write_log
 
 WORD = ['dock', 'aisle_1']
 
@@ -51,9 +52,10 @@ def test_what_is_still_being_written(tmp_path):
     (tmp_path / 'bare.mcap').write_bytes(b'\x89MCAP0\r\n')
     listing = list_logs(tmp_path)
     assert [log.id for log in listing.logs] == ['done_mcap', 'done_sqlite3']
-    assert [name for name, _ in listing.skipped] == ['bare.db3', 'bare.mcap', 'begun_mcap',
+    assert [log.name for log in listing.skipped] == ['bare.db3', 'bare.mcap', 'begun_mcap',
                                                      'begun_sqlite3', 'split']
-    assert all('still being recorded' in reason for _, reason in listing.skipped)
+    assert {log.state for log in listing.skipped} == {LogState.RECORDING}
+    assert all('still being recorded' in log.reason for log in listing.skipped)
 
 
 def test_an_empty_journal_is_none(tmp_path):
@@ -71,10 +73,29 @@ def test_a_recording_cut_off_is_listed_and_says_so(tmp_path):
         read_log(log.path, topic='private_region')
 
 
-def test_names_that_would_break_a_line(tmp_path):
-    (tmp_path / 'a\nb.csv').write_text('')
+@pytest.mark.parametrize('name, shown', [
+    (b'a\nb.csv', r'a\nb.csv'), (b'\x1b[2Ja.csv', r'\x1b[2Ja.csv'), (b'\xff.csv', r'\xff.csv'),
+    ('\u202evsc.csv'.encode(), r'\u202evsc.csv'), ('a\u2028b.jsonl'.encode(), r'a\u2028b.jsonl')])
+def test_names_that_cannot_be_printed(tmp_path, name, shown):
+    with open(os.fsencode(tmp_path) + b'/' + name, 'w') as file:
+        file.write('stamp,symbol\n1.0,dock\n')
     listing = list_logs(tmp_path)
-    assert listing.logs == () and 'rename it' in listing.skipped[0][1]
+    skipped, = listing.skipped
+    assert listing.logs == () and skipped.name == shown and 'rename it' in skipped.reason
+    assert skipped.state is LogState.UNUSABLE
+
+
+def test_a_backslash_is_a_character_like_any_other(tmp_path):
+    folder = tmp_path / r'a\b'
+    folder.mkdir()
+    for form in ('csv', 'sqlite3', 'mcap'):
+        write_log(folder / (rf'c\d.{form}'), WORD, format=form)
+    write_log(folder / r'e\n', WORD, format='sqlite3')
+    listing = list_logs(folder)
+    assert listing.skipped == ()
+    assert [log.id for log in listing.logs] == [r'c\d.csv', r'c\d.mcap', r'c\d.sqlite3', r'e\n']
+    for log in listing.logs:
+        assert [value for _, value in read_log(log.path, topic='private_region')] == WORD
 
 
 def test_directories_that_cannot_be_listed(tmp_path):
@@ -97,3 +118,13 @@ def test_no_ros_is_imported():
             elif isinstance(node, ast.ImportFrom):
                 imported.add(node.module.split('.')[0])
     assert not {name for name in imported if name.startswith('rclpy') or name.endswith('_msgs')}
+
+
+def test_errors_quote_names_as_they_can_be_printed(tmp_path):
+    with pytest.raises(LogError) as caught:
+        read_log(tmp_path / 'a\x1b[2J\nb.csv')
+    assert caught.value.path.name == 'a\x1b[2J\nb.csv'
+    assert str(caught.value) == rf'{tmp_path}/a\x1b[2J\nb.csv: there is no such file'
+    with pytest.raises(LogError) as caught:
+        read_log(f'{tmp_path}/{"d/" * 1500}a.csv')
+    assert len(str(caught.value)) < 1500

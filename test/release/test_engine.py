@@ -193,6 +193,16 @@ def test_logs_still_being_recorded_are_skipped(place):
     assert report.ok and report.outcomes == () and 'still being recorded' in str(report)
 
 
+def test_a_log_whose_name_cannot_be_printed_has_failed(place):
+    place.log('fine.csv')
+    (place.logs / os.fsdecode(b'still being recorded\xff\n.csv')).write_text('')
+    report = place.release()
+    assert not report.ok and report.skipped == ()
+    assert [(outcome.log_id, outcome.kind) for outcome in report.outcomes] == [
+        (r'still being recorded\xff\n.csv', 'failed'), ('fine.csv', 'released')]
+    assert '1 failed' in str(report) and str(report).isprintable()
+
+
 def test_it_stops_between_logs(place):
     for name in ('a.csv', 'b.csv', 'c.csv'):
         place.log(name)

@@ -1,4 +1,5 @@
 """The node `log_release` in a process of its own; live words on the same ledger."""
+import os
 import re
 import signal
 
@@ -71,6 +72,20 @@ def test_release_and_status(world, place, chain_file):
     assert call(world, 'status').message == (
         'r1 has spent ε = 3 of 3; logs released: 3; no release is running')
     assert run.stop() == 0 and 'secret_place' not in run.log
+
+
+def test_names_that_cannot_be_printed(world, place, chain_file):
+    write_log(place / 'logs' / 'a.csv', list('abbc'), format='csv')
+    for name in (b'b\xff.csv', 'c\u202e\x1b[2J.csv'.encode(), b'd\n.csv'):
+        (place / 'logs' / os.fsdecode(name)).write_text('')
+    run = start(world, place, chain_file)
+    for _ in range(2):  # the node lives on
+        answer = call(world)
+        assert not answer.success and answer.message.isprintable()
+        assert r'3 failed (b\xff.csv: its name holds' in answer.message
+    for name in (r'b\xff.csv', r'c\u202e\x1b[2J.csv', r'd\n.csv'):
+        assert name in run.log
+    assert run.stop() == 0
 
 
 @pytest.mark.parametrize('name, form', [
