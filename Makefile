@@ -9,6 +9,8 @@ DURATION ?= 20
 EPSILON ?= 2.0
 MAP ?= config/depot.geojson
 JOBS ?= 2
+MINUTES ?= 10
+ROUNDS ?= 100
 
 SOURCED := $(if $(ROS_DISTRO),$(shell $(PYTHON) -c 'import rclpy; print("yes")' 2>/dev/null))
 ifeq ($(SOURCED),yes)
@@ -23,13 +25,16 @@ unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMP
 endif
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 
-.PHONY: help setup demo test experiments tables bench clean
+.PHONY: help setup demo test fuzz kill soak experiments tables bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo   a simulated robot, made private, in a terminal'
 	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson)'
 	@echo 'make test   every test'
+	@echo 'make fuzz   the fuzzers for as long as one likes (MINUTES=10)'
+	@echo 'make kill   the kill tests as often as one likes (ROUNDS=100)'
+	@echo 'make soak   the nodes under load: loss, memory, processor time (MINUTES=10)'
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
 	@echo 'make experiments, make tables'
 	@echo '            the numbers and figures of docs/'
@@ -48,6 +53,28 @@ demo: setup
 
 test: setup
 	$(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal $(TEST_OPTIONS)
+
+# The tests of each file share the time, and append what they tried to a table in Markdown.
+FUZZERS = $(sort $(wildcard test/*/test_fuzz_*.py))
+KILLS = $(sort $(wildcard test/*/test_kill*.py))
+SOAKS = $(sort $(wildcard test/*/test_soak*.py))
+FIGURES = build/figures.md
+LONG_RUN = mkdir -p build && printf '| test | tried | result |\n|---|---|---|\n' > $(FIGURES); \
+    export SYMDP_FIGURES=$(CURDIR)/$(FIGURES); $(VENV)/bin/python -m pytest
+PRINT_FIGURES = status=$$?; cat $(FIGURES); exit $$status
+
+fuzz: setup
+	tests=$$($(VENV)/bin/python -m pytest --collect-only -q $(FUZZERS) $(TEST_OPTIONS) | grep -c ::); \
+	export SYMDP_FUZZ_SECONDS=$$((60 * $(MINUTES) * $(JOBS) / tests)); \
+	$(LONG_RUN) -n $(JOBS) --dist worksteal $(FUZZERS) $(TEST_OPTIONS); $(PRINT_FIGURES)
+
+kill: setup
+	export SYMDP_KILL_ROUNDS=$(ROUNDS); \
+	$(LONG_RUN) -n $(JOBS) --dist worksteal $(KILLS) $(TEST_OPTIONS); $(PRINT_FIGURES)
+
+soak: setup
+	export SYMDP_SOAK_SECONDS=$$((60 * $(MINUTES))); \
+	$(LONG_RUN) $(SOAKS) $(TEST_OPTIONS); $(PRINT_FIGURES)
 
 experiments: setup
 	$(VENV)/bin/python -m symdp_ros.experiments docs/experiments

@@ -1,0 +1,35 @@
+"""The fuzzers' own part: seeds that replay a case, and the rows of the table."""
+import pytest
+from long_runs import fuzz
+
+
+@pytest.fixture(autouse=True)
+def figures(monkeypatch, tmp_path):
+    monkeypatch.setenv('SYMDP_FIGURES', str(tmp_path / 'figures.md'))
+    monkeypatch.setenv('SYMDP_TEST_SEED', '7')
+    return tmp_path / 'figures.md'
+
+
+def test_a_failing_case_says_how_to_replay_it(figures, monkeypatch):
+    drawn = []
+
+    def case(random):
+        drawn.append(random.random())
+        if len(drawn) == 3:
+            raise KeyError('odd')
+
+    with pytest.raises(AssertionError, match="case 3 failed: KeyError: 'odd'\n.*TEST_SEED=9 "):
+        fuzz(case, seconds=60)
+    assert figures.read_text().startswith('| test/core/test_long_runs.py::test_a_failing_case')
+    assert '| 3 cases | failed: SYMDP_TEST_SEED=9 ' in figures.read_text()
+    monkeypatch.setenv('SYMDP_TEST_SEED', '9')
+    again = []
+    fuzz(lambda random: again.append(random.random()), seconds=0)
+    assert again == drawn[2:]
+
+
+def test_the_row_of_a_fuzzer_that_found_nothing(figures):
+    fuzz(lambda random: None, seconds=0)
+    assert figures.read_text() == (
+        '| test/core/test_long_runs.py::test_the_row_of_a_fuzzer_that_found_nothing '
+        '| 1 cases in 0 s, from seed 7 | no failure |\n')
