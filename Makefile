@@ -77,13 +77,13 @@ soak: setup
 	$(LONG_RUN) $(SOAKS) $(TEST_OPTIONS); $(PRINT_FIGURES)
 
 experiments: setup
-	$(VENV)/bin/python -m symdp_ros.experiments docs/experiments
+	$(VENV)/bin/python -m studies.paper docs/experiments
 
 tables: setup
-	$(VENV)/bin/python -m symdp_ros.tables docs/tables.md
+	$(VENV)/bin/python -m studies.tables docs/tables.md
 
 bench: $(VENV)/.bench
-	$(VENV)/bin/python -m symdp_ros.benchmarks $(if $(QUICK),--quick) $(BENCH_OPTIONS)
+	$(VENV)/bin/python -m bench $(if $(QUICK),--quick) $(BENCH_OPTIONS)
 
 # With what it is measured against; where that cannot be installed, the rows say so.
 $(VENV)/.bench: $(VENV)/.done

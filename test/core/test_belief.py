@@ -15,7 +15,7 @@ from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, 
                        Privacy)
 from symdp_ros.core import targets
 from symdp_ros.core.belief import best_route, Filter, smooth, smooth_with_constant_normaliser
-from symdp_ros.core.belief_study import (belief_errors, belief_table, constant_normaliser_error,
+from studies.belief import (belief_errors, belief_table, constant_normaliser_error,
                                          constant_normaliser_table, patrol, structured)
 from symdp_ros.core.online import POLICIES
 from symdp_ros.maps import read_graph

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symdp_ros.benchmarks import __main__ as command
-from symdp_ros.benchmarks import chains, measure, peers, suite
-from symdp_ros.benchmarks.figures import draw_scaling
-from symdp_ros.benchmarks.goals import GOALS, Goal, in_unit
-from symdp_ros.benchmarks.measure import Effort, Figure, NotMeasured, Row, ratios, side_by_side
-from symdp_ros.benchmarks.page import page
-from symdp_ros.benchmarks.table import HEAD, counted, in_seconds, markdown, rows
+from bench import __main__ as command
+from bench import chains, measure, peers, suite
+from bench.figures import draw_scaling
+from bench.goals import GOALS, Goal, in_unit
+from bench.measure import Effort, Figure, NotMeasured, Row, ratios, side_by_side
+from bench.page import page
+from bench.table import HEAD, counted, in_seconds, markdown, rows
 from symdp_ros.core.offline import OfflineMechanism
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'

@@ -15,8 +15,8 @@ from symdp_ros.core.accuracy import accuracy
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.chain_file import read_chain_file
 from symdp_ros.core.graph import structure
-from symdp_ros.experiments import study, town
-from symdp_ros.experiments.page import page
+from studies.paper import study, town
+from studies.paper.page import page
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs' / 'experiments'

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from symdp_ros import tables
-from symdp_ros.core.belief_study import belief_table
+from studies import tables
+from studies.belief import belief_table
 
 TEXT = (Path(__file__).resolve().parents[2] / 'docs' / 'tables.md').read_text(encoding='utf-8')
 

@@ -12,7 +12,7 @@ from strategies import grid
 
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.core.belief import Filter
-from symdp_ros.core.belief_study import structured
+from studies.belief import structured
 
 
 def believe(world, *arguments, **parameters):

@@ -1,9 +1,9 @@
-"""`python -m symdp_ros.tables FILE.md`: make the page of tables, docs/tables.md."""
+"""`python -m studies.tables FILE.md`: make the page of tables, docs/tables.md."""
 import sys
 from pathlib import Path
 
 from symdp_ros.core.audit import COUNTING_ERROR, audit
-from symdp_ros.core.belief_study import belief_table, constant_normaliser_table
+from studies.belief import belief_table, constant_normaliser_table
 from symdp_ros.core.calibration import Calibration
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
@@ -144,5 +144,5 @@ def main(path) -> None:
 
 if __name__ == '__main__':
     if len(sys.argv) != 2:
-        sys.exit('usage: python -m symdp_ros.tables FILE.md')
+        sys.exit('usage: python -m studies.tables FILE.md')
     main(sys.argv[1])

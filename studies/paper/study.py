@@ -9,7 +9,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import POLICIES, OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.experiments.town import CHAIN_FILE, ROUTE, STARTS
+from studies.paper.town import CHAIN_FILE, ROUTE, STARTS
 
 WORDS = 1_000
 DRAWN = (0.1, 1.0, 3.0, 5.0, 10.0)                              # ε of the routes that are drawn

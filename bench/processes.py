@@ -2,8 +2,8 @@
 from importlib.util import find_spec
 from statistics import median
 
-from symdp_ros.benchmarks import nodes
-from symdp_ros.benchmarks.measure import Figure, NotMeasured, Row, medians
+from bench import nodes
+from bench.measure import Figure, NotMeasured, Row, medians
 
 _STARTS = 15  # of each, as some of them take seconds longer, whichever it is
 

@@ -2,8 +2,8 @@
 import tracemalloc
 from math import exp
 
-from symdp_ros.benchmarks.chains import ALPHABET, PRIVACY, any_word, random_chain, town
-from symdp_ros.benchmarks.measure import (Figure, Row, medians, no_garbage_collection, peer,
+from bench.chains import ALPHABET, PRIVACY, any_word, random_chain, town
+from bench.measure import (Figure, Row, medians, no_garbage_collection, peer,
                                           ratios, side_by_side)
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism

@@ -7,8 +7,8 @@ from random import SystemRandom
 
 import numpy as np
 
-from symdp_ros.benchmarks.chains import PRIVACY, any_word, random_chain, town
-from symdp_ros.benchmarks.measure import (Figure, NotMeasured, Row, medians, peer, ratios,
+from bench.chains import PRIVACY, any_word, random_chain, town
+from bench.measure import (Figure, NotMeasured, Row, medians, peer, ratios,
                                           side_by_side)
 from symdp_ros.core.automaton import HammingAutomaton
 from symdp_ros.core.chain import Chain

@@ -5,8 +5,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from symdp_ros.benchmarks.chains import PRIVACY, any_word, grid, random_chain, walk, with_staying
-from symdp_ros.benchmarks.measure import (Figure, Row, medians, no_garbage_collection, ratios,
+from bench.chains import PRIVACY, any_word, grid, random_chain, walk, with_staying
+from bench.measure import (Figure, Row, medians, no_garbage_collection, ratios,
                                           side_by_side)
 from symdp_ros.core import backward
 from symdp_ros.core.offline import OfflineMechanism

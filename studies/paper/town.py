@@ -1,14 +1,14 @@
 """
 Amberford, an invented town of 43 streets: where its streets lie, for drawing.
 
-The chain itself is `config/streets.chain.yaml`: a car on a street stays on it, or turns into one
+The chain itself is `studies/paper/streets.chain.yaml`: a car on a street stays on it, or turns into one
 that meets it. Each street here is straight, from (x, y) to (x, y), in units of 100 m.
 """
 from pathlib import Path
 
 import numpy as np
 
-CHAIN_FILE = Path(__file__).parents[2] / 'config' / 'streets.chain.yaml'
+CHAIN_FILE = Path(__file__).with_name('streets.chain.yaml')
 
 STREETS = {
     'North Road': (0.6, 11.3, 19.0, 11.6),

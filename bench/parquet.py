@@ -4,11 +4,11 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 
-from symdp_ros.benchmarks.chains import town
-from symdp_ros.benchmarks.measure import (Figure, NotMeasured, Row, medians, peer, ratios,
+from bench.chains import town
+from bench.measure import (Figure, NotMeasured, Row, medians, peer, ratios,
                                           side_by_side)
 from symdp_ros.cli.main import main
-from symdp_ros.experiments.town import CHAIN_FILE
+from studies.paper.town import CHAIN_FILE
 
 _LENGTH = 50
 _ROUTES_A_TIME = 20_000

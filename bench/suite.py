@@ -9,10 +9,10 @@ from datetime import date
 from importlib import metadata
 from time import perf_counter
 
-from symdp_ros.benchmarks import batch, offline, online, parquet, peers, processes
-from symdp_ros.benchmarks.goals import GOALS
-from symdp_ros.benchmarks.measure import Effort, NotMeasured, Row
-from symdp_ros.benchmarks.scaling import curves
+from bench import batch, offline, online, parquet, peers, processes
+from bench.goals import GOALS
+from bench.measure import Effort, NotMeasured, Row
+from bench.scaling import curves
 
 ROWS = (*online.ROWS, *peers.ROWS, *offline.ROWS, *batch.ROWS, *parquet.ROWS,
         *processes.ROWS)
@@ -21,7 +21,7 @@ _LIBRARIES = ('numpy', 'scipy', 'numba', 'pyarrow', 'cryptography', 'opendp', 'd
               'dynamax', 'jax', 'pynini', 'rclpy')
 _COMPILE = '''\
 from time import perf_counter
-from symdp_ros.benchmarks.chains import PRIVACY, town, walk
+from bench.chains import PRIVACY, town, walk
 from symdp_ros.core.offline import OfflineMechanism
 mechanism, word = OfflineMechanism(town(), PRIVACY), walk(town(), 14)
 begun = perf_counter()

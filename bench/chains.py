@@ -3,7 +3,7 @@ import numpy as np
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.experiments.town import CHAIN_FILE
+from studies.paper.town import CHAIN_FILE
 
 PRIVACY = Privacy(2.0)
 ALPHABET = tuple(f'region_{i}' for i in range(43))

@@ -1,5 +1,5 @@
 """
-A process that publishes regions and receives private ones, for `symdp_ros.benchmarks.nodes`.
+A process that publishes regions and receives private ones, for `bench.nodes`.
 
 `python probe.py NAME… --ros-args …` publishes on `NAME/region` and receives `NAME/private_region`
 for each name. Each line of its input is a JSON list, the name of a method of `Probe` and its

@@ -1,7 +1,7 @@
 """The page of the benchmarks, whose numbers all come from JSON."""
-from symdp_ros.benchmarks.goals import GOALS
-from symdp_ros.benchmarks.suite import ROWS, verdict
-from symdp_ros.benchmarks.table import HEAD, compile_line, counted, machine_line, markdown, rows
+from bench.goals import GOALS
+from bench.suite import ROWS, verdict
+from bench.table import HEAD, compile_line, counted, machine_line, markdown, rows
 
 _PAGE = '''\
 # Benchmarks

@@ -1,17 +1,17 @@
-"""`python -m symdp_ros.experiments DIRECTORY`: make the experiments' numbers, figures and page."""
+"""`python -m studies.paper DIRECTORY`: make the experiments' numbers, figures and page."""
 import json
 import re
 import sys
 from pathlib import Path
 
-from symdp_ros.experiments.page import page
-from symdp_ros.experiments.study import numbers
+from studies.paper.page import page
+from studies.paper.study import numbers
 
 
 def main(directory) -> None:
     """Write numbers.json, the figures and index.md into a directory that exists."""
     try:
-        from symdp_ros.experiments import figures
+        from studies.paper import figures
     except ModuleNotFoundError:
         sys.exit('figures need matplotlib: install it (extra `plot`)')
     directory = Path(directory)
@@ -27,5 +27,5 @@ def main(directory) -> None:
 
 if __name__ == '__main__':
     if len(sys.argv) != 2:
-        sys.exit('usage: python -m symdp_ros.experiments DIRECTORY')
+        sys.exit('usage: python -m studies.paper DIRECTORY')
     main(sys.argv[1])

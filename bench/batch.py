@@ -3,8 +3,8 @@ import os
 
 import numpy as np
 
-from symdp_ros.benchmarks.chains import PRIVACY, random_chain, town
-from symdp_ros.benchmarks.measure import Figure, medians, ratios, Row, side_by_side
+from bench.chains import PRIVACY, random_chain, town
+from bench.measure import Figure, medians, ratios, Row, side_by_side
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 

@@ -5,7 +5,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from symdp_ros.experiments.town import RIVER, ROUTE, STARTS, STREETS, crossing, drive, ends
+from studies.paper.town import RIVER, ROUTE, STARTS, STREETS, crossing, drive, ends
 
 _RIGHT, _WRONG, _TRUTH, _INK = '#1b6ca8', '#d1495b', '#f7d98b', '#48505c'
 _LOOKS = {  # of a mechanism: its name, colour, line, mark and size

@@ -3,10 +3,10 @@ from dataclasses import replace
 from random import SystemRandom
 from statistics import median
 
-from symdp_ros.benchmarks.chains import PRIVACY, any_word, grid, random_chain, town, walk
-from symdp_ros.benchmarks.measure import side_by_side
-from symdp_ros.benchmarks.offline import matvecs
-from symdp_ros.benchmarks.peers import exact_release
+from bench.chains import PRIVACY, any_word, grid, random_chain, town, walk
+from bench.measure import side_by_side
+from bench.offline import matvecs
+from bench.peers import exact_release
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 

@@ -1,4 +1,4 @@
-"""`python -m symdp_ros.benchmarks`: measure every goal, print the table, write JSON."""
+"""`python -m bench`: measure every goal, print the table, write JSON."""
 import argparse
 import json
 import os
@@ -18,7 +18,7 @@ def main(arguments=None) -> int:
             os.environ['NUMBA_CACHE_DIR'] = str(Path(directory, 'numba'))
             found = _measure(options, Path(directory))
         _write_json(found, Path(options.json))
-    from symdp_ros.benchmarks.table import print_table
+    from bench.table import print_table
 
     print_table(found)
     if options.page and not found['interrupted']:
@@ -31,7 +31,7 @@ def main(arguments=None) -> int:
 
 def _options(arguments):
     parser = argparse.ArgumentParser(
-        prog='python -m symdp_ros.benchmarks',
+        prog='python -m bench',
         description='Measures every goal of speed side by side with what it is held against.')
     parser.add_argument('--quick', action='store_true', help='smaller sizes; under a minute')
     parser.add_argument('--only', metavar='ROW', nargs='+', help='these rows alone')
@@ -43,7 +43,7 @@ def _options(arguments):
     parser.add_argument('--again', metavar='FILE.json', help='measure nothing: take these numbers')
     options = parser.parse_args(arguments)
     if options.list or options.only:
-        from symdp_ros.benchmarks.suite import ROWS
+        from bench.suite import ROWS
 
         names = [row.name for row in ROWS]
         if options.list:
@@ -54,13 +54,13 @@ def _options(arguments):
 
 
 def _measure(options, directory):
-    from symdp_ros.benchmarks.measure import Effort
-    from symdp_ros.benchmarks.suite import ROWS, run
+    from bench.measure import Effort
+    from bench.suite import ROWS, run
 
     rows = [row for row in ROWS if not options.only or row.name in options.only]
     command = 'make bench' + (' QUICK=1' if options.quick else '')
     if options.only:
-        command = ' '.join(['python -m symdp_ros.benchmarks', *(['--quick'] * options.quick),
+        command = ' '.join(['python -m bench', *(['--quick'] * options.quick),
                             '--only', *options.only])
     return run(rows, Effort(options.quick, directory), command,
                scaling=not (options.only or options.quick))
@@ -72,8 +72,8 @@ def _write_json(found, path):
 
 
 def _write_page(found, path):
-    from symdp_ros.benchmarks.figures import draw_scaling
-    from symdp_ros.benchmarks.page import page
+    from bench.figures import draw_scaling
+    from bench.page import page
 
     beside = path.with_suffix('')
     _write_json(found, beside / 'numbers.json')

@@ -20,14 +20,14 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from symdp_ros.benchmarks.measure import ratios
+from bench.measure import ratios
 
 RATE = 16_000      # messages a second, of the burst that must not lose any
 _AIM = 1.02         # times the rate: what the sender aims at, as it is held up now and then
 _PERIOD = 0.005    # seconds between the regions that a starting node finds
 _BLOCK = 25        # round trips through one contestant before the next one's turn
 _HERE = Path(__file__).resolve().parent
-_CHAIN = _HERE.parents[1] / 'config' / 'depot.geojson'
+_CHAIN = _HERE.parent / 'config' / 'depot.geojson'
 _REGIONS = [str(state) for state in range(22)]  # of that map
 _PATIENCE = 20.0   # seconds for a process to end
 

@@ -1,6 +1,6 @@
 """The table of a run: for a terminal, and for the page."""
-from symdp_ros.benchmarks.goals import GOALS, in_unit
-from symdp_ros.benchmarks.suite import verdict
+from bench.goals import GOALS, in_unit
+from bench.suite import verdict
 
 HEAD = ('what', 'against', 'goal', 'measured (quartiles)', 'verdict', 'seconds')
 _WIDE, _PIPED_WIDTH = 150, 180  # columns

@@ -1,0 +1,1 @@
+"""What its makers study: the paper's experiments, and the tables of docs/."""

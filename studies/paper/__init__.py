@@ -1,0 +1,1 @@
+"""The paper's experiments, on a street map of our own (`python -m studies.paper`)."""

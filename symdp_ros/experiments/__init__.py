@@ -1,1 +1,0 @@
-"""The paper's experiments, on a street map of our own (`python -m symdp_ros.experiments`)."""
