@@ -26,7 +26,7 @@ setup(
     maintainer_email='maintainers@symdp.example.org',
     python_requires='>=3.10',
     packages=[NAME, *(f'{NAME}.{part}' for part in (
-        'core', 'maps', 'logs', 'release', 'ros', 'nodes', 'cli'))],
+        'core', 'analysis', 'maps', 'logs', 'release', 'ros', 'nodes', 'cli'))],
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 
-from symdp_ros.core.belief import (Filter, best_route, smooth, smooth_with_constant_normaliser)
+from symdp_ros.analysis.belief import (Filter, best_route, smooth, smooth_with_constant_normaliser)
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.offline import OfflineMechanism

@@ -2,9 +2,9 @@
 import sys
 from pathlib import Path
 
-from symdp_ros.core.audit import COUNTING_ERROR, audit
+from symdp_ros.analysis.audit import COUNTING_ERROR, audit
 from studies.belief import belief_table, constant_normaliser_table
-from symdp_ros.core.calibration import Calibration
+from symdp_ros.analysis.calibration import Calibration
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps import read_graph

@@ -14,7 +14,7 @@ section says of the paper is the outline that this project was given.
 
 `make experiments` makes this page, its figures and [numbers.json](numbers.json) again, in about a
 minute. The simulated words have public seeds, so they repeat; exact numbers are computed without
-sampling (`symdp_ros.core.accuracy`). k = 1 throughout.
+sampling (`symdp_ros.analysis.accuracy`). k = 1 throughout.
 
 ## The map
 

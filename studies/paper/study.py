@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 
-from symdp_ros.core.accuracy import accuracy, expected_errors
+from symdp_ros.analysis.accuracy import accuracy, expected_errors
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import POLICIES, OnlineMechanism

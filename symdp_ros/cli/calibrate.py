@@ -2,9 +2,9 @@
 import sys
 
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.core.adversary import best_guess
-from symdp_ros.core.alternatives import fewest_differences
-from symdp_ros.core.calibration import LIVE, Calibration
+from symdp_ros.analysis.adversary import best_guess
+from symdp_ros.analysis.alternatives import fewest_differences
+from symdp_ros.analysis.calibration import LIVE, Calibration
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy

@@ -1,7 +1,7 @@
 """`symdp check FILE`: what a map looks like as a chain, and why it cannot be one."""
 import sys
 
-from symdp_ros.core.alternatives import fewest_differences
+from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.graph import Structure, TransitionGraph, structure
 from symdp_ros.maps import read_graph

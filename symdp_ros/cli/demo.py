@@ -10,7 +10,7 @@ import time
 from itertools import zip_longest
 
 from symdp_ros.cli.check import add_chain_arguments, chain_of, graph_of
-from symdp_ros.core.accuracy import accuracy
+from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.online import POLICIES, OnlineMechanism
 from symdp_ros.core.privacy import Privacy

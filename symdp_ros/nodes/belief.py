@@ -7,7 +7,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
-from symdp_ros.core.belief import Filter
+from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides

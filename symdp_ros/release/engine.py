@@ -24,7 +24,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from symdp_ros.core.accuracy import best_mechanism
+from symdp_ros.analysis.accuracy import best_mechanism
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import BudgetError, ConfigurationError, LogError, SymdpError
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism
@@ -441,7 +441,7 @@ def chosen_selection(chain: Chain, privacy: Privacy, length: int, policy: str) -
     """
     Return the selection that `mechanism: auto` takes for a log of some length.
 
-    The one of least expected error (`core.accuracy.best_mechanism`), judged by words of up to 200
+    The one of least expected error (`analysis.accuracy.best_mechanism`), judged by words of up to 200
     symbols: longer ones commonly err about as much per symbol, and would take long to judge.
     """
     counting = length**2 * chain.edge_count <= MOST_COUNTING_STEPS

@@ -9,7 +9,7 @@ import pytest
 
 from symdp_ros import Chain
 from symdp_ros.cli.calibrate import EPSILONS
-from symdp_ros.core.calibration import Calibration, MECHANISMS
+from symdp_ros.analysis.calibration import Calibration, MECHANISMS
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'

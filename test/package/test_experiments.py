@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symdp_ros.core.accuracy import accuracy
+from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.chain_file import read_chain_file
 from symdp_ros.core.graph import structure

@@ -5,8 +5,6 @@ import xml.etree.ElementTree as ElementTree
 from configparser import ConfigParser
 from pathlib import Path
 
-import pytest
-
 import symdp_ros
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,26 +87,3 @@ def test_it_is_an_ament_python_package():
         == '$base/lib/symdp_ros'
     # colcon takes a package whose e-mail is not of this form for a plain Python one.
     assert re.fullmatch(r'[\w.]+@[\w.]+\.\w+', PACKAGE.find('maintainer').get('email'))
-
-
-def test_public_names():
-    for name in symdp_ros.__all__:
-        assert getattr(symdp_ros, name) is not None
-    assert sorted(symdp_ros.__all__) == list(symdp_ros.__all__)
-
-
-@pytest.mark.parametrize('folder, allowed', [
-    ('core', {'core'}), ('maps', {'core', 'maps'}), ('logs', {'core', 'logs'}),
-    ('release', {'core', 'logs', 'release'}), ('ros', {'core', 'maps', 'ros'}),
-    ('nodes', {'core', 'maps', 'logs', 'release', 'ros', 'nodes'})])
-def test_dependencies_go_one_way(folder, allowed):
-    for file in (ROOT / 'symdp_ros' / folder).rglob('*.py'):
-        for node in ast.walk(ast.parse(file.read_text())):
-            names = ([alias.name for alias in node.names] if isinstance(node, ast.Import)
-                     else [node.module or ''] if isinstance(node, ast.ImportFrom) else [])
-            for name in names:
-                parts = name.split('.')
-                if parts[0] == 'symdp_ros' and len(parts) > 1:
-                    assert parts[1] in allowed, f'{file.name} imports {name}'
-                if folder in ('core', 'maps', 'logs', 'release'):
-                    assert not re.match(r'(rclpy|launch|ament|\w+_(msgs|srvs|interfaces))\b', name)

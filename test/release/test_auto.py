@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from symdp_ros import Chain, Privacy
-from symdp_ros.core.accuracy import best_mechanism, expected_accuracy
+from symdp_ros.analysis.accuracy import best_mechanism, expected_accuracy
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
 from symdp_ros.logs import LogFile, read_log
 from symdp_ros.release import engine

@@ -11,7 +11,7 @@ from std_msgs.msg import String
 from strategies import grid
 
 from symdp_ros import Chain, OnlineMechanism, Privacy
-from symdp_ros.core.belief import Filter
+from symdp_ros.analysis.belief import Filter
 from studies.belief import structured
 
 

@@ -6,8 +6,8 @@ from strategies import FOUR, grid
 
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        PrivacyError, UnknownSymbolError)
-from symdp_ros.core.accuracy import accuracy, expected_accuracy, MOST_COUNTING_STEPS
-from symdp_ros.core.calibration import Calibration, LIVE, LOGGED, MECHANISMS
+from symdp_ros.analysis.accuracy import accuracy, expected_accuracy, MOST_COUNTING_STEPS
+from symdp_ros.analysis.calibration import Calibration, LIVE, LOGGED, MECHANISMS
 
 #: Everything can follow everything: each symbol is wrong with 1/(1 + e^{ε/k}).
 COIN = Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a')

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from strategies import chains, grid, relaxed
 
 from symdp_ros import Chain
-from symdp_ros.core import alternatives
-from symdp_ros.core.alternatives import fewest_differences
+from symdp_ros.analysis import alternatives
+from symdp_ros.analysis.alternatives import fewest_differences
 
 
 @st.composite

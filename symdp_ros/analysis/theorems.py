@@ -3,7 +3,7 @@ The paper's statements on accuracy, as functions named after them, and what is s
 
 The paper is B. Chen, K. Leahy, A. Jones, M. Hale, "Differential Privacy for Symbolic Systems with
 Application to Markov Chains" (Automatica 2023). Its formulas are given here as we read them, each
-with when it holds; d = d(w, o). What is exact for a given chain and word is in `core.accuracy`.
+with when it holds; d = d(w, o). What is exact for a given chain and word is in `analysis.accuracy`.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass

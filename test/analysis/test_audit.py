@@ -8,8 +8,8 @@ from offline_checks import distance
 from strategies import CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, per_symbol, RING
 
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
-from symdp_ros.core import audit as module
-from symdp_ros.core.audit import audit, COUNTING_ERROR
+from symdp_ros.analysis import audit as module
+from symdp_ros.analysis.audit import audit, COUNTING_ERROR
 
 MECHANISMS = [('online', 'paper'), ('online', 'guided'), ('online', 'planned'),
               ('exponential', None), ('permute_and_flip', None)]

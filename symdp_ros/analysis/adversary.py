@@ -4,7 +4,7 @@ What an adversary gains who knows everything but the word.
 The adversary knows the chain, its P, ε, k, the mechanism and, in the worst case, every other
 position of the word; and guesses the true symbol at one position, chosen at random. Without the
 output the best guess is the most probable symbol a priori, where the prior is that of a walk by P.
-With it, Bayes over all that is unknown: the smoothed beliefs (`core.belief`) of an exact model.
+With it, Bayes over all that is unknown: the smoothed beliefs (`analysis.belief`) of an exact model.
 """
 from dataclasses import dataclass
 from math import sqrt
@@ -12,8 +12,8 @@ from random import Random
 
 import numpy as np
 
-from symdp_ros.core.accuracy import patrols
-from symdp_ros.core.belief import smooth
+from symdp_ros.analysis.accuracy import patrols
+from symdp_ros.analysis.belief import smooth
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
 

@@ -9,7 +9,7 @@ import pytest
 from strategies import CHAINS, COMPLETE, feasible_words, FOUR
 
 from symdp_ros import Chain, OnlineMechanism, Privacy
-from symdp_ros.core.adversary import best_guess, walk_distribution
+from symdp_ros.analysis.adversary import best_guess, walk_distribution
 from studies.belief import structured
 from symdp_ros.core.online import POLICIES
 

@@ -2,7 +2,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from symdp_ros.core.accuracy import MOST_COUNTING_STEPS, accuracy, expected_accuracy
+from symdp_ros.analysis.accuracy import MOST_COUNTING_STEPS, accuracy, expected_accuracy
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.offline import OfflineMechanism
@@ -31,7 +31,7 @@ class Calibration:
     Expected error per symbol by mechanism and ε, for one chain, k and length.
 
     :param word: the word whose error is meant; None: averaged over walks by P (see
-        `core.accuracy.patrols`), so that nothing sensitive is needed.
+        `analysis.accuracy.patrols`), so that nothing sensitive is needed.
     :param walks: how many.
     """
 

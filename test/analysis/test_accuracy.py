@@ -15,8 +15,8 @@ from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, re
 
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core import accuracy as module
-from symdp_ros.core.accuracy import (accuracy, best_mechanism, expected_accuracy, expected_errors,
+from symdp_ros.analysis import accuracy as module
+from symdp_ros.analysis.accuracy import (accuracy, best_mechanism, expected_accuracy, expected_errors,
                                      patrols)
 
 ALPHA = 1e-6
@@ -201,7 +201,7 @@ def test_patrols_repeat():
                   [walk[:10] for walk in patrols(grid(4), Privacy(2.0), 11, 5)]):
         assert other != walks
     code = ('from symdp_ros import Chain, Privacy\n'
-            'from symdp_ros.core.accuracy import patrols\n'
+            'from symdp_ros.analysis.accuracy import patrols\n'
             'chain = Chain({"a": {"b": 0.9, "a": 0.1}, "b": {"c": 0.2, "a": 0.8}, '
             '"c": {"a": 1.0}}, "a")\n'
             'print("".join(sum(patrols(chain, Privacy(2.0), 40, 2), [])))')

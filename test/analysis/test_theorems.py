@@ -11,8 +11,8 @@ from strategies import chains, COMPLETE, feasible_words, FOUR, grid, relaxed, RI
 
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core.accuracy import accuracy
-from symdp_ros.core.theorems import (BinomialErrors, hoeffding_concentration,
+from symdp_ros.analysis.accuracy import accuracy
+from symdp_ros.analysis.theorems import (BinomialErrors, hoeffding_concentration,
                                      remark_after_theorem_7, theorem_2, theorem_2_concentration,
                                      theorem_4, theorem_6)
 
