@@ -41,11 +41,15 @@ help:
 	@echo 'make bench  every goal of speed, measured side by side (QUICK=1: in a minute)'
 	@echo 'make clean  remove the environment'
 
+# Without PEP 517, a pip that sees setuptools runs `setup.py develop`, and that puts the commands where
+# colcon wants them (setup.cfg), not into $(VENV)/bin.
+INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --use-pep517 -e
+
 setup: $(VENV)/.done
 
 $(VENV)/.done: setup.py symdp_ros/__init__.py
 	$(PYTHON) -m venv $(VENV_OPTIONS) $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	$(INSTALL) '.[$(EXTRAS)]'
 	touch $@
 
 demo: setup
@@ -87,8 +91,7 @@ bench: $(VENV)/.bench
 
 # With what it is measured against; where that cannot be installed, the rows say so.
 $(VENV)/.bench: $(VENV)/.done
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	    -e '.[$(EXTRAS),bench]' && touch $@ || true
+	$(INSTALL) '.[$(EXTRAS),bench]' && touch $@ || true
 
 clean:
 	rm -rf $(VENV)

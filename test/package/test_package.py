@@ -5,6 +5,8 @@ import xml.etree.ElementTree as ElementTree
 from configparser import ConfigParser
 from pathlib import Path
 
+import hypothesis
+
 import symdp_ros
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,3 +89,19 @@ def test_it_is_an_ament_python_package():
         == '$base/lib/symdp_ros'
     # colcon takes a package whose e-mail is not of this form for a plain Python one.
     assert re.fullmatch(r'[\w.]+@[\w.]+\.\w+', PACKAGE.find('maintainer').get('email'))
+
+
+def test_names_of_test_files_are_unique():
+    """Where launch_testing is installed, it imports every test file by its name alone."""
+    names = [file.name for file in (ROOT / 'test').rglob('test_*.py')]
+    assert [name for name in set(names) if names.count(name) > 1] == []
+
+
+def test_editable_installations_put_the_commands_into_bin():
+    makefile = (ROOT / 'Makefile').read_text()
+    assert all('--use-pep517' in line for line in makefile.splitlines() if 'pip install' in line)
+
+
+def test_no_example_has_a_deadline():
+    """On a busy machine, an example of Hypothesis may take any time."""
+    assert hypothesis.settings().deadline is None

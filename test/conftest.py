@@ -1,0 +1,8 @@
+"""What all tests share."""
+from hypothesis import HealthCheck, settings
+
+# Nothing is timed: other tests may keep the machine busy. A failing example is printed so that it
+# can be replayed.
+settings.register_profile('symdp_ros', deadline=None, print_blob=True,
+                          suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile('symdp_ros')
