@@ -1,7 +1,6 @@
 """`symdp demo`: a simulated robot, made private, live in a terminal."""
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -14,10 +13,11 @@ from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.online import POLICIES, OnlineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.ros.free_domain import FreeDomain
 
 _ROWS = 14          # of the live table
 _SHOWN = 20         # symbols of a route in the summary
-_PATIENCE = 20.0    # seconds for a node to start, or to catch up
+_PATIENCE = 60.0    # seconds for a node to start, or to catch up
 _TOPICS = ('region', 'private_region', 'believed_region')
 _NAMESPACE = '/symdp_demo'  # apart from a robot's own topics, should its domain be this one
 
@@ -60,7 +60,9 @@ def run(options) -> int:
     mechanism = OnlineMechanism(chain, Privacy(options.epsilon, options.adjacency),
                                 policy=options.policy)
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    os.environ.setdefault('ROS_DOMAIN_ID', str(random.SystemRandom().randrange(1, 100)))
+    if not os.environ.get('ROS_DOMAIN_ID'):
+        domain = FreeDomain()  # held until the demo ends
+        os.environ['ROS_DOMAIN_ID'] = str(domain.number)
     shared = {'chain_file': os.path.abspath(options.file), 'initial_state': chain.initial_state,
               'self_loops': options.self_loops, 'level': options.level or '',
               'graph': -1 if options.graph is None else options.graph}
@@ -224,7 +226,7 @@ class _Observer:
         """
         Take what comes in until the condition holds.
 
-        :raises DemoError: it does not, within 20 s.
+        :raises DemoError: it does not, within a minute.
         """
         until = time.monotonic() + _PATIENCE
         while not condition():

@@ -1,6 +1,5 @@
 """The launch files, run for real where launch_ros is importable and the package is installed."""
 import os
-import random
 import runpy
 import signal
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 pytest.importorskip('launch_ros', reason='launch_ros is not installed: no launch files to run')
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix  # noqa: E402
+from harness import free_domain  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVATIZER = ROOT / 'launch' / 'privatizer.launch.py'
@@ -36,9 +36,11 @@ def test_every_argument_is_described():
 
 def test_every_parameter_argument_is_a_parameter_of_the_node():
     from symdp_ros.nodes.privatizer import SETTINGS
+    from symdp_ros.ros.lifecycle import AUTOSTART
 
     parameters = runpy.run_path(str(PRIVATIZER))['PARAMETERS']
-    assert set(parameters) <= {setting.name for setting in SETTINGS}
+    names = {setting.name for setting in (*SETTINGS, AUTOSTART)}
+    assert set(parameters) <= names | {'use_sim_time'}  # which every node has
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def launched(tmp_path):
     def start(file, *arguments):
         log = tmp_path / f'{len(processes)}.log'
         environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-                       'ROS_DOMAIN_ID': str(random.SystemRandom().randrange(1, 102)),
+                       'ROS_DOMAIN_ID': str(free_domain()),
                        'ROS_LOG_DIR': str(tmp_path / 'ros-log')}
         with log.open('wb') as output:
             process = subprocess.Popen(
