@@ -79,10 +79,10 @@ def _export(charges, files, form):
 
 
 def _file_problems(files):
-    from symdp_ros.release.engine import digest_of
+    from symdp_ros.release.outbox import holds
 
     for file in files:
         if not file.visible:
             yield f'the release {file.path} is charged and not yet in its place: release again'
-        elif file.path.exists() and digest_of(file.path) != file.digest:
+        elif file.path.exists() and not holds(file.path, file.digest):
             yield f'the release {file.path} is not what was released: it was changed since'

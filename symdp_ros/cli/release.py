@@ -2,12 +2,14 @@
 `symdp release LOG… -o DIR`: privatize logs, without ROS; `symdp release ARCHIVE.parquet -o
 OUT.parquet`: an archive of many routes.
 """
+import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import POLICIES
+from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 
 _OF_LOGS = ('topic', 'message_type', 'field', 'stamp_key', 'sampling', 'period', 'input_timeout',
@@ -90,7 +92,7 @@ def add_parser(commands) -> None:
 
 def run(options) -> int:
     """Release the logs; return 0 where all were."""
-    from symdp_ros.release.engine import check_apart
+    from symdp_ros.release.outbox import check_apart
     from symdp_ros.release.ledger import Ledger
 
     if (options.ledger is None) != (options.subject is None):
@@ -114,9 +116,13 @@ def run(options) -> int:
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         report = release(ledger=ledger, subject=options.subject or '', budget=options.budget,
-                         subject_budget=options.subject_budget)
+                         subject_budget=options.subject_budget, wait=float('inf'),
+                         on_wait=lambda: _say(f'another process is releasing into {directory}: '
+                                              'waiting until it is done'))
         spent = ledger.spent(options.subject) if ledger else None
     _print(report, options, spent)
+    for problem in report.problems:
+        _say(problem)
     return 0 if report.ok else 1
 
 
@@ -142,7 +148,8 @@ def _is_archive(options):
 
 def _logs_release(options, chain, output):
     """Return a function that releases the logs."""
-    from symdp_ros.release.engine import Releaser, ReleaseSettings
+    from symdp_ros.release.engine import Releaser
+    from symdp_ros.release.settings import ReleaseSettings
 
     same = ('mechanism', 'policy', 'symbol_key', *_OF_LOGS)
     settings = ReleaseSettings(
@@ -164,8 +171,9 @@ def _logs_release(options, chain, output):
 def _archive_release(options, chain, output):
     """Return a function that releases the archive."""
     from symdp_ros.release.archive import ArchiveReleaser
-    from symdp_ros.release.archive_draw import ArchiveSettings
     from symdp_ros.release.archive_file import Columns
+    from symdp_ros.release.report import Report
+    from symdp_ros.release.settings import ArchiveSettings
 
     settings = ArchiveSettings(
         chain, Privacy(options.epsilon, options.adjacency), mechanism=options.mechanism,
@@ -178,7 +186,7 @@ def _archive_release(options, chain, output):
                 settings, output, scheduler=options.scheduler,
                 tell=lambda rows, total: progress.update(bar, advance=rows, total=total),
                 **keeping) as releaser:
-            return releaser.release_all([archive])
+            return Report((releaser.release(archive),), problems=releaser.problems)
 
     return release
 
@@ -209,6 +217,10 @@ def _logs(names):
                                      'them apart; rename one')
         seen.add(log.id)
     return logs, tuple(skipped)
+
+
+def _say(text):
+    print(f'symdp release: {printable(text, 2000)}', file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -12,8 +12,10 @@ from std_srvs.srv import Trigger
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.offline import SELECTIONS
 from symdp_ros.logs import FORMATS, UNKNOWN_SYMBOL
-from symdp_ros.release.engine import Releaser, ReleaseSettings, check_apart
+from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger, as_text
+from symdp_ros.release.outbox import check_apart
+from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
@@ -92,7 +94,9 @@ class LogRelease(ManagedNode):
         self._ledger = Ledger(resolve_path(settings['ledger_file']))
         # Tried now, so that what is wrong is said at the start; it also finishes what was
         # interrupted.
-        self._releaser(self._ledger).close()
+        with self._releaser(self._ledger) as releaser:
+            for problem in releaser.problems:
+                self.get_logger().error(problem)
         for problem in self._ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
         self._tell(chain, chain_name, privacy)
@@ -156,6 +160,8 @@ class LogRelease(ManagedNode):
         try:
             with Ledger(self._ledger.path) as ledger, self._releaser(ledger) as releaser:
                 report = releaser.release_directory(self._log_dir, stop.is_set, self._say)
+            for problem in report.problems:
+                self.get_logger().error(problem)
             answer = report.ok, str(report)
         except SymdpError as error:
             answer = False, str(error)

@@ -9,54 +9,83 @@ so the factors multiply, and a route with i changed symbols contributes at most 
 whole archive costs one ε, as a log does that `split` cuts; and somebody who figures in many routes
 with more than k symbols in all is protected by less.
 
-The order that survives a crash is that of `release.engine`. The ledger does not keep what was
+The order that survives a crash is that of `release.outbox`. The ledger does not keep what was
 released, which may be as large as a disk: a release that is no longer where it was put is refused
 a second time, and not drawn again.
 """
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogFile
-from symdp_ros.logs.files import remove
 from symdp_ros.release import archive_file
-from symdp_ros.release.archive_draw import ArchiveSettings, privatized, SUFFIX
+from symdp_ros.release.archive_draw import SUFFIX, privatized
 from symdp_ros.release.archive_file import Archive
-from symdp_ros.release.engine import Outcome, Releaser, digest_of, flush
-from symdp_ros.release.ledger import Charge, LedgerFile
+from symdp_ros.release.ledger import Charge, Ledger, LedgerFile
+from symdp_ros.release.mechanisms import Mechanisms
+from symdp_ros.release.outbox import Outbox, check_apart, digest_of, flush, holds
+from symdp_ros.release.report import Outcome, outcome_of
+from symdp_ros.release.settings import ArchiveSettings
 
 _MOST_THREADS = 4  # more would wait for the one that writes
 
 
-class ArchiveReleaser(Releaser):
+class ArchiveReleaser:
     """
     Releases an archive into a file or, on a cluster, into a directory of part files.
 
     :param output: the path of the release, which must not exist, in an existing directory.
     :param scheduler: the address of a Dask scheduler; None: this process does the work.
     :param tell: called with the number of rows of each part that is ready, and of the archive.
-    :param more: as `engine.Releaser`.
+    :param ledger, subject, budget, subject_budget, random, wait, on_wait: as of `engine.Releaser`.
     :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
     """
 
     def __init__(self, settings: ArchiveSettings, output, *, scheduler: str | None = None,
-                 tell: Callable[[int, int], None] = lambda rows, total: None, **more):
+                 tell: Callable[[int, int], None] = lambda rows, total: None,
+                 ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
+                 subject_budget: float = 0.0, random=None, wait: float = 10.0,
+                 on_wait: Callable[[], None] = lambda: None):
+        settings.check()
         output = Path(output)
         self._output = output.parent.resolve() / output.name
-        self._scheduler, self._tell = scheduler, tell
-        super().__init__(settings, self._output.parent, **more)
+        if ledger is not None:
+            check_apart(ledger.path, self._output)
+        self._settings, self._digest = settings, settings.digest()
+        self._ledger, self._subject = ledger, subject
+        self._budgets = {'budget': budget, 'subject_budget': subject_budget}
+        self._scheduler, self._tell, self._random = scheduler, tell, random
+        self._mechanisms = Mechanisms(settings, random)
+        self._outbox = Outbox(self._output.parent, ledger, wait=wait, on_wait=on_wait)
 
     @property
-    def _given_away(self):
-        return self._output
+    def problems(self) -> tuple[str, ...]:
+        """What is charged and could not be put in its place at the start, one sentence each."""
+        return self._outbox.problems
 
-    def _release(self, log: LogFile, stop):
+    def close(self) -> None:
+        """Leave the directory of the output to others."""
+        self._outbox.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
+        """
+        Release an archive. Whatever is wrong with it is told by the outcome.
+
+        :param stop: asked before anything is spent; then None is returned.
+        """
+        return outcome_of(log, lambda: self._release(log, stop))
+
+    def _release(self, log, stop):
         charge = None
         if self._ledger is not None:
             charge = self._ledger.find(self._subject, log.id, self._digest)
@@ -67,32 +96,32 @@ class ArchiveReleaser(Releaser):
             if self._ledger is not None:
                 content = self._ledger.file_fingerprint(log.path)
             if charge is not None:
-                return self._again(charge, log, content, archive.rows)
+                return self._released_before(charge, log, content, archive.rows)
             if self._ledger is not None:
                 self._ledger.check(self._subject, self._settings.privacy.epsilon, log.id,
                                    **self._budgets)
-            with self._removed_after(SUFFIX) as path:
+            with self._outbox.staged(SUFFIX) as path:
                 self._write(archive, path)
                 archive.check_unchanged()
+                self._outbox.check([self._output.name])
                 return self._made_visible(log, archive.rows, content, path, stop)
 
     def _made_visible(self, log, rows, content, path, stop):
         """Charge, and move to the output, what is ready."""
         digest = digest_of(path)
         if self._ledger is None:
-            visible = self._publish(LedgerFile(0, self._output, path, digest, False))
+            visible = self._outbox.publish(LedgerFile(0, self._output, path, digest, False))
             return Outcome(log.id, 'released', rows, (visible,))
         if stop():
             return None
-        self._owed.add(path)  # already now: no interrupt may remove what has just been charged
         charge, new = self._ledger.charge(
             self._subject, self._settings.privacy.epsilon, log_id=log.id, settings=self._digest,
             content=content, lengths=[rows], description=json.dumps(self._settings.described()),
             files=lambda number: [(self._output, path, digest)], **self._budgets)
         if not new:  # another process was faster
-            return self._again(charge, log, content, rows)
+            return self._released_before(charge, log, content, rows)
         [file] = self._ledger.files(charge.number)
-        return Outcome(log.id, 'released', rows, (self._publish(file),))
+        return Outcome(log.id, 'released', rows, (self._outbox.publish(file),))
 
     def _check_free(self, own=None):
         """Check that the output is not taken, nor promised to another release than `own`."""
@@ -116,12 +145,12 @@ class ArchiveReleaser(Releaser):
 
             with cluster.connected(self._scheduler) as client:
                 survey = archive.survey(cluster.wanted_cuts(archive))
-                selection = self._mechanism_up_to(survey.longest).selection
+                selection = self._mechanisms.for_length(survey.longest).selection
                 cluster.write(client, archive, survey, replace(settings, mechanism=selection),
                               path, tell)
         else:
             judged = settings.mechanism in ('auto', 'permute_and_flip')
-            mechanism = self._mechanism_up_to(archive.survey().longest if judged else 1)
+            mechanism = self._mechanisms.for_length(archive.survey().longest if judged else 1)
             more = min(os.cpu_count() or 1, _MOST_THREADS) - 1
             mechanisms = [mechanism, *(settings.mechanism_of(mechanism.selection, self._random)
                                        for _ in range(more))]
@@ -129,19 +158,14 @@ class ArchiveReleaser(Releaser):
                                archive.schema(), settings.chain.states, tell)
         flush(path.parent)
 
-    def _mechanism_up_to(self, longest):
-        mechanism = self._mechanism_for(longest)
-        mechanism.check(longest)
-        return mechanism
-
-    def _again(self, charge: Charge, log, content, length):
+    def _released_before(self, charge: Charge, log, content, length):
         if charge.content != content:
             return Outcome(log.id, 'failed', length, reason=(
                 'its file was changed or written anew since it was released: give the new archive '
                 'a name of its own, and it will be a release of its own'))
         [file] = self._ledger.files(charge.number)
         there = next((path for path in (self._output, file.path, file.staged)
-                      if path.exists() and digest_of(path) == file.digest), None)
+                      if holds(path, file.digest)), None)
         if there is None:
             return Outcome(log.id, 'failed', length, reason=(
                 f'it was released before, as {file.path}, which is no longer there or was '
@@ -149,23 +173,10 @@ class ArchiveReleaser(Releaser):
                 'to'))
         if there != self._output:
             self._check_free(file.path)
-            with self._removed_after(there.suffix) as path:
+            with self._outbox.staged(there.suffix) as path:
                 _copy(there, path)
-                there = self._publish(LedgerFile(0, self._output, path, file.digest, True))
+                there = self._outbox.publish(LedgerFile(0, self._output, path, file.digest, True))
         return Outcome(log.id, 'already released', length, (there,))
-
-    @contextmanager
-    def _removed_after(self, suffix):
-        """Give a path in the staging directory; what is not moved from there, nor owed, goes."""
-        path = self._staging.path / f'{secrets.token_hex(8)}{suffix}'
-        try:
-            yield path
-        finally:
-            if path in self._owed and not any(
-                    file.staged == path for file in self._ledger.files(hidden_only=True)):
-                self._owed.remove(path)
-            if path not in self._owed:
-                remove(path)
 
 
 def _copy(source, target):

@@ -27,9 +27,10 @@ from pathlib import Path
 from symdp_ros.core.errors import ConfigurationError, LogError, SymdpError
 from symdp_ros.logs.files import remove
 from symdp_ros.release import archive_file
-from symdp_ros.release.archive_draw import ArchiveSettings, privatized, SUFFIX
+from symdp_ros.release.archive_draw import SUFFIX, privatized
 from symdp_ros.release.archive_file import Archive, Survey
-from symdp_ros.release.engine import digest_of, flush
+from symdp_ros.release.outbox import digest_of, flush
+from symdp_ros.release.settings import ArchiveSettings
 
 #: Rows from which on a task ends with the route.
 TASK_ROWS = 1 << 22

@@ -1,5 +1,6 @@
 """`symdp release` and `symdp ledger` as a user types them, without ROS."""
 import csv
+import errno
 import io
 import json
 import os
@@ -10,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from symdp_ros import Chain
+from symdp_ros.cli.main import main
 from symdp_ros.logs import read_log, write_log
+from symdp_ros.release import outbox
+from symdp_ros.release.outbox import Outbox
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
@@ -145,3 +149,40 @@ def test_a_ledger_that_is_none(place):
         run = symdp('ledger', name, cwd=place)
         assert run.returncode == 1 and text in run.stderr and 'Traceback' not in run.stderr
     assert (place / 'letter').read_text() == 'Dear Sir'
+
+
+def test_it_waits_for_another_release_into_the_same_directory(place):
+    (place / 'out').mkdir()
+    with Outbox(place / 'out') as other:
+        run = subprocess.Popen(
+            [sys.executable, '-c', WITHOUT_ROS, 'release', 'logs', '--chain', CHAIN, '--epsilon',
+             '1', '-o', 'out', '--mechanism', 'causal'], stdout=subprocess.PIPE, text=True,
+            stderr=subprocess.PIPE, cwd=place, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+        assert 'another process is releasing into out: waiting' in run.stderr.readline()
+        assert run.poll() is None
+    told, more = run.communicate(timeout=120)
+    assert run.returncode == 0 and '2 released' in told and more == ''
+    assert other.problems == ()
+
+
+def test_what_is_charged_and_cannot_be_put_in_its_place_is_said(place, monkeypatch, capsys):
+    monkeypatch.chdir(place)
+    arguments = ['release', 'logs', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out', *LEDGER,
+                 '--mechanism', 'causal']
+    move, left = outbox._move, [1]
+
+    def fails(source, target):
+        if left[0] > 0:
+            left[0] -= 1
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        move(source, target)
+
+    monkeypatch.setattr(outbox, '_move', fails)
+    assert main(arguments) == 1
+    assert 'cannot be written: Input/output error' in ' '.join(capsys.readouterr().out.split())
+    left[0] = 1
+    assert main(arguments) == 1  # not at the start, and then when its log is asked for
+    told = capsys.readouterr()
+    assert 'symdp release: 000001.private.csv is charged, and cannot be put' in told.err
+    assert '2 already released' in told.out
+    assert main(arguments) == 0 and len(list((place / 'out').glob('[!.]*'))) == 2

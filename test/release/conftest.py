@@ -6,8 +6,8 @@ import pytest
 
 from symdp_ros import Chain, Privacy
 from symdp_ros.logs import LogFile
-from symdp_ros.release.engine import digest_of
 from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.outbox import digest_of
 
 
 class ArchivePlace:
@@ -37,7 +37,7 @@ class ArchivePlace:
         return LogFile(path.name, path)
 
     def settings(self, **more):
-        from symdp_ros.release.archive_draw import ArchiveSettings
+        from symdp_ros.release.settings import ArchiveSettings
 
         return ArchiveSettings(**{'chain': self.chain, 'privacy': Privacy(1.0),
                                   'mechanism': 'causal', **more})

@@ -15,8 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release import archive, archive_file, engine  # noqa: E402
+from symdp_ros.release import archive, archive_file, mechanisms, outbox  # noqa: E402
 from symdp_ros.release.archive_file import Archive, Columns  # noqa: E402
+from symdp_ros.release.settings import ReleaseSettings  # noqa: E402
 
 WALKS = [('r1', 'abbcc'), ('r2', 'a'), ('r3', 'xyzab'), ('r4', 'ccaab')]
 
@@ -312,7 +313,7 @@ def test_a_route_that_is_too_long_is_refused_before_anything_is_spent(walks):
 
 def test_auto_is_decided_by_the_longest_route(walks, monkeypatch):
     asked = []
-    monkeypatch.setattr(engine, 'chosen_selection',
+    monkeypatch.setattr(mechanisms, 'chosen_selection',
                         lambda chain, privacy, length, policy: asked.append(length) or 'causal')
     monkeypatch.setattr(archive_file, '_BATCH_ROWS', 4)
     for word, longest in (('ab', 7), ('a' * 11, 11)):
@@ -361,7 +362,7 @@ def test_other_settings_are_other_releases(walks):
                 walks.settings(chain=Chain({s: list('abc') for s in 'abc'}, 'a')),
                 walks.settings(columns=Columns(symbol='route', route='symbol'))]
     digests = {variant.digest() for variant in variants}
-    digests.add(engine.ReleaseSettings(walks.chain, Privacy(1.0), mechanism='causal').digest())
+    digests.add(ReleaseSettings(walks.chain, Privacy(1.0), mechanism='causal').digest())
     assert len(digests) == len(variants) + 1
     for i, variant in enumerate(variants[:3]):
         assert walks.release(variant, output=walks.output.with_name(f'{i}.parquet')).kind == \
@@ -398,7 +399,7 @@ def test_what_is_there_is_never_overwritten(walks, monkeypatch):
     # Nor what comes there while the release is being made.
     walks.output = walks.output.with_name('late.parquet')
     monkeypatch.setattr(archive, 'digest_of', lambda path: walks.output.write_text('late')
-                        and engine.digest_of(path))
+                        and outbox.digest_of(path))
     outcome = walks.release(path=other)
     assert outcome.kind == 'released' and walks.output.read_text() == 'late'
     assert outcome.files[0].name.startswith('late~') and outcome.files[0].suffix == '.parquet'
@@ -453,7 +454,7 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(walks, m
     def fails(source, target):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine, '_move', fails)
+    monkeypatch.setattr(outbox, '_move', fails)
     with pytest.raises(KeyboardInterrupt):
         walks.release()
     monkeypatch.undo()
@@ -514,7 +515,7 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
     assert len(held) >= chunks and max(held) < 10 * chunk * bytes_of_a_row
 
 
-# Kills itself with SIGKILL at the given number of calls into the engine or of the operating
+# Kills itself with SIGKILL at the given number of calls into release/ or of the operating
 # system's file functions. What is drawn is not looked at here.
 CHILD = '''
 import os, signal, sys

@@ -12,9 +12,12 @@ from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import best_mechanism, expected_accuracy
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
 from symdp_ros.logs import LogFile, read_log
-from symdp_ros.release import engine
-from symdp_ros.release.engine import chosen_selection, Releaser, ReleaseSettings
+from symdp_ros.release import mechanisms
+from symdp_ros.release import settings as release_settings
+from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.mechanisms import chosen_selection
+from symdp_ros.release.settings import ReleaseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 RING = Chain({'a': ['b'], 'b': ['c'], 'c': ['d'], 'd': ['a', 'd']}, 'a')
@@ -48,7 +51,7 @@ def used(monkeypatch):
             found.append((self.spied, len(word)))
             return super().privatize(word)
 
-    monkeypatch.setattr(engine, 'OfflineMechanism', Spy)
+    monkeypatch.setattr(release_settings, 'OfflineMechanism', Spy)
     return found
 
 
@@ -74,13 +77,13 @@ def release(base, settings_, *words):
 @for_all_choices
 def test_two_words_of_one_length_give_the_same_choice(tmp_path, used, monkeypatch, expected):
     """In places of their own, and nothing but chain, ε, k and n is asked for."""
-    asked, choose = [], engine.best_mechanism
+    asked, choose = [], mechanisms.best_mechanism
 
     def spied(*arguments, **named):
         asked.append((arguments, tuple(named.items())))
         return choose(*arguments, **named)
 
-    monkeypatch.setattr(engine, 'best_mechanism', spied)
+    monkeypatch.setattr(mechanisms, 'best_mechanism', spied)
     chain, epsilon = CHOICES[expected]
     random = Random(1)
     words = ['a' * 12, 'dddddddddddd', ['none'] * 12,

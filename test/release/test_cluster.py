@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')
 distributed = pytest.importorskip('distributed', reason='the extra dask is not installed')
 
-from symdp_ros.release import archive_file, cluster, engine  # noqa: E402
-from symdp_ros.release.engine import digest_of  # noqa: E402
+from symdp_ros.release import archive_file, cluster, outbox  # noqa: E402
+from symdp_ros.release.outbox import digest_of  # noqa: E402
 
 #: Of a false alarm, for each of the four comparisons with the exact distribution.
 ALPHA = 1e-7
@@ -355,7 +355,7 @@ def test_parts_that_are_charged_and_cannot_be_moved_are_moved_at_the_next_start(
     def fails(source, target):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine, '_move', fails)
+    monkeypatch.setattr(outbox, '_move', fails)
     with pytest.raises(KeyboardInterrupt):
         walks.release(scheduler=scheduler)
     monkeypatch.undo()

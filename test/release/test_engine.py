@@ -12,9 +12,13 @@ import pytest
 
 from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.logs import LogFile, read_log
-from symdp_ros.release import engine
-from symdp_ros.release.engine import Releaser, ReleaseSettings, digest_of
+from symdp_ros.release import outbox
+from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.outbox import digest_of
+from symdp_ros.release.report import Outcome as outcome
+from symdp_ros.release.report import Report
+from symdp_ros.release.settings import ReleaseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
@@ -239,19 +243,19 @@ def test_a_full_disk_costs_nothing(place, monkeypatch):
 @pytest.mark.parametrize('error', [KeyboardInterrupt, OSError])
 def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(place, monkeypatch, error):
     place.log()
-    real = engine._move
+    real = outbox._move
 
     def fails(source, target):
         raise error
 
-    monkeypatch.setattr(engine, '_move', fails)
+    monkeypatch.setattr(outbox, '_move', fails)
     if error is KeyboardInterrupt:
         with pytest.raises(KeyboardInterrupt):
             place.release()
     else:
         assert place.release().outcomes[0].kind == 'failed'
     assert place.spent() == 1 and place.visible() == []
-    monkeypatch.setattr(engine, '_move', real)
+    monkeypatch.setattr(outbox, '_move', real)
     assert place.release().outcomes[0].kind == 'already released'
     assert place.spent() == 1 and len(place.visible()) == 1
     place.check()
@@ -259,7 +263,7 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(place, m
 
 def test_what_is_lost_before_it_was_seen_is_made_again_once(place, monkeypatch):
     place.log()
-    monkeypatch.setattr(engine, '_move', lambda source, target: source.unlink() or 1 / 0)
+    monkeypatch.setattr(outbox, '_move', lambda source, target: source.unlink() or 1 / 0)
     assert place.release().outcomes[0].reason.startswith('an error of type ZeroDivisionError')
     monkeypatch.undo()
     foreign = place.releases / '000001.private.csv'
@@ -367,7 +371,7 @@ def test_two_processes_never_release_a_log_twice(place):
     place.check()
 
 
-# Kills itself with SIGKILL at the given number of calls into the engine, the ledger, the writers
+# Kills itself with SIGKILL at the given number of calls into release/, the writers
 # or the operating system's file functions, whichever function that may be.
 CHILD = '''
 import os, signal, sys
@@ -380,7 +384,7 @@ from symdp_ros.release.ledger import Ledger
 place = Place.__new__(Place)
 base, left = Path(sys.argv[1]), int(sys.argv[2])
 place.logs, place.releases, place.ledger = base / 'logs', base / 'releases', base / 'robots.ledger'
-FOLDERS = ('release/engine', 'release/ledger', 'logs/')
+FOLDERS = ('symdp_ros/release/', 'symdp_ros/logs/')
 FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}
 def count(frame, event, argument):
     global left
@@ -396,7 +400,8 @@ def count(frame, event, argument):
             os.kill(os.getpid(), signal.SIGKILL)
 if left > 0:
     sys.setprofile(count)
-place.release(settings(mechanism='causal', format=(sys.argv[3:] or ['csv'])[0]))
+place.release(settings(mechanism='causal', format=(sys.argv[3:] or ['csv'])[0]), wait=100.0,
+              hand_out_again=True)
 sys.setprofile(None)
 print(left)
 '''
@@ -439,8 +444,7 @@ def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(place, f
 
 
 def test_the_report_names_the_first_of_each_kind():
-    outcome = engine.Outcome
-    report = engine.Report((outcome('a', 'released', 3), outcome('b', 'failed', reason='because'),
+    report = Report((outcome('a', 'released', 3), outcome('b', 'failed', reason='because'),
                             outcome('c', 'failed', reason='too'), outcome('d', 'refused',
                                                                           reason='spent')))
     assert str(report) == ('1 released, 0 already released, 1 refused by the budget (d: spent), '

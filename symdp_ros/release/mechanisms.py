@@ -1,0 +1,56 @@
+"""Which mechanism serves a release: what the settings name, or what errs least for its length."""
+from functools import lru_cache
+
+from symdp_ros.analysis.accuracy import best_mechanism
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism
+from symdp_ros.core.privacy import Privacy
+
+_JUDGED = 200  # symbols
+
+
+@lru_cache(maxsize=1000)
+def chosen_selection(chain: Chain, privacy: Privacy, length: int, policy: str) -> str:
+    """
+    Return the selection that `mechanism: auto` takes for a log of some length.
+
+    The one of least expected error (`analysis.accuracy.best_mechanism`), judged by words of up to 200
+    symbols: longer ones commonly err about as much per symbol, and would take long to judge.
+    """
+    counting = length**2 * chain.edge_count <= MOST_COUNTING_STEPS
+    return best_mechanism(chain, privacy, min(length, _JUDGED), policy=policy, walks=20,
+                          counting=counting)
+
+
+class Mechanisms:
+    """
+    The mechanisms that releases under some settings draw with, each made when it is first needed.
+
+    :param settings: a `ReleaseSettings` or an `ArchiveSettings`.
+    :param random: for tests, an object with `getrandbits`.
+    :raises ConfigurationError: the settings name no mechanism that can be made.
+    """
+
+    def __init__(self, settings, random=None):
+        self._settings, self._random, self._made = settings, random, {}
+        if settings.mechanism != 'auto':
+            self._of(settings.mechanism)  # tried now, so that what is wrong is said at the start
+
+    def for_length(self, length: int) -> OfflineMechanism:
+        """
+        Return the mechanism for words of up to this length.
+
+        :raises ConfigurationError: they are too long for it.
+        """
+        settings, selection = self._settings, self._settings.mechanism
+        if selection == 'auto':
+            selection = chosen_selection(settings.chain, settings.privacy, length,
+                                         settings.policy)
+        mechanism = self._of(selection)
+        mechanism.check(length)
+        return mechanism
+
+    def _of(self, selection):
+        if selection not in self._made:
+            self._made[selection] = self._settings.mechanism_of(selection, self._random)
+        return self._made[selection]

@@ -1,0 +1,157 @@
+"""
+The settings of releases: how logs and archives are read, privatized and written.
+
+What `digest` covers decides which releases are the same; the rest is how they look.
+"""
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.symbols import parse_symbol_map, symbol_table
+from symdp_ros.logs import LogFile, read_log, sample
+from symdp_ros.release import archive_file
+from symdp_ros.release.archive_file import Columns
+
+
+@dataclass(frozen=True)
+class ReleaseSettings:
+    """
+    How logs are read, privatized and written. Durations are in seconds; `symbol_map` holds
+    value=state items.
+
+    `mechanism` may be 'auto': for each log the one that is expected to err least, chosen from
+    chain, ε, k and the log's length alone.
+    """
+
+    chain: Chain
+    privacy: Privacy
+    mechanism: str = 'exponential'
+    policy: str = 'guided'
+    topic: str = 'region'
+    message_type: str | None = None
+    field: str = 'data'
+    stamp_key: str = 'stamp'
+    symbol_key: str = 'symbol'
+    sampling: str = 'message'
+    period: float = 1.0
+    input_timeout: float = 0.0
+    unknown_symbol: str = 'uniform'
+    symbol_map: tuple[str, ...] = ()
+    no_region: tuple[str, ...] = ('none', '')
+    format: str = 'csv'
+    release_topic: str = 'private_region'
+    keep_names: bool = False
+
+    def described(self) -> dict:
+        """Return all that the distribution of a release depends on, for people to read."""
+        sampling = {'sampling': self.sampling, 'unknown_symbol': self.unknown_symbol}
+        if self.sampling == 'period':
+            sampling |= {'period': self.period, 'input_timeout': self.input_timeout}
+        return {**_described(self), **sampling, 'topic': f'/{self.topic.lstrip("/")}',
+                'field': self.field}
+
+    def digest(self) -> str:
+        """Return a SHA-256 (hex) of `described`."""
+        return _digest(self.described())
+
+    def words(self, log: LogFile) -> list[list[str | None]]:
+        """
+        Return the words of a log.
+
+        :raises LogError, ConfigurationError: as `read_log` and `sample`.
+        """
+        entries = read_log(log.path, topic=self.topic, message_type=self.message_type,
+                           field=self.field, stamp_key=self.stamp_key, symbol_key=self.symbol_key)
+        words = self._sample(entries)
+        if not words:
+            raise LogError('nothing is left of it to release', path=log.path)
+        return words
+
+    def check(self) -> None:
+        """
+        Check the settings of sampling before any log is read.
+
+        :raises ConfigurationError: one of them is not valid.
+        """
+        self._sample([])
+        stuck = self.chain.states_without_staying() if self.sampling == 'period' else ()
+        if stuck:
+            raise ConfigurationError(
+                'sampling: period needs a chain in which every state can follow itself, and '
+                f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops')
+
+    def mechanism_of(self, selection: str, random=None) -> OfflineMechanism:
+        """Return a new mechanism for some selection."""
+        return _mechanism(self, selection, random)
+
+    def _sample(self, entries):
+        return sample(entries, self.chain.states, sampling=self.sampling,
+                      period=self.period if self.sampling == 'period' else None,
+                      input_timeout=self.input_timeout, unknown_symbol=self.unknown_symbol,
+                      symbol_map=parse_symbol_map(self.symbol_map), no_region=self.no_region)
+
+
+@dataclass(frozen=True)
+class ArchiveSettings:
+    """
+    How an archive is read and privatized; as `ReleaseSettings`, where they are alike.
+
+    Each row is a symbol, and an unknown region one more. With `mechanism` 'auto' the longest route
+    decides.
+    """
+
+    chain: Chain
+    privacy: Privacy
+    mechanism: str = 'exponential'
+    policy: str = 'guided'
+    columns: Columns = Columns()
+    symbol_map: tuple[str, ...] = ()
+    no_region: tuple[str, ...] = ('none', '')
+
+    def described(self) -> dict:
+        """Return all that the distribution of a release depends on, for people to read."""
+        return {'archive': list(self.columns.names()), **_described(self),
+                'unknown_symbol': 'uniform'}
+
+    def digest(self) -> str:
+        """Return a SHA-256 (hex) of `described`."""
+        return _digest(self.described())
+
+    def check(self) -> None:
+        """
+        Check the settings before anything is read.
+
+        :raises ConfigurationError: one of them is not valid; the packages are not installed.
+        """
+        archive_file.parquet()
+        self.states_by_value()
+
+    def states_by_value(self) -> dict[str, int]:
+        """Return value → position in the states of the chain."""
+        table = symbol_table(self.chain.states, parse_symbol_map(self.symbol_map), self.no_region)
+        return {value: self.chain.state_index[state] for value, state in table.items()}
+
+    def mechanism_of(self, selection: str, random=None) -> OfflineMechanism:
+        """Return a new mechanism for some selection."""
+        return _mechanism(self, selection, random)
+
+
+def _described(settings):
+    """Return what the distribution of a log's and an archive's release depends on alike."""
+    causal = {'policy': settings.policy} if settings.mechanism in ('causal', 'auto') else {}
+    return {'chain': settings.chain.digest(), 'epsilon': settings.privacy.epsilon,
+            'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **causal,
+            'no_region': sorted(settings.no_region), 'symbol_map': sorted(settings.symbol_map)}
+
+
+def _digest(described):
+    return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+
+
+def _mechanism(settings, selection, random):
+    return OfflineMechanism(settings.chain, settings.privacy, selection=selection,
+                            policy=settings.policy, random=random)

@@ -1,0 +1,231 @@
+"""A release directory is held by one process, and what is charged gets into its place."""
+import errno
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from symdp_ros import Chain, ConfigurationError, Privacy
+from symdp_ros.logs import LogFile
+from symdp_ros.release import outbox
+from symdp_ros.release.engine import Releaser
+from symdp_ros.release.ledger import Ledger, LedgerFile
+from symdp_ros.release.outbox import Outbox, digest_of, holds
+from symdp_ros.release.settings import ReleaseSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCK = '.symdp_ros.lock'
+CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+
+
+@pytest.fixture
+def releases(tmp_path):
+    (tmp_path / 'releases').mkdir()
+    return tmp_path / 'releases'
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / 'robots.ledger') as ledger:
+        yield ledger
+
+
+def visible(directory):
+    return sorted(name for name in os.listdir(directory) if not name.startswith('.'))
+
+
+def charge(box, ledger, log_id, name, content='abc'):
+    """Stage and charge a release as a process does that is killed before it moves it."""
+    with box.staged('.private.csv') as path:
+        path.write_text(content)
+        ledger.charge('r1', 1.0, log_id=log_id, settings='s', description='{}', words=[['a']],
+                      files=lambda number: [(box.directory / name, path, digest_of(path))])
+
+
+def test_one_process_at_a_time_holds_a_directory(releases):
+    told = []
+    first = Outbox(releases)
+    with pytest.raises(ConfigurationError, match='another process is releasing into'):
+        Outbox(releases, wait=0.2, on_wait=lambda: told.append(1))
+    assert told == [1]
+    first.close()
+    Outbox(releases, on_wait=lambda: told.append(2)).close()
+    assert told == [1] and os.listdir(releases) == [LOCK]
+
+
+def test_who_waits_goes_on_when_the_other_is_killed(releases):
+    holder = subprocess.Popen(
+        [sys.executable, '-c', 'import sys\nfrom symdp_ros.release.outbox import Outbox\n'
+         'box = Outbox(sys.argv[1])\nprint("held", flush=True)\nsys.stdin.read()', releases],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
+    assert holder.stdout.readline() == b'held\n'
+    Outbox(releases, wait=60.0, on_wait=holder.kill).close()
+    holder.communicate()
+    assert os.listdir(releases) == [LOCK]  # what the killed one had begun is gone
+
+
+@pytest.mark.parametrize('kind', ['link', 'dangling link', 'pipe', 'directory', 'socket'])
+def test_a_lock_that_is_no_file_is_neither_followed_nor_waited_for(releases, tmp_path, kind):
+    other = tmp_path / 'other'
+    if kind == 'link':
+        other.write_text('mine')
+    if 'link' in kind:
+        (releases / LOCK).symlink_to(other)
+    elif kind == 'pipe':
+        os.mkfifo(releases / LOCK)
+    elif kind == 'directory':
+        (releases / LOCK).mkdir()
+    else:
+        with socket.socket(socket.AF_UNIX) as place:
+            place.bind(str(releases / LOCK))
+    with pytest.raises(ConfigurationError, match='link, or not a regular file.*remove it'):
+        Outbox(releases)
+    assert not other.exists() or kind == 'link' and other.read_text() == 'mine'
+
+
+def test_a_staging_name_that_is_no_directory_is_left_alone(releases, tmp_path):
+    other = tmp_path / 'other'
+    other.mkdir()
+    (other / 'file').write_text('mine')
+    (releases / '.staging-free-link').symlink_to(other)
+    os.mkfifo(releases / '.staging-free-pipe')
+    Outbox(releases).close()
+    assert (other / 'file').read_text() == 'mine'
+    assert sorted(os.listdir(releases)) == ['.staging-free-link', '.staging-free-pipe', LOCK]
+
+
+def test_a_pipe_is_no_release(releases):
+    os.mkfifo(releases / 'pipe')
+    assert not holds(releases / 'pipe', 'x') and not holds(releases / 'nowhere', 'x')
+    with pytest.raises(OSError, match='not a regular file'):
+        digest_of(releases / 'pipe')
+
+
+def test_one_release_that_cannot_be_moved_does_not_stop_the_others(releases, ledger, monkeypatch):
+    box = Outbox(releases, ledger)
+    for name in ('a', 'b', 'c'):
+        charge(box, ledger, name, f'{name}.csv', name)
+    box.close()
+    real = outbox._move
+
+    def move(source, target):
+        if target.name.startswith('b'):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(source, target)
+
+    monkeypatch.setattr(outbox, '_move', move)
+    for _ in range(2):
+        box = Outbox(releases, ledger)
+        assert box.problems == (
+            'b.csv is charged, and cannot be put in its place yet: Input/output error',)
+        box.close()
+        assert visible(releases) == ['a.csv', 'c.csv']
+    monkeypatch.undo()
+    box = Outbox(releases, ledger)
+    box.close()
+    assert box.problems == () and visible(releases) == ['a.csv', 'b.csv', 'c.csv']
+    assert all(file.visible for file in ledger.files()) and sorted(os.listdir(releases))[0] == LOCK
+
+
+def test_a_charged_release_whose_name_is_too_long_gets_a_short_one(releases, ledger):
+    box = Outbox(releases, ledger)
+    charge(box, ledger, 'long', 'ä' * 126 + '.private.csv')
+    box.close()
+    box = Outbox(releases, ledger)
+    box.close()
+    [name] = visible(releases)
+    assert box.problems == () and name.startswith('ä' * 50 + '~') and name.endswith('.private.csv')
+    [file] = ledger.files()
+    assert file.visible and file.path == releases / name
+
+
+def test_what_was_changed_after_its_charge_is_not_handed_out(releases, ledger):
+    box = Outbox(releases, ledger)
+    charge(box, ledger, 'a', 'a.csv')
+    box.close()
+    [file] = ledger.files()
+    file.staged.write_text('something else')
+    box = Outbox(releases, ledger)
+    box.close()
+    assert visible(releases) == [] and 'is not what was charged' in box.problems[0]
+
+
+def test_it_is_known_before_that_a_name_will_not_do(releases):
+    box = Outbox(releases)
+    box.check(['x' * 240, 'é' * 120])
+    for name in ('x' * 256, 'x' * 250, 'é' * 126):  # 250: too long where another one is there
+        with pytest.raises(ConfigurationError, match='cannot be the name of a release here: File '
+                                                     'name too long'):
+            box.check(['fine', name])
+    box.close()
+
+
+def test_it_is_known_before_that_there_is_no_room(releases, monkeypatch):
+    box, real = Outbox(releases), os.statvfs
+    values = list(real(releases))
+    for i in (4, 7):  # f_bavail, f_favail
+        full = list(values)
+        full[5] = max(full[5], 1)
+        full[i] = 0
+        monkeypatch.setattr(os, 'statvfs', lambda path, full=full: os.statvfs_result(full))
+        with pytest.raises(ConfigurationError, match='hardly any room left .* nothing is charged'):
+            box.check(['fine'])
+    monkeypatch.undo()
+    box.close()
+
+
+def test_nothing_is_charged_for_a_name_that_is_too_long(tmp_path, releases, ledger):
+    log = tmp_path / ('x' * 246 + '.csv')
+    log.write_text('stamp,symbol\n0,a\n1,b\n')
+    settings = ReleaseSettings(CHAIN, Privacy(1.0), mechanism='causal', keep_names=True)
+    with Releaser(settings, releases, ledger=ledger, subject='r1') as releaser:
+        outcome = releaser.release(LogFile(log.name, log))
+    assert outcome.kind == 'failed' and 'File name too long: rename the log' in outcome.reason
+    assert ledger.charges() == [] and visible(releases) == []
+    with Releaser(ReleaseSettings(CHAIN, Privacy(1.0), mechanism='causal'), releases,
+                  ledger=ledger, subject='r1') as releaser:
+        assert releaser.problems == ()
+        assert releaser.release(LogFile(log.name, log)).kind == 'released'
+
+
+def test_nothing_is_charged_for_an_output_whose_name_is_too_long(walks):
+    walks.archive([('r1', 'abbcc')])
+    outcome = walks.release(output=walks.output.with_name('x' * 240 + '.parquet'))
+    assert outcome.kind == 'released', outcome.reason
+    walks.archive([('r1', 'abbcc')], path=walks.base / 'other.parquet')
+    outcome = walks.release(output=walks.output.with_name('y' * 247 + '.parquet'),
+                            path=walks.base / 'other.parquet')
+    assert outcome.kind == 'failed' and 'File name too long' in outcome.reason
+    assert walks.spent() == 1 and len(walks.visible()) == 1
+
+
+def test_nothing_is_charged_where_there_is_no_room(tmp_path, releases, ledger, monkeypatch):
+    log = tmp_path / 'day.csv'
+    log.write_text('stamp,symbol\n0,a\n1,b\n')
+    monkeypatch.setattr(outbox, '_LEAST_ROOM', 1 << 70)
+    with Releaser(ReleaseSettings(CHAIN, Privacy(1.0), mechanism='causal'), releases,
+                  ledger=ledger, subject='r1') as releaser:
+        outcome = releaser.release(LogFile(log.name, log))
+    assert outcome.kind == 'failed' and 'hardly any room' in outcome.reason
+    assert ledger.charges() == [] and os.listdir(releases) == [LOCK]
+
+
+def test_what_waits_in_this_directory_is_moved_when_its_log_is_asked_for(releases, ledger):
+    box = Outbox(releases, ledger)
+    charge(box, ledger, 'a', 'a.csv')
+    assert [path.name for path in box.paths_of(ledger.files())] == ['a.csv']
+    assert visible(releases) == ['a.csv'] and ledger.files()[0].visible
+    box.close()
+
+
+def test_a_copy_is_not_in_the_ledger(releases, ledger):
+    box = Outbox(releases, ledger)
+    for _ in range(2):
+        with box.staged('.csv') as path:
+            path.write_text('abc')
+            box.publish(LedgerFile(0, releases / 'copy.csv', path, digest_of(path), True))
+    box.close()
+    assert visible(releases) == ['copy.csv'] and ledger.files() == []
