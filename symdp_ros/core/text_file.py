@@ -1,7 +1,10 @@
 """Reading the text of a map."""
-from pathlib import Path
+import os
+from stat import S_ISREG
 
 from symdp_ros.core.errors import ChainError
+
+_LARGEST = 64_000_000  # bytes; the largest map that is known has less than a hundredth
 
 
 def read_map_text(path) -> str:
@@ -9,18 +12,32 @@ def read_map_text(path) -> str:
     Return the text of a file: UTF-8, with or without a byte order mark.
 
     :raises ChainError: it is missing, unreadable, no regular file (one that is not would be
-        waited for), or not UTF-8.
+        waited for), larger than 64 MB, or not UTF-8.
     """
-    path = Path(path)
     try:
-        other = path.exists() and not path.is_file()
-    except ValueError:  # a path that no file can have
-        raise ChainError(f'{str(path)!r} is no name of a file') from None
-    if other:
-        raise ChainError(f'{path}: it is not a file')
-    try:
-        return path.read_text(encoding='utf-8-sig')
+        content = _content(path)
     except OSError as error:
         raise ChainError(f'{path}: the file cannot be read: {error.strerror}') from None
+    except ValueError:  # a zero byte, or a character that no byte stands for
+        raise ChainError(f'{str(path)!r} is no name of a file') from None
+    if content is None:
+        raise ChainError(f'{path}: it is not a file')
+    if len(content) > _LARGEST:
+        raise ChainError(f'{path}: the file has more than {_LARGEST / 1e6:.0f} MB: it is too large '
+                         'for a map')
+    try:
+        return content.decode('utf-8-sig')
     except UnicodeDecodeError:
         raise ChainError(f'{path}: the file is not UTF-8 text') from None
+
+
+def _content(path) -> bytes | None:
+    # Not waiting for whoever may write to a pipe of this name.
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not S_ISREG(os.fstat(number).st_mode):
+            return None
+        with open(number, 'rb', closefd=False) as file:
+            return file.read(_LARGEST + 1)
+    finally:
+        os.close(number)

@@ -2,21 +2,25 @@
 from dataclasses import replace
 from pathlib import Path
 
-import yaml
-
+from symdp_ros.core import chain_file
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.chain_file import compose_yaml, graph_from_node
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.yaml_reader import compose_yaml, keys_of
+from symdp_ros.maps import nav2, patrolling_sim, rmf, strands, tmap2
+from symdp_ros.maps.map_format import YAML_SUFFIXES, MapFormat
 from symdp_ros.maps.map_graph import prune as pruned
 from symdp_ros.maps.map_graph import require_moves
-from symdp_ros.maps.nav2 import read_nav2_graph
-from symdp_ros.maps.patrolling_sim import read_patrolling_graph
-from symdp_ros.maps.rmf import building_graph
-from symdp_ros.maps.tmap2 import tmap2_graph
 
-#: File name suffixes; what a YAML file is, its top-level keys tell.
-SUFFIXES = ('.yaml', '.yml', '.tmap2', '.geojson', '.json', '.graph')
+_CHAIN_FILE = MapFormat('a chain file', 'initial_state and transitions',
+                        chain_file.graph_from_node,
+                        recognises=lambda root: bool(keys_of(root) & set(chain_file.KEYS)))
+
+#: Every kind of map that can be read. Of those that recognise a file, the first reads it.
+FORMATS = (rmf.FORMAT, tmap2.FORMAT, strands.FORMAT, _CHAIN_FILE, nav2.FORMAT,
+           patrolling_sim.FORMAT)
+
+SUFFIXES = YAML_SUFFIXES + tuple(suffix for kind in FORMATS for suffix in kind.suffixes)
 
 
 def read_graph(path, *, initial_state: str | None = None, self_loops: bool = False,
@@ -33,7 +37,7 @@ def read_graph(path, *, initial_state: str | None = None, self_loops: bool = Fal
         whose `pruned` names them.
     :raises ChainError: with the file and the place in it.
     """
-    found = _read(path, graph, level)
+    found = _read(path, {'graph': graph, 'level': level})
     if initial_state is not None:
         found = replace(found, initial_state=initial_state, initial_line=None)
     if prune:
@@ -54,34 +58,31 @@ def read_chain(path, initial_state: str | None = None, *, self_loops: bool = Fal
     return Chain.from_graph(found)
 
 
-def _read(path, graph, level) -> TransitionGraph:
+def _read(path, choices) -> TransitionGraph:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ChainError(f'{path}: unknown kind of file: it should end in one of '
                          + ', '.join(SUFFIXES))
-    if suffix in ('.geojson', '.json'):
-        _refuse_choices(path, 'a Nav2 route graph', graph, level)
-        return read_nav2_graph(path)
-    if suffix == '.graph':
-        _refuse_choices(path, 'a patrolling_sim graph', graph, level)
-        return read_patrolling_graph(path)
-    root = compose_yaml(path)
-    keys = {key.value for key, _ in root.value if isinstance(key, yaml.ScalarNode)} if isinstance(
-        root, yaml.MappingNode) else set()
-    if 'levels' in keys:
-        return building_graph(root, str(path), graph=graph, level=level)
-    if 'nodes' in keys:
-        _refuse_choices(path, 'an LCAS topological map', graph, level)
-        return tmap2_graph(root, str(path))
-    if keys and not keys & {'initial_state', 'transitions', 'symbols'}:
-        raise ChainError(f'{path}: the file is no chain file (initial_state and transitions), '
-                         'building map (levels) or LCAS topological map (nodes)')
-    _refuse_choices(path, 'a chain file', graph, level)
-    return graph_from_node(root, str(path))
-
-
-def _refuse_choices(path, kind, graph, level):
-    for name, value in (('graph', graph), ('level', level)):
-        if value is not None:
+    if suffix in YAML_SUFFIXES:
+        root = compose_yaml(path)
+        kind, arguments = _recognised(root, path), (root, str(path))
+    else:
+        kind, arguments = next(kind for kind in FORMATS if suffix in kind.suffixes), (path,)
+    for name, value in choices.items():
+        if value is not None and name not in kind.choices:
             raise ChainError(f'{path}: {name} is for building maps, which can hold several; this '
-                             f'is {kind}: leave {name} out')
+                             f'is {kind.name}: leave {name} out')
+    return kind.read(*arguments, **{name: choices[name] for name in kind.choices})
+
+
+def _recognised(root, path) -> MapFormat:
+    of_yaml = [kind for kind in FORMATS if kind.recognises]
+    for kind in of_yaml:
+        if kind.recognises(root):
+            return kind
+    if {'image', 'resolution'} <= keys_of(root):
+        raise ChainError(f'{path}: this is the picture of a map for the map server: it names no '
+                         'places and no moves between them. Write a chain file, or draw a Nav2 '
+                         'route graph on it')
+    raise ChainError(f'{path}: the file is none of these: ' + ', '.join(
+        f'{kind.name} ({kind.told_by})' for kind in of_yaml))

@@ -77,11 +77,16 @@ def require_moves(graph: TransitionGraph) -> None:
     """
     ends = [state for state, row in graph.successors.items() if not row and not graph.complete]
     if ends:
-        counted = '1 state has' if len(ends) == 1 else f'{len(ends)} states have'
         raise ChainError(
-            f'{graph.place(ends[0])}this cannot be a chain: {counted} no successor: '
+            f'{graph.place(ends[0])}this cannot be a chain: {counted(len(ends), "state")} '
+            f'{"has" if len(ends) == 1 else "have"} no successor: '
             f'{listed(ends)}. Add the missing moves, leave these states out (--prune), or let '
             'every state follow itself (--self-loops, self_loops: true)', state=ends[0])
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number and what it counts: '1 state', '2 states'."""
+    return f'{number:,} {what}' + ('' if number == 1 else 's')
 
 
 def listed(states) -> str:

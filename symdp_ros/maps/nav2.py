@@ -11,6 +11,7 @@ from math import isfinite
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.text_file import read_map_text
+from symdp_ros.maps.map_format import MapFormat
 
 
 def read_nav2_graph(path) -> TransitionGraph:
@@ -84,10 +85,21 @@ def _point(feature, problem) -> tuple[float, float]:
     if not isinstance(geometry, dict) or geometry.get('type') != 'Point':
         raise problem('it has no startid and endid, so it is a node, and needs a Point')
     coordinates = geometry.get('coordinates')
-    try:
-        x, y = (float(value) for value in coordinates[:2])
-        if isfinite(x) and isfinite(y):
+    if isinstance(coordinates, list) and len(coordinates) >= 2:
+        x, y = map(_finite, coordinates[:2])
+        if x is not None and y is not None:
             return x, y
-    except (TypeError, ValueError, OverflowError):
-        pass
     raise problem('its coordinates must be two finite numbers, [x, y]')
+
+
+def _finite(value) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value) if isfinite(value) else None
+    except OverflowError:  # an integer of hundreds of digits
+        return None
+
+
+FORMAT = MapFormat('a Nav2 route graph', '.geojson', read_nav2_graph,
+                   suffixes=('.geojson', '.json'))

@@ -11,6 +11,7 @@ from math import isfinite
 
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.text_file import read_map_text
+from symdp_ros.maps.map_format import MapFormat
 from symdp_ros.maps.map_graph import MapGraph
 
 _DIRECTIONS = ('N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW')
@@ -113,3 +114,6 @@ class _Tokens:
         if self.used < len(self._tokens):
             raise self.error(f'{self.next("")!r} follows after the last of {size} vertices: the '
                              'number of vertices, or a degree, is too small')
+
+
+FORMAT = MapFormat('a patrolling_sim graph', '.graph', read_patrolling_graph, suffixes=('.graph',))

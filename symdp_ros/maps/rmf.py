@@ -18,11 +18,14 @@ from math import cos, hypot, radians
 import yaml
 
 from symdp_ros.core.errors import ChainError
-from symdp_ros.maps.map_graph import MapGraph
-from symdp_ros.maps.yaml_reader import YamlReader
+from symdp_ros.core.yaml_reader import YamlReader, keys_of, line_of
+from symdp_ros.maps.map_format import MapFormat
+from symdp_ros.maps.map_graph import MapGraph, counted, listed
 
 _STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]
 _EARTH_RADIUS = 6_371_000.0  # metres
+_MOST_STOPS = 1000  # of one lift: each leads to all others
+_SIZES_SHOWN = 12   # graphs whose size a message tells
 
 
 @dataclass(frozen=True)
@@ -69,28 +72,33 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
     if level is not None:
         if level not in levels:
             raise ChainError(f'{source}: there is no level {level!r}: it has '
-                             + (', '.join(levels) or 'none'))
+                             + (listed(list(levels)) or 'none'))
         levels = {level: levels[level]}
     lanes, positions = [], {}
     for name, node in levels.items():
         vertices, found = reader.level(name, node)
         lanes += found
         positions |= _positions(vertices, system, reader.scale(node, vertices))
-    chosen = _choose(graph, sorted({lane.graph for lane in lanes}), source, level)
-    lanes = [lane for lane in lanes if lane.graph == chosen]
-    touched = {vertex for lane in lanes for vertex in (lane.start, lane.end)}
-    states = [vertex for vertex in positions if vertex in touched]
-    moves = [(lane.start, lane.end) for lane in lanes]
-    moves += [(lane.end, lane.start) for lane in lanes if lane.bidirectional]
-    if level is None:
-        moves += _lift_moves(reader, states, top.get('lifts'))
+    doors = reader.doors(top.get('lifts')) if level is None else None
+
+    def one(number):
+        """Return the vertices and the moves of one graph."""
+        own = [lane for lane in lanes if lane.graph == number]
+        touched = {vertex for lane in own for vertex in (lane.start, lane.end)}
+        states = [vertex for vertex in positions if vertex in touched]
+        moves = [(lane.start, lane.end) for lane in own]
+        moves += [(lane.end, lane.start) for lane in own if lane.bidirectional]
+        return states, moves + ([] if doors is None else _lift_moves(reader, states, doors))
+
+    where = f'{source}: ' + ('' if level is None else f'level {level}: ')
+    states, moves = one(_choose(graph, sorted({lane.graph for lane in lanes}), where, one))
     labels = _labels(states, reader)
     successors = {label: {} for label in labels.values()}
     for start, end in moves:
         successors[labels[start]][labels[end]] = None
     return MapGraph({state: list(row) for state, row in successors.items()}, None, source,
                     {label: positions[vertex] for vertex, label in labels.items()},
-                    {label: vertex.node.start_mark.line + 1 for vertex, label in labels.items()},
+                    {label: line_of(vertex.node) for vertex, label in labels.items()},
                     repeated=len(moves) - sum(map(len, successors.values())),
                     unnamed=frozenset(labels[vertex] for vertex in states if not vertex.name))
 
@@ -175,21 +183,28 @@ class _BuildingReader(YamlReader):
         return value
 
 
-def _choose(graph, present, source, level) -> int:
-    where = f'{source}: ' + ('' if level is None else f'level {level}: ')
-    names = ', '.join(map(str, present))
+def _choose(graph, present, where, one) -> int:
+    """Return the graph that is asked for, or the only one."""
     if not present:
         raise ChainError(f'{where}there are no lanes, and so no states')
-    if graph is None and len(present) > 1:
-        raise ChainError(f'{where}there are the graphs {names}: choose one (--graph, graph)')
-    if graph is not None and graph not in present:
-        raise ChainError(f'{where}there is no graph {graph}: choose one of {names}')
-    return present[0] if graph is None else graph
+    if graph in present or graph is None and len(present) == 1:
+        return present[0] if graph is None else graph
+    sizes = []
+    for number in present[:_SIZES_SHOWN]:
+        states, moves = one(number)
+        sizes.append(f'{number} ({counted(len(states), "state")}, '
+                     f'{counted(len(set(moves)), "move")})')
+    if len(present) > len(sizes):
+        sizes.append(f'… ({len(present)} in all)')
+    sizes = ', '.join(sizes)
+    raise ChainError(where + (
+        f'there are the graphs {sizes}: choose one (--graph, graph)' if graph is None else
+        f'there is no graph {graph}: choose one of {sizes}'))
 
 
-def _lift_moves(reader, states, lifts):
+def _lift_moves(reader, states, doors):
     """Return the moves from floor to floor of vertices that are in the cabin of one lift."""
-    doors, cabins = reader.doors(lifts), {}
+    cabins = {}
     for vertex in states:
         if vertex.lift:
             if vertex.lift not in doors:
@@ -197,6 +212,10 @@ def _lift_moves(reader, states, lifts):
                                    'is not in the file: it is damaged or cut off')
             if vertex.level in doors[vertex.lift]:
                 cabins.setdefault(vertex.lift, []).append(vertex)
+    for lift, stops in cabins.items():
+        if len(stops) > _MOST_STOPS:
+            raise reader.error(stops[0].node, f'the lift {lift!r} has {len(stops):,} vertices in '
+                               f'its cabin: more than {_MOST_STOPS} are no lift')
     return [(start, end) for stops in cabins.values() for start in stops for end in stops
             if start.level != end.level]
 
@@ -231,3 +250,7 @@ def _positions(vertices, system, scale) -> dict[_Vertex, tuple[float, float]]:
         return {v: (_EARTH_RADIUS * radians(v.x - east) * shrunk,
                     _EARTH_RADIUS * radians(v.y - north)) for v in vertices}
     return {v: (v.x, v.y) for v in vertices}
+
+
+FORMAT = MapFormat('an Open-RMF building map', 'levels', building_graph,
+                   recognises=lambda root: 'levels' in keys_of(root), choices=('graph', 'level'))

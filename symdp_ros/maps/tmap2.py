@@ -7,8 +7,9 @@ state.
 """
 import yaml
 
+from symdp_ros.core.yaml_reader import YamlReader, keys_of, line_of
+from symdp_ros.maps.map_format import MapFormat
 from symdp_ros.maps.map_graph import MapGraph
-from symdp_ros.maps.yaml_reader import YamlReader
 
 
 def tmap2_graph(root: yaml.Node, source: str) -> MapGraph:
@@ -23,15 +24,24 @@ def tmap2_graph(root: yaml.Node, source: str) -> MapGraph:
     if not {'pointset', 'transformation'} & set(top):
         raise reader.cut_off(root, 'the map ends without the pointset and transformation that '
                              'come after its nodes')
+    return graph_of_nodes(reader, top['nodes'], source)
+
+
+def graph_of_nodes(reader: YamlReader, nodes: yaml.Node, source: str) -> MapGraph:
+    """
+    Return the graph of a list of nodes, as tmap2 and the older STRANDS maps write them alike.
+
+    :raises ChainError: as `tmap2_graph` does.
+    """
     positions, lines, edges = {}, {}, []
-    for entry in reader.items(top['nodes'], 'nodes'):
+    for entry in reader.items(nodes, 'nodes'):
         node = reader.fields(reader.fields(entry, 'an entry of nodes', 'node')['node'], 'the node',
                              'name', 'edges', 'pose')
         name = reader.text(node['name'], 'the name of a node')
         if name in positions:
             raise reader.error(node['name'], f'the node {name!r} is listed twice (first in line '
                                f'{lines[name]}): give each a name of its own')
-        lines[name] = node['name'].start_mark.line + 1
+        lines[name] = line_of(node['name'])
         positions[name] = _position(reader, node['pose'])
         if not reader.is_empty(node['edges']):
             for edge in reader.items(node['edges'], 'edges'):
@@ -53,3 +63,7 @@ def _position(reader, pose) -> tuple[float, float]:
     position = reader.fields(pose, 'the pose', 'position')['position']
     fields = reader.fields(position, 'the position', 'x', 'y')
     return reader.number(fields['x'], 'x'), reader.number(fields['y'], 'y')
+
+
+FORMAT = MapFormat('an LCAS topological map', 'nodes', tmap2_graph,
+                   recognises=lambda root: 'nodes' in keys_of(root))

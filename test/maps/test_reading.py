@@ -68,8 +68,11 @@ def test_graph_and_level_are_for_buildings(tmp_path, name, choice):
 
 
 @pytest.mark.parametrize('name, content, text', [
-    ('map.yaml', 'crowd_sim: {}\n', 'map.yaml: the file is no chain file'),
-    ('map.yaml', '- name: a\n', 'line 1: the file must be a map'),
+    ('map.yaml', 'crowd_sim: {}\n', 'map.yaml: the file is none of these: an Open-RMF building'),
+    ('map.yaml', 'crowd_sim: {}\n', 'a chain file (initial_state and transitions)'),
+    ('map.yaml', '- name: a\n', 'map.yaml: the file is none of these: '),
+    ('map.yaml', 'dock\n', 'map.yaml: the file is none of these: '),
+    ('map.yaml', 'image: a.pgm\nresolution: 0.05\norigin: [0, 0, 0]\n', 'the picture of a map'),
     ('map.yaml', '{[a]: b, levels: 1, name: c}', "line 1: a key of the building must be a name"),
     ('map.yaml', '', 'the file is empty'),
     ('map.txt', '', 'unknown kind of file'),
@@ -200,6 +203,6 @@ def test_the_nodes_parameters(tmp_path):
     settings = {setting.name: setting.default for setting in CHAIN} | {
         'chain_file': str(file), 'initial_state': 'b'}
     assert settings['graph'] == -1 and settings['level'] == ''
-    with pytest.raises(ChainError, match='the graphs 0, 1: choose one'):
+    with pytest.raises(ChainError, match=r'the graphs 0 \(1 state, 1 move\), 1 \(1 state, 1 move\): choose'):
         chain_of(settings)
     assert chain_of(settings | {'graph': 1, 'level': 'L1'})[0].states == ('b',)

@@ -91,7 +91,8 @@ def test_floors_of_a_shared_map_join_only_through_lifts():
     floors = [read_graph(file, graph=0, level=level) for level in ('L1', 'L2', 'L3')]
     assert sum(len(floor.successors) for floor in floors) == 55
     assert sum(structure(floor).edges for floor in floors) == 116 - 2 * 3 * 2
-    with pytest.raises(ChainError, match=r'hotel.*the graphs 0, 1, 2: choose one'):
+    with pytest.raises(ChainError, match=r'hotel.*the graphs 0 \(55 states, 116 moves\), 1 \(20 '
+                       r'states, 38 moves\), 2 \(54 states, 114 moves\): choose one'):
         read_graph(file)
 
 
@@ -135,7 +136,7 @@ def test_positions(building):
 
 @pytest.mark.parametrize('old, new, line, text', [
     ('levels:', 'levels: []\nfloors:', 2, 'levels must be a map'),
-    ('  L2:\n', '  L1:\n', 22, "levels has 'L1' twice"),
+    ('  L2:\n', '  L1:\n', 22, "'L1' is listed twice (first in line 3)"),
     ('- [1, 2, {bidirectional: [4, true], graph_idx: [2, 0], o', '- [1, 9, {o', 6,
      'joins vertex 9'),
     ('- [2, 3, {bid', '- [2, -3, {bid', 7, 'whole number of at least 0'),
@@ -169,8 +170,8 @@ def test_damage_is_told_with_its_line(building, old, new, line, text):
 
 
 @pytest.mark.parametrize('options, text', [
-    ({}, 'the graphs 0, 2: choose one'),
-    ({'graph': 1}, 'there is no graph 1: choose one of 0, 2'),
+    ({}, 'the graphs 0 (7 states, 13 moves), 2 (2 states, 2 moves): choose one'),
+    ({'graph': 1}, 'there is no graph 1: choose one of 0 (7 states, 13 moves), 2 (2'),
     ({'graph': -1}, 'there is no graph -1'),
     ({'graph': 2, 'level': 'L2'}, 'level L2: there is no graph 2: choose one of 0'),
     ({'graph': 0, 'level': 'L3'}, "there is no level 'L3': it has L1, L2"),

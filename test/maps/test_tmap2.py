@@ -79,7 +79,7 @@ def test_states_edges_and_positions(file):
     ('edge_id: Hall_Dock, node: Dock', 'edge_id: Hall_Dock', 19, 'the edge has no node'),
     ('pose: {position: {x: 4, y: 0.5}}', 'pose: {}', 21, 'the pose has no position'),
     ('{x: 4, y: 0.5}', '{x: 4, y: .nan}', 21, 'y must be a finite number'),
-    ('{x: 4, y: 0.5}', '{x: 4, x: 3, y: 0}', 21, "the position has 'x' twice"),
+    ('{x: 4, y: 0.5}', '{x: 4, x: 3, y: 0}', 21, "'x' is listed twice (first in line 21)"),
     ('nodes:\n', 'nodes: 5\nother:\n', 5, 'nodes must be a list'),
 ])
 def test_damage_is_told_with_its_line(tmp_path, old, new, line, text):

@@ -1,0 +1,182 @@
+"""
+Reading YAML as a graph of nodes: each problem has a line, and nothing can run away with memory.
+
+Files are composed, never constructed: no tag can make an object. Keys that a reader does not ask
+for are not looked at. Bounds that no honest map comes near, as a small file could otherwise fill
+the memory: a file holds at most 5,000,000 entries, those counted each time that an alias repeats;
+a name has at most 1,000 characters; lists are nested at most 50 deep.
+"""
+from math import isfinite
+
+import yaml
+
+from symdp_ros.core.errors import ChainError
+from symdp_ros.core.text_file import read_map_text
+
+TAG = 'tag:yaml.org,2002:'
+_TEXT = tuple(TAG + kind for kind in ('str', 'int', 'float', 'bool', 'timestamp'))
+_MOST_ENTRIES = 5_000_000
+_LONGEST_NAME = 1000
+_DEEPEST = 50
+_Loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+
+
+def compose_yaml(path) -> yaml.Node:
+    """
+    Return the YAML node graph of a file; an alias is the node that it repeats.
+
+    :raises ChainError: the file cannot be read, is not YAML, or exceeds a bound of this module.
+    """
+    text = read_map_text(path)
+    try:
+        _check_size(text, path)
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, 'problem_mark', None)
+        where = f', line {mark.line + 1}' if mark else ''
+        what = getattr(error, 'problem', None) or getattr(error, 'reason', None) or 'it is damaged'
+        raise ChainError(f'{path}{where}: the file is not valid YAML: {what}') from None
+    if node is None:
+        raise ChainError(f'{path}: the file is empty')
+    return node
+
+
+def _check_size(text, path):
+    # Before composing, which takes memory for each node, and recurses, in C: it would end the
+    # process on a file that is nested deeply.
+    depth = nodes = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        nodes += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST or nodes > _MOST_ENTRIES:
+            problem = (f'has more than {_MOST_ENTRIES:,} entries: it is too large for a map'
+                       if depth <= _DEEPEST else 'is nested too deeply for a map')
+            raise ChainError(f'{path}, line {event.start_mark.line + 1}: the file {problem}')
+
+
+def keys_of(root: yaml.Node) -> set[str]:
+    """Return the keys of a map as they are written; none of what is no map."""
+    return {key.value for key, _ in root.value if isinstance(key, yaml.ScalarNode)} if isinstance(
+        root, yaml.MappingNode) else set()
+
+
+class YamlReader:
+    """
+    Reads the nodes of one file; `what` says in messages which node it is.
+
+    Every method raises ChainError, with file and line, where a node is not as it should be.
+    """
+
+    def __init__(self, source: str):
+        self._source = source
+        self._left = _MOST_ENTRIES
+
+    def error(self, node: yaml.Node, text: str) -> ChainError:
+        """Return the error that begins with the file and the line of the node."""
+        return ChainError(f'{self._source}, line {line_of(node)}: {text}')
+
+    def cut_off(self, root: yaml.Node, text: str) -> ChainError:
+        """Return the error for what is missing at the end of the file."""
+        return ChainError(f'{self._source}, line {root.end_mark.line + 1}: {text}: the file is '
+                          'probably cut off')
+
+    def fields(self, node: yaml.Node, what: str, *required: str) -> dict[str, yaml.Node]:
+        """Return the value of each key of a map; the keys as they are written."""
+        found = {key: value for key, (_, value) in self.entries(node, what).items()}
+        for key in required:
+            if key not in found:
+                raise self.error(node, f'{what} has no {key}: the file is damaged or cut off')
+        return found
+
+    def entries(self, node: yaml.Node, what: str, form: str = '',
+                read_key=None) -> dict[str, tuple[int, yaml.Node]]:
+        """
+        Return key → (its line, value) of a map in which no key stands twice.
+
+        :param form: what the map should look like, for the message where it is none.
+        :param read_key: reads a key node; default: `text`.
+        """
+        if not isinstance(node, yaml.MappingNode) or node.tag != f'{TAG}map':
+            raise self.error(node, f'{what} must be a map' + (form and f' of the form {form}'))
+        self._count(node)
+        found = {}
+        for key_node, value in node.value:
+            key = read_key(key_node) if read_key else self.text(key_node, f'a key of {what}')
+            if key in found:
+                raise self.error(key_node, f'{key!r} is listed twice (first in line '
+                                 f'{found[key][0]}): list it once')
+            found[key] = line_of(key_node), value
+        return found
+
+    def items(self, node: yaml.Node, what: str, least: int = 0,
+              example: str = '') -> list[yaml.Node]:
+        """Return the entries of a list of at least some length."""
+        if not isinstance(node, yaml.SequenceNode) or node.tag != f'{TAG}seq':
+            raise self.error(node, f'{what} must be a list' + (example and f', such as {example}'))
+        self._count(node)
+        if len(node.value) < least:
+            raise self.error(node, f'{what} has {len(node.value)} entries where {least} are needed')
+        return node.value
+
+    def text(self, node: yaml.Node, what: str) -> str:
+        """Return a scalar as it is written; not empty, and not null."""
+        if not isinstance(node, yaml.ScalarNode) or node.tag not in _TEXT:
+            raise self.error(node, f'{what} must be a name')
+        if not node.value:
+            raise self.error(node, f'{what} is empty: give it a name')
+        return self.short(node, what)
+
+    def short(self, node: yaml.ScalarNode, what: str) -> str:
+        """Return a scalar as it is written, where it is no longer than a name may be."""
+        if len(node.value) > _LONGEST_NAME:
+            raise self.error(node, f'{what} has {len(node.value):,} characters: give it a name of '
+                             f'at most {_LONGEST_NAME:,}')
+        return node.value
+
+    def integer(self, node: yaml.Node, what: str) -> int:
+        """Return a whole number, at least 0."""
+        if isinstance(node, yaml.ScalarNode) and node.tag == f'{TAG}int':
+            try:
+                value = int(node.value)
+                if value >= 0:
+                    return value
+            except ValueError:
+                pass
+        raise self.error(node, f'{what} must be a whole number of at least 0')
+
+    def number(self, node: yaml.Node, what: str) -> float:
+        """Return a finite number."""
+        if isinstance(node, yaml.ScalarNode) and not node.style and node.tag in _TEXT:
+            try:
+                value = float(node.value)  # YAML 1.1 takes 1e-3 for a string
+                if isfinite(value):
+                    return value
+            except ValueError:
+                pass
+        raise self.error(node, f'{what} must be a finite number')
+
+    def boolean(self, node: yaml.Node, what: str) -> bool:
+        """Return true or false."""
+        if isinstance(node, yaml.ScalarNode) and node.tag == f'{TAG}bool':
+            return node.value.lower() in ('true', 'yes', 'on')
+        raise self.error(node, f'{what} must be true or false')
+
+    def is_null(self, node: yaml.Node) -> bool:
+        """Return whether there is no value."""
+        return node.tag == f'{TAG}null'
+
+    def is_empty(self, node: yaml.Node | None) -> bool:
+        """Return whether there is nothing: no node, null, or an empty string, list or map."""
+        return node is None or not node.value or self.is_null(node)
+
+    def _count(self, node):
+        self._left -= len(node.value)
+        if self._left < 0:
+            raise self.error(node, f'the file has more than {_MOST_ENTRIES:,} entries with what '
+                             'its aliases repeat')
+
+
+def line_of(node: yaml.Node) -> int:
+    """Return the line of a node, from 1."""
+    return node.start_mark.line + 1

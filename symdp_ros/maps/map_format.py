@@ -1,0 +1,33 @@
+"""One kind of map: how it is recognised, and what reads it."""
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import yaml
+
+from symdp_ros.core.graph import TransitionGraph
+
+YAML_SUFFIXES = ('.yaml', '.yml', '.tmap2')
+
+
+@dataclass(frozen=True)
+class MapFormat:
+    """
+    One kind of map. Its module makes one, `maps.FORMATS` lists it: nothing else knows it.
+
+    A YAML file is told by what it holds, any other by the suffix of its name.
+
+    :param name: of the format, with its article.
+    :param told_by: what tells it from others, for messages: a key, or a suffix.
+    :param read: (root, source, **choices) → graph of a YAML file; (path, **choices) → graph of
+        another. It raises ChainError.
+    :param recognises: of YAML files, whether the composed root is of this format.
+    :param suffixes: of other files, in lower case.
+    :param choices: which of `graph` and `level` its reader takes, by keyword.
+    """
+
+    name: str
+    told_by: str
+    read: Callable[..., TransitionGraph]
+    recognises: Callable[[yaml.Node], bool] | None = None
+    suffixes: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()

@@ -1,0 +1,33 @@
+"""
+STRANDS topological maps (YAML), the older form of the LCAS ones (`tmap2`).
+
+The file is a list; each entry has `meta`, which is not read, and a `node` as tmap2 writes it: a
+`name`, a `pose` and `edges`, whose `node` is the name of the one they lead to. Edges are one-way,
+whatever their `action`. States are the names, in the order of the file. A map names no initial
+state.
+"""
+import yaml
+
+from symdp_ros.core.yaml_reader import YamlReader, keys_of
+from symdp_ros.maps.map_format import MapFormat
+from symdp_ros.maps.map_graph import MapGraph
+from symdp_ros.maps.tmap2 import graph_of_nodes
+
+
+def strands_graph(root: yaml.Node, source: str) -> MapGraph:
+    """
+    Return the graph of a composed STRANDS map; edges listed twice are merged and counted.
+
+    :raises ChainError: with file and line: not of this form, a name that is used twice, an edge
+        to a node that is not in the file.
+    """
+    return graph_of_nodes(YamlReader(source), root, source)
+
+
+def _is_list_of_nodes(root) -> bool:
+    return isinstance(root, yaml.SequenceNode) and any('node' in keys_of(entry)
+                                                       for entry in root.value[:1])
+
+
+FORMAT = MapFormat('a STRANDS topological map', 'a list of meta and node', strands_graph,
+                   recognises=_is_list_of_nodes)
