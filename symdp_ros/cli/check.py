@@ -4,8 +4,10 @@ import sys
 from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.graph import Structure, TransitionGraph, structure
-from symdp_ros.maps import read_graph
-from symdp_ros.maps.map_graph import listed, require_moves
+from symdp_ros.core.naming import one_of
+from symdp_ros.core.printable import printable
+from symdp_ros.maps import described_formats, read_graph
+from symdp_ros.maps.map_graph import counted, listed, require_moves
 
 
 def add_parser(commands) -> None:
@@ -15,6 +17,8 @@ def add_parser(commands) -> None:
         description='Tell states, moves, dead ends, reachability and period of a map. Exit status '
                     '1 where the file cannot be a chain.')
     add_chain_arguments(parser)
+    parser.add_argument('--states', action='store_true',
+                        help='print the names of all states instead, one a line')
     parser.set_defaults(run=run)
 
 
@@ -27,8 +31,7 @@ def add_chain_arguments(parser, name: str = 'file') -> None:
     option = {'required': True, 'dest': 'file'} if name.startswith('-') else {}
     parser.add_argument(
         name, metavar='FILE', **option,
-        help='chain file, Open-RMF building or LCAS tmap2 map (.yaml), Nav2 graph (.geojson), '
-             'patrolling_sim graph (.graph)')
+        help=f'{described_formats()}; a path or package://PACKAGE/PATH')
     parser.add_argument('--initial-state', metavar='STATE',
                         help='where the file names none, or instead of its own')
     parser.add_argument('--self-loops', action='store_true',
@@ -46,9 +49,21 @@ def graph_of(options) -> TransitionGraph:
 
     :raises ChainError: with the file and the place in it.
     """
-    return read_graph(options.file, initial_state=options.initial_state,
+    return read_graph(file_of(options), initial_state=options.initial_state,
                       self_loops=options.self_loops, graph=options.graph, level=options.level,
                       prune=options.prune)
+
+
+def file_of(options) -> str:
+    """
+    Return the path of the file that the arguments name.
+
+    :raises ConfigurationError: of package://PACKAGE/PATH, the package is not found.
+    """
+    if not options.file.startswith('package://'):
+        return options.file
+    from symdp_ros.ros.resources import resolve_path
+    return str(resolve_path(options.file))
 
 
 def chain_of(options) -> Chain:
@@ -66,13 +81,19 @@ def chain_of(options) -> Chain:
 
 def run(options) -> int:
     """Print the report; return 0 where the file is a chain, else raise ChainError."""
+    if options.states:
+        for state in graph_of(options).successors:
+            print(printable(state))
+        return 0
     graph = graph_of(options)
-    _print(_report(graph, structure(graph), options.prune))
+    measured = structure(graph)
+    _print(_report(graph, measured, options.prune))
     require_moves(graph)
     # Whatever the initial state will be, the rest has to be valid now.
     unknown = graph.initial_state is None
     chain = Chain.from_graph(graph, next(iter(graph.successors)) if unknown else None)
-    _print([('alternatives', _alternatives(fewest_differences(chain, from_anywhere=unknown)))])
+    _print([('alternatives', _alternatives(fewest_differences(chain, from_anywhere=unknown))),
+            ('one move only', _single_moves(measured))])
     return 0
 
 
@@ -84,7 +105,7 @@ def _print(lines):
 def _report(graph, measured: Structure, pruning):
     smallest, largest, mean = measured.out_degrees
     unnamed = getattr(graph, 'unnamed', None)
-    yield 'file', graph.source
+    yield 'file', printable(graph.source)
     yield 'states', measured.states
     if unnamed is not None:
         yield 'named', f'{sum(state not in unnamed for state in graph.successors)} states'
@@ -95,26 +116,33 @@ def _report(graph, measured: Structure, pruning):
     yield 'out-degree', f'{smallest} to {largest}, mean {mean:.2f}'
     yield 'isolated', _names(measured.isolated)
     yield 'dead ends', _names(measured.dead_ends)
-    yield 'initial state', graph.initial_state or 'not in the file: give it as initial_state'
+    yield 'initial state', printable(graph.initial_state) if graph.initial_state else (
+        f'not in the file: give {one_of(graph.successors)}, as initial_state')
     yield 'unreachable', ('depends on the initial state' if measured.unreachable is None
                           else _names(measured.unreachable))
     connected = measured.strong_components == 1
     yield 'strongly connected', ('yes' if connected
                                  else f'no, {measured.strong_components} components')
     yield 'period', measured.period if measured.period else '- (not strongly connected)'
-    yield 'cannot stay', (f'{measured.without_staying} states; sampling: period needs '
-                          'self_loops: true' if measured.without_staying else 'none')
+    yield 'cannot stay', (f'{counted(measured.without_staying, "state")}; sampling: period '
+                          'needs self_loops: true' if measured.without_staying else 'none')
 
 
 def _alternatives(found) -> str:
     if found.positions is None:
         return 'none: no two routes of one length join the same ends'
     if found.positions == 1:
-        return ('1 position: two routes between the same ends can differ in so few; every '
-                'adjacency protects some')
+        return '1 position: two routes between the same ends can differ in so few'
     bound = '' if found.exact else 'at least '
     return (f'{bound}{found.positions} positions: no two routes between the same ends differ in '
             f'fewer; an adjacency below {found.positions} protects no real alternative')
+
+
+def _single_moves(measured: Structure) -> str:
+    if not measured.single_move:
+        return 'from no state'
+    return (f'from {len(measured.single_move):,} of {counted(measured.states, "state")}, where '
+            f'nothing can be hidden: {listed(measured.single_move)}')
 
 
 def _pruned(graph) -> str:

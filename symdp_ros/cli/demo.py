@@ -8,8 +8,8 @@ import tempfile
 import time
 from itertools import zip_longest
 
-from symdp_ros.cli.check import add_chain_arguments, chain_of, graph_of
 from symdp_ros.analysis.accuracy import accuracy
+from symdp_ros.cli.check import add_chain_arguments, chain_of, file_of, graph_of
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.online import POLICIES, OnlineMechanism
 from symdp_ros.core.privacy import Privacy
@@ -63,8 +63,8 @@ def run(options) -> int:
     if not os.environ.get('ROS_DOMAIN_ID'):
         domain = FreeDomain()  # held until the demo ends
         os.environ['ROS_DOMAIN_ID'] = str(domain.number)
-    shared = {'chain_file': os.path.abspath(options.file), 'initial_state': chain.initial_state,
-              'self_loops': options.self_loops, 'level': options.level or '',
+    shared = {'chain_file': os.path.abspath(file_of(options)),
+              'initial_state': chain.initial_state, 'self_loops': options.self_loops, 'level': options.level or '',
               'graph': -1 if options.graph is None else options.graph}
     for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are ended in order
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
@@ -159,8 +159,8 @@ class _Process:
         if status is None and running or status == 0 and not running:
             return
         self._log.seek(0)
-        raise DemoError(f'{self.name} ended with status {status}:\n'
-                        + self._log.read().decode(errors='replace').strip())
+        print(self._log.read().decode(errors='replace').strip(), file=sys.stderr)
+        raise DemoError(f'{self.name} ended with status {status}, after the lines above')
 
 
 class _Observer:

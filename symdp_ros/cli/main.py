@@ -9,12 +9,20 @@ from symdp_ros.core.printable import printable
 
 COMMANDS = (check, calibrate, demo, release, ledger, automaton)
 
-_LONGEST_LINE = 2000  # characters of an error, which may quote what stands in a file
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with arguments in one line that can be shown on a terminal."""
+
+    def error(self, message):
+        super().error(printable(message, 2000))
 
 
 def main(arguments=None) -> int:
     """Run `symdp`; return the exit status (0 done, 1 a problem that is said, 2 wrong usage)."""
-    parser = argparse.ArgumentParser(
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
+            stream.reconfigure(errors='backslashreplace')
+    parser = _Parser(
         prog='symdp', description='Word differential privacy for the regions and modes of robots.')
     parser.add_argument('--version', action='version', version=f'symdp {__version__}')
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
@@ -22,17 +30,29 @@ def main(arguments=None) -> int:
         module.add_parser(commands)
     options = parser.parse_args(arguments)
     try:
-        return options.run(options)
+        status = options.run(options)
+        sys.stdout.flush()
+        return status
     except SymdpError as error:
-        text = '\n'.join(printable(line, _LONGEST_LINE) for line in str(error).split('\n'))
-        print(f'symdp {options.command}: {text}', file=sys.stderr)
-        return 1
+        problem = str(error)
     except BrokenPipeError:
         # The reader of a pipe is gone (`symdp check … | head`): nothing more to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        problem = None
+    except OSError as error:  # of a file or stream that the command writes
+        problem = printable(error)
     except KeyboardInterrupt:
         return 130
+    _close_output()
+    if problem is not None:
+        print(f'symdp {options.command}: {problem}', file=sys.stderr)
+    return 1
+
+
+def _close_output():
+    try:
+        sys.stdout.flush()
+    except OSError:  # nobody reads it, or its disk is full: the interpreter would complain, too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == '__main__':

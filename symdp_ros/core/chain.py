@@ -10,6 +10,7 @@ import numpy as np
 
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.naming import instead_of, one_of
 
 _ROW_SUM_TOLERANCE = 1e-9
 
@@ -52,8 +53,10 @@ class Chain:
 
     def _set(self, index, initial_state, offsets, targets, probabilities):
         if not isinstance(initial_state, str) or initial_state not in index:
+            advice = (instead_of(initial_state, index) if isinstance(initial_state, str)
+                      else f'name {one_of(index)}')
             raise ChainError(f'the initial state {initial_state!r} is not a state of the chain: '
-                             f'name one of them, such as {next(iter(index))!r}')
+                             + advice)
         self._states = tuple(index)
         self._index = index
         self._initial = index[initial_state]
@@ -93,12 +96,13 @@ class Chain:
         :raises ChainError: as the constructor does, with the file and the line.
         """
         initial_state = graph.initial_state if initial_state is None else initial_state
-        if initial_state is None:
-            raise ChainError(f'{graph.place()}the file names no initial state: give one of its '
-                             f'{len(graph.successors)} states as initial_state')
+        if initial_state is None and graph.successors:
+            raise ChainError(f'{graph.place()}the file names no initial state: give '
+                             f'{one_of(graph.successors)}, as initial_state')
         if graph.successors and initial_state == graph.initial_state not in graph.successors:
             raise ChainError(f'{graph.place(line=graph.initial_line)}the initial state '
-                             f'{initial_state!r} is not a state of the chain')
+                             f'{initial_state!r} is not a state of the chain: '
+                             + instead_of(initial_state, graph.successors))
         try:
             if graph.complete:
                 return cls.complete(graph.successors, initial_state)

@@ -17,11 +17,19 @@ symbol or its position: `UnknownSymbolError` takes no arguments for that reason.
 
 from symdp_ros.core.printable import printable
 
-_LONGEST = 1000  # characters of what a LogError quotes
+_LONGEST = 2000  # characters of a message
 
 
 class SymdpError(Exception):
-    """Base class of all errors of this package."""
+    """
+    Base class of all errors of this package.
+
+    The text is one line, as `printable` makes it, whatever names and texts of others it quotes:
+    it can be shown on a terminal, logged and answered.
+    """
+
+    def __init__(self, message=''):
+        super().__init__(printable(message, _LONGEST))
 
 
 class ChainError(SymdpError, ValueError):
@@ -68,9 +76,9 @@ class LogError(SymdpError):
 
     def __init__(self, reason, *, path=None):
         self.path = path
-        self.reason = printable(reason, _LONGEST)
+        self.reason = printable(reason, _LONGEST // 2)
         super().__init__(self.reason if path is None else
-                         f'{printable(path, _LONGEST)}: {self.reason}')
+                         f'{printable(path, _LONGEST // 2)}: {self.reason}')
 
 
 class BudgetError(SymdpError):

@@ -6,6 +6,7 @@ from math import gcd
 import numpy as np
 
 from symdp_ros.core.errors import ChainError
+from symdp_ros.core.naming import instead_of
 
 
 @dataclass
@@ -75,6 +76,7 @@ class Structure:
     strong_components: int
     period: int | None                   # of a strongly connected graph
     without_staying: int                 # states that cannot follow themselves
+    single_move: tuple[str, ...]         # exactly one state can follow: nothing to hide it among
     repeated: int                        # edges listed more than once, merged
 
 
@@ -94,11 +96,11 @@ def structure(graph: TransitionGraph) -> Structure:
     initial = graph.initial_state
     if initial is not None and initial not in index:
         raise ChainError(f'{graph.place(line=graph.initial_line)}the initial state {initial!r} is '
-                         'not a state')
+                         f'not a state: {instead_of(initial, index)}')
     if graph.complete:
         n = len(names)
         return Structure(n, n * n, (n, n, float(n)), (), (), None if initial is None else (),
-                         1, 1, 0, 0)
+                         1, 1, 0, tuple(names) if n == 1 else (), 0)
     rows, columns = [], []
     for name, row in graph.successors.items():
         for target in row:
@@ -127,7 +129,8 @@ def structure(graph: TransitionGraph) -> Structure:
         dead_ends=tuple(names[i] for i in np.flatnonzero((out == 0) & entered)),
         unreachable=unreachable, strong_components=int(components),
         period=_period(matrix) if components == 1 and matrix.nnz else None,
-        without_staying=int((~staying).sum()), repeated=graph.repeated)
+        without_staying=int((~staying).sum()),
+        single_move=tuple(names[i] for i in np.flatnonzero(out == 1)), repeated=graph.repeated)
 
 
 def _period(matrix) -> int:

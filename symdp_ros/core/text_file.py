@@ -3,6 +3,7 @@ import os
 from stat import S_ISREG
 
 from symdp_ros.core.errors import ChainError
+from symdp_ros.core.printable import printable
 
 _LARGEST = 64_000_000  # bytes; the largest map that is known has less than a hundredth
 
@@ -14,21 +15,22 @@ def read_map_text(path) -> str:
     :raises ChainError: it is missing, unreadable, no regular file (one that is not would be
         waited for), larger than 64 MB, or not UTF-8.
     """
+    shown = printable(path)
     try:
         content = _content(path)
     except OSError as error:
-        raise ChainError(f'{path}: the file cannot be read: {error.strerror}') from None
+        raise ChainError(f'{shown}: the file cannot be read: {error.strerror}') from None
     except ValueError:  # a zero byte, or a character that no byte stands for
-        raise ChainError(f'{str(path)!r} is no name of a file') from None
+        raise ChainError(f"'{shown}' is no name of a file") from None
     if content is None:
-        raise ChainError(f'{path}: it is not a file')
+        raise ChainError(f'{shown}: it is not a file')
     if len(content) > _LARGEST:
-        raise ChainError(f'{path}: the file has more than {_LARGEST / 1e6:.0f} MB: it is too large '
+        raise ChainError(f'{shown}: the file has more than {_LARGEST / 1e6:.0f} MB: it is too large '
                          'for a map')
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError:
-        raise ChainError(f'{path}: the file is not UTF-8 text') from None
+        raise ChainError(f'{shown}: the file is not UTF-8 text') from None
 
 
 def _content(path) -> bytes | None:

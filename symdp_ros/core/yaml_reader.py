@@ -3,8 +3,9 @@ Reading YAML as a graph of nodes: each problem has a line, and nothing can run a
 
 Files are composed, never constructed: no tag can make an object. Keys that a reader does not ask
 for are not looked at. Bounds that no honest map comes near, as a small file could otherwise fill
-the memory: a file holds at most 5,000,000 entries, those counted each time that an alias repeats;
-a name has at most 1,000 characters; lists are nested at most 50 deep.
+the memory: a file has at most 5,000,000 keys and values; what is read of it has at most 2,000,000
+entries of lists and maps, those that an alias repeats counted each time; a name has at most 1,000
+characters; lists are nested at most 50 deep.
 """
 from math import isfinite
 
@@ -15,7 +16,8 @@ from symdp_ros.core.text_file import read_map_text
 
 TAG = 'tag:yaml.org,2002:'
 _TEXT = tuple(TAG + kind for kind in ('str', 'int', 'float', 'bool', 'timestamp'))
-_MOST_ENTRIES = 5_000_000
+_MOST_NODES = 5_000_000
+_MOST_ENTRIES = 2_000_000
 _LONGEST_NAME = 1000
 _DEEPEST = 50
 _Loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
@@ -49,8 +51,8 @@ def _check_size(text, path):
         nodes += isinstance(event, yaml.NodeEvent)
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST or nodes > _MOST_ENTRIES:
-            problem = (f'has more than {_MOST_ENTRIES:,} entries: it is too large for a map'
+        if depth > _DEEPEST or nodes > _MOST_NODES:
+            problem = (f'has more than {_MOST_NODES:,} entries: it is too large for a map'
                        if depth <= _DEEPEST else 'is nested too deeply for a map')
             raise ChainError(f'{path}, line {event.start_mark.line + 1}: the file {problem}')
 

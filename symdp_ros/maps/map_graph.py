@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.printable import printable
 
 _SHOWN = 12  # names of a list of states; the rest is counted
 
@@ -92,4 +93,4 @@ def counted(number: int, what: str) -> str:
 def listed(states) -> str:
     """Return the first names of a list of states, and how many there are where it is long."""
     rest = f', … ({len(states)} in all)' if len(states) > _SHOWN else ''
-    return ', '.join(states[:_SHOWN]) + rest
+    return ', '.join(map(printable, states[:_SHOWN])) + rest

@@ -10,6 +10,7 @@ from math import isfinite
 
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.printable import printable
 from symdp_ros.core.text_file import read_map_text
 from symdp_ros.maps.map_format import MapFormat
 
@@ -76,7 +77,8 @@ def _features(path) -> list:
 def _identifier(properties, key, problem) -> str:
     value = properties.get(key)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise problem(f'{key} is {value!r}: it must be an integer of at least 0')
+        raise problem(f'{key} is {printable(repr(value), 40)}: it must be an integer of at least '
+                      '0')
     return str(value)
 
 

@@ -16,7 +16,7 @@ def resolve_path(name: str) -> Path:
     if not name.startswith('package://'):
         try:
             return Path(name).expanduser()
-        except RuntimeError:
+        except (RuntimeError, ValueError):  # ValueError: a zero byte
             raise ConfigurationError(f'{name}: there is no such user') from None
     package, _, rest = name.removeprefix('package://').partition('/')
     return share_directory(package) / rest
@@ -26,15 +26,15 @@ def share_directory(package: str) -> Path:
     """
     Return the share directory of a ROS package.
 
-    This package is found without an ament index too: in the Python environment that it was
-    installed into, or in its source tree.
+    This package is found without an ament index, or without ROS, too: in the Python environment
+    that it was installed into, or in its source tree.
 
     :raises ConfigurationError: the package is not found.
     """
-    from ament_index_python.packages import get_package_share_directory
     try:
+        from ament_index_python.packages import get_package_share_directory
         return Path(get_package_share_directory(package))
-    except (LookupError, OSError):
+    except (ImportError, LookupError, OSError, ValueError):  # ValueError: no name of a package
         if package == _PACKAGE:
             source = Path(__file__).resolve().parents[2]
             for place in (source, Path(sys.prefix) / 'share' / _PACKAGE):

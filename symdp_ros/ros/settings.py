@@ -21,8 +21,9 @@ _Type = Parameter.Type
 
 CHAIN = (
     Setting('chain_file', _Type.STRING, None,
-            'the chain: a chain file, Open-RMF building or LCAS tmap2 map (.yaml), Nav2 graph '
-            '(.geojson) or patrolling_sim graph (.graph); a path or package://PACKAGE/PATH'),
+            'the chain: a chain file, Open-RMF building, LCAS or STRANDS topological map (.yaml), '
+            'Nav2 graph (.geojson) or patrolling_sim graph (.graph); a path or '
+            'package://PACKAGE/PATH'),
     Setting('initial_state', _Type.STRING, '',
             'the public state from which every word starts, where the file names none, or instead '
             'of its own'),

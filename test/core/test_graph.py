@@ -104,7 +104,7 @@ def test_structure_of_a_complete_graph(initial, unreachable):
     (TransitionGraph({}), 'there are no states: list at least one'),
     (TransitionGraph({}, source='map.yaml'), 'map.yaml: there are no states: list at least one'),
     (TransitionGraph({'a': ['a']}, 'b', 'map.yaml'),
-     "map.yaml: the initial state 'b' is not a state"),
+     "map.yaml: the initial state 'b' is not a state: name its only state, 'a'"),
     (TransitionGraph({'a': ['b']}, None, 'map.yaml', lines={'a': 7}),
      "map.yaml, line 7: state 'a' lists the successor 'b', which is not a state"),
     (TransitionGraph({'a': {'b': 1.0}}),
@@ -144,7 +144,7 @@ def test_staying_takes_the_share_of_a_uniform_row():
 
 @pytest.mark.parametrize('graph, initial, said', [
     (TransitionGraph({'a': ['a'], 'b': ['a']}), None,
-     'the file names no initial state: give one of its 2 states as initial_state'),
+     "the file names no initial state: give one of its 2 states, 'a' or 'b', as initial_state"),
     (TransitionGraph({'a': ['a']}, 'a', 'map'), 'c', "map: the initial state 'c' is not"),
     (TransitionGraph({'a': ['a'], 'b': []}, 'a', 'map', lines={'b': 9}), None,
      "map, line 9: state 'b' has no successors"),

@@ -1,4 +1,6 @@
 """Which reader a file gets; choices that belong to another kind of file; pruning."""
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -179,6 +181,58 @@ def test_check_reports_alternatives(tmp_path, capsys, transitions, text):
     file = tmp_path / 'chain.yaml'
     file.write_text(f'initial_state: a\ntransitions: {transitions}\n')
     assert check(capsys, file)[1]['alternatives'].startswith(text)
+
+
+def test_check_tells_where_nothing_can_be_hidden(tmp_path, capsys):
+    file = tmp_path / 'chain.yaml'
+    file.write_text('initial_state: a\ntransitions: {a: [b, c], b: [a], c: [a, c]}\n')
+    lines = check(capsys, file)[1]
+    assert lines['one move only'] == 'from 1 of 3 states, where nothing can be hidden: b'
+    assert 'protects some' not in lines['alternatives']
+    assert check(capsys, file, '--self-loops')[1]['one move only'] == 'from no state'
+    file.write_text('initial_state: a\nsymbols: [a, b]\n')
+    assert check(capsys, file)[1]['one move only'] == 'from no state'
+
+
+def test_check_names_states(dead_ends, tmp_path, capsys):
+    assert main(['check', str(dead_ends), '--states']) == 0
+    assert capsys.readouterr().out.split() == list('abcdefghi')
+    assert main(['check', str(dead_ends), '--states', '--prune']) == 0
+    assert capsys.readouterr().out.split() == ['a', 'b', 'h']
+    file = tmp_path / 'map.tmap2'
+    file.write_text(FILES['map.tmap2.yaml'].replace('a', '"L\\e[31m\\u202e"'))
+    assert main(['check', str(file), '--states']) == 1
+    assert capsys.readouterr().out == ''
+    file.write_text(FILES['map.tmap2.yaml'].replace('name: a', 'name: "L\\e[31m\\u202e"')
+                    .replace('node: a', 'node: "L\\e[31m\\u202e"'))
+    assert main(['check', str(file), '--states']) == 0
+    assert capsys.readouterr().out == 'L\\x1b[31m\\u202e\n'
+    status, lines, errors = check(capsys, file)
+    assert status == 1 and r"'L\x1b[31m\u202e' has characters that cannot be printed" in errors
+    assert r"'L\x1b[31m\u202e'" in lines['initial state']
+
+
+@pytest.mark.parametrize('arguments, text', [
+    (['--initial-state', 'A'], "the initial state 'A' is not a state: did you mean 'a'?"),
+    (['--initial-state', 'dock', '--prune'],
+     "'dock' is not a state: name one of its 3 states, 'a', 'b' or 'h'"),
+])
+def test_check_says_what_may_have_been_meant(dead_ends, capsys, arguments, text):
+    status, _, errors = check(capsys, dead_ends, *arguments)
+    assert status == 1 and text in errors
+
+
+def test_every_format_is_described_wherever_formats_are(capsys):
+    pytest.importorskip('rclpy', reason='rclpy is not installed: no parameters')
+    from symdp_ros.maps import FORMATS, described_formats
+    from symdp_ros.ros.settings import CHAIN
+
+    readme = (Path(__file__).parents[2] / 'README.md').read_text()
+    for text in (described_formats(), CHAIN[0].description, readme):
+        for kind in FORMATS:
+            tool = kind.name.partition(' ')[2].split()[0]  # STRANDS, Nav2, chain, …
+            assert tool in text, f'{tool} is missing in {text[:200]}'
+            assert all(suffix in text for suffix in kind.suffixes[:1])
 
 
 def test_the_arguments_can_name_the_file_by_an_option(dead_ends, capsys):

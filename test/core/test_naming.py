@@ -1,0 +1,35 @@
+"""Which states a message shows to one who has to name one."""
+import pytest
+
+from symdp_ros import Chain, ChainError
+from symdp_ros.core.naming import instead_of, one_of
+
+MANY = [f'L1/{number}' for number in range(145)] + ['Lobby', 'campus_5']
+
+
+@pytest.mark.parametrize('states, text', [
+    (['dock'], "its only state, 'dock'"),
+    (['dock', 'hall'], "one of its 2 states, 'dock' or 'hall'"),
+    (['a', 'b', 'c'], "one of its 3 states, 'a', 'b' or 'c'"),
+    (MANY, "one of its 147 states, such as 'L1/0', 'L1/1' or 'L1/2' (`symdp check FILE --states` "
+           'lists all)'),
+    (['a\x1b[31m', 'b' * 100], "one of its 2 states, 'a\\x1b[31m' or '" + 'b' * 60
+     + "… (cut: 100 characters)'"),
+])
+def test_some_states_are_named(states, text):
+    assert one_of(states) == text
+
+
+@pytest.mark.parametrize('wrong, text', [
+    ('lobby', "did you mean 'Lobby'?"), ('LOBBY', "did you mean 'Lobby'?"),
+    ('campus5', "did you mean 'campus_5'?"),
+    ('campus' * 10_000, 'name one of its 147 states, such as '),
+    ('', 'name one of its 147 states, such as '),
+])
+def test_what_may_have_been_meant(wrong, text):
+    assert instead_of(wrong, MANY).startswith(text)
+
+
+def test_a_chain_says_it():
+    with pytest.raises(ChainError, match=r"'Hall' is not a state of the chain: did you mean 'hall'"):
+        Chain({'dock': ['hall'], 'hall': ['dock']}, 'Hall')
