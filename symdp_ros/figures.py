@@ -86,6 +86,7 @@ def _draw_map(axis, graph):
                                           'mutation_scale': 9})
     for state, (x, y) in graph.positions.items():
         axis.text(x, y, state, ha='center', va='center', fontsize=6.5, color='#48505c', zorder=4,
+                  parse_math=False,
                   bbox={'boxstyle': 'circle,pad=0.25', 'fc': 'white', 'ec': '#9aa3af', 'lw': 0.7})
 
 

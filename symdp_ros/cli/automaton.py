@@ -2,6 +2,7 @@
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.core.automaton import HammingAutomaton
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.core.printable import printable
 
 
 def add_parser(commands) -> None:
@@ -42,7 +43,8 @@ def run(options) -> int:
         return 0
     from symdp_ros.automaton_figure import draw_automaton, words_text
     draw_automaton(automaton, word, options.output)
-    print(f'{words_text(automaton.word_count)}; the automaton is drawn in {options.output}')
+    print(f'{words_text(automaton.word_count)}; the automaton is drawn in '
+          f'{printable(options.output)}')
     return 0
 
 

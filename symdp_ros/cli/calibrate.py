@@ -7,6 +7,7 @@ from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.analysis.calibration import LIVE, Calibration
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
@@ -46,8 +47,8 @@ def run(options) -> int:
     calibration.error(LIVE[0], 1.0)  # says what is wrong with length, adjacency or walks
     console = Console(highlight=False, markup=False)
     source = (f'averaged over {options.walks} walks by the chain’s probabilities' if word is None
-              else f'for the word of {options.word}')
-    console.print(f'{options.file}: {len(chain)} states; {length} symbols, '
+              else f'for the word of {printable(options.word)}')
+    console.print(f'{printable(options.file)}: {len(chain)} states; {length} symbols, '
                   f'k = {options.adjacency}; {source}')
     if word is not None:
         print('symdp calibrate: this result is as sensitive as the word it is made from',
@@ -72,7 +73,7 @@ def run(options) -> int:
                      for name in calibration.mechanisms()}, options.plot,
                     x='ε', y='expected error per symbol',
                     title=f'{length} symbols, k = {options.adjacency}')
-        console.print(f'drawn in {options.plot}')
+        console.print(f'drawn in {printable(options.plot)}')
     return 0
 
 

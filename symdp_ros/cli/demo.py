@@ -12,6 +12,7 @@ from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.cli.check import add_chain_arguments, chain_of, file_of, graph_of
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.online import POLICIES, OnlineMechanism
+from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.ros.free_domain import FreeDomain
 
@@ -53,6 +54,8 @@ def run(options) -> int:
         raise DemoError('duration and rate must be above 0')
     if options.prune:
         raise DemoError('the nodes do not prune: make a chain file of what is to be left')
+    if not options.file.isprintable():
+        raise DemoError('the nodes cannot be given a file of this name: rename it')
     graph = graph_of(options)
     if graph.initial_state is None:
         options.initial_state = next(iter(graph.successors), None)
@@ -98,7 +101,7 @@ def run(options) -> int:
     if options.figure:
         from symdp_ros.figures import draw_routes
         draw_routes(graph, {'true': true, 'private': private}, options.figure)
-        print(f'the two routes are drawn in {options.figure}')
+        print(f'the two routes are drawn in {printable(options.figure)}')
     return 0 if infeasible == 0 and len(true) == len(private) else 1
 
 
@@ -241,12 +244,13 @@ class _Screen:
 
     def __init__(self, chain, options):
         from rich.console import Console
+        from rich.markup import escape
 
         self._chain, self._options = chain, options
         self._console = Console()
         self._console.print(
-            f'[bold]{os.path.basename(options.file)}[/]: {len(chain)} states, '
-            f'{chain.edge_count} moves, from state {chain.initial_state}; ε = {options.epsilon:g},'
+            f'[bold]{escape(printable(os.path.basename(options.file)))}[/]: {len(chain)} states, '
+            f'{chain.edge_count} moves, from state {escape(chain.initial_state)}; ε = {options.epsilon:g},'
             f' k = {options.adjacency}, policy {options.policy}; ROS domain '
             f'{os.environ["ROS_DOMAIN_ID"]}', highlight=False)
 
@@ -262,6 +266,7 @@ class _Screen:
         self._live.update(self._table(*(words[topic] for topic in _TOPICS), now))
 
     def _table(self, true, private, believed, now):
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table(title=f'{now:.1f} s of {self._options.duration:g} s, '
@@ -275,10 +280,10 @@ class _Screen:
                                       start):
             before = [self._chain.initial_state, *private][min(t, len(private))]
             feasible = o in self._chain.successors(before)
-            table.add_row(f'{t / self._options.rate:.1f}', s, o or '…',
+            table.add_row(f'{t / self._options.rate:.1f}', escape(s or '…'), escape(o or '…'),
                           '' if o is None else '[green]✓[/]' if s == o else '[yellow]✗[/]',
                           '' if o is None else '[green]✓[/]' if feasible else '[red]✗[/]',
-                          '' if b is None else f'[green]{b}[/]' if b == s else b)
+                          '' if b is None else f'[green]{escape(b)}[/]' if b == s else escape(b))
         return table
 
     def summary(self, mechanism, true, private, believed, readers):
@@ -305,14 +310,15 @@ class _Screen:
 
     def released(self, true, private, released, answers):
         """Print what became of the log of the same patrol."""
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table(title='the same patrol, logged, and released by a call of '
                             '/log_release/release', title_justify='left', show_header=False)
         for name, word in (('true route', true), ('live', private), ('released', released)):
-            table.add_row(name, ' '.join(word[:_SHOWN]) + (' …' if len(word) > _SHOWN else ''))
+            table.add_row(name, escape(' '.join(word[:_SHOWN])) + (' …' if len(word) > _SHOWN else ''))
         errors = sum(s != o for s, o in zip(true, released, strict=True))
         table.add_row('error', f'{errors / max(1, len(true)):.3f}')
-        table.add_row('~/release', answers[0])
-        table.add_row('~/status', answers[1])
+        table.add_row('~/release', escape(answers[0]))
+        table.add_row('~/status', escape(answers[1]))
         self._console.print('', table, sep='\n')

@@ -39,7 +39,8 @@ def main(arguments=None) -> int:
         # The reader of a pipe is gone (`symdp check … | head`): nothing more to say.
         problem = None
     except OSError as error:  # of a file or stream that the command writes
-        problem = printable(error)
+        where = f'{error.filename}' if error.filename else 'the output cannot be written'
+        problem = printable(f'{where}: {error.strerror or error}')
     except KeyboardInterrupt:
         return 130
     _close_output()

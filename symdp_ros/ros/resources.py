@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.printable import printable
 
 _PACKAGE = 'symdp_ros'
 
@@ -40,4 +41,5 @@ def share_directory(package: str) -> Path:
             for place in (source, Path(sys.prefix) / 'share' / _PACKAGE):
                 if (place / 'package.xml').is_file():
                     return place
-    raise ConfigurationError(f'package {package!r} is not found: is its workspace sourced?')
+    raise ConfigurationError(f"package '{printable(package)}' is not found: is its workspace "
+                             'sourced?')

@@ -128,7 +128,7 @@ def test_walks_are_not_said_to_be_sensitive():
     ([CHAIN, '--adjacency', '0'], 1, 'adjacency must be at least 1, not 0'),
     ([CHAIN, '--initial-state', 'cellar'], 1, "the initial state 'cellar'"),
     (['nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
-    (['config/depot.geojson'], 1, 'give one of its 22 states as initial_state'),
+    (['config/depot.geojson'], 1, 'give one of its 22 states, such as'),
     ([CHAIN, '--word', 'nowhere.csv'], 1, 'nowhere.csv: there is no such file'),
     ([CHAIN, '--word', 'config'], 1, 'config'),
     ([], 2, 'FILE'),

@@ -1,0 +1,108 @@
+"""Arguments that no person types: odd names of files, states that look like markup, full disks."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Each subcommand that reads a chain, with what else it needs.
+COMMANDS = {'check': [], 'calibrate': ['--initial-state', 'a'], 'demo': [],
+            'automaton': ['--word', 'a', '--distance', '0', '--initial-state', 'a']}
+FILES = {
+    'a name of odd bytes': (b'/nowhere/\xff\x1b[31m\n\xe2\x80\xae.yaml',
+                            '/nowhere/\\xff\\x1b[31m\\n\\u202e.yaml: the file cannot be read'),
+    'a long name': (b'/' + b'x' * 3000 + b'.geojson', 'File name too long'),
+    'a long path': (b'/' + b'/x' * 3000 + b'.graph', 'File name too long'),
+    'a package of an odd name': (b'package://../a.yaml', "package '..' is not found"),
+    'a package without a name': (b'package:///a.yaml', "package '' is not found"),
+    'a package of odd bytes': (b'package://\xff\x1b/a.yaml', r"package '\xff\x1b' is not found"),
+    'a missing file of a package': (b'package://symdp_ros/a.yaml', 'a.yaml: the file cannot be re'),
+    'no name': (b'', 'unknown kind of file'),
+}
+
+
+def symdp(*arguments, stdout=subprocess.PIPE, **environment):
+    return subprocess.run([sys.executable, '-m', 'symdp_ros.cli.main', *arguments], stdout=stdout,
+                          stderr=subprocess.PIPE, cwd=ROOT, env={**os.environ, **environment})
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+@pytest.mark.parametrize('kind', FILES)
+def test_odd_files(command, kind):
+    if command == 'demo':
+        pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
+    file, text = FILES[kind]
+    run = symdp(command, file, *COMMANDS[command])
+    said = run.stderr.decode()
+    assert run.returncode == 1 and run.stdout == b''
+    assert said.startswith(f'symdp {command}: ') and said[:-1].isprintable() and len(said) < 400
+    assert text in said or command == 'demo' and 'rename it' in said
+
+
+def test_what_argparse_quotes_is_one_line():
+    run = symdp('check', b'a.yaml', b'\x1b[31m\n\xff')
+    assert run.returncode == 2
+    assert run.stderr.decode().endswith(r'unrecognized arguments: \x1b[31m\n\xff' + '\n')
+
+
+def test_a_file_of_odd_bytes_is_checked(tmp_path):
+    file = os.fsencode(tmp_path) + b'/\xff\n\x1b.yaml'
+    with open(file, 'w') as chain:
+        chain.write('initial_state: a\ntransitions: {a: [a, Küche], Küche: [a]}\n')
+    run = symdp('check', file)
+    assert run.returncode == 0 and run.stderr == b''
+    assert rb'/\xff\n\x1b.yaml' in run.stdout
+    run = symdp('check', file, PYTHONIOENCODING='ascii')
+    assert run.returncode == 0 and b'K\\xfcche' in run.stdout
+    run = symdp('calibrate', file, '--length', '3', '--walks', '2', '--adjacency', '1',
+                PYTHONIOENCODING='ascii')
+    assert run.returncode == 0, run.stderr
+    assert symdp('check', file, '--states').stdout.decode() == 'a\nKüche\n'
+
+
+def test_a_full_disk_is_said():
+    if not Path('/dev/full').exists():
+        pytest.skip('there is no /dev/full on this machine')
+    with open('/dev/full', 'wb') as full:
+        run = symdp('check', 'config/warehouse.chain.yaml', stdout=full)
+    assert run.returncode == 1
+    assert run.stderr == b'symdp check: the output cannot be written: No space left on device\n'
+
+
+def test_states_that_look_like_markup_or_formulas(tmp_path):
+    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figures')
+    from symdp_ros.core.graph import TransitionGraph
+    from symdp_ros.figures import draw_routes
+
+    file = tmp_path / 'odd.yaml'
+    file.write_text('initial_state: "$a^$"\ntransitions: {"$a^$": ["$a^$", "[/]"], '
+                    '"[/]": ["$a^$"]}\n')
+    run = symdp('automaton', file, '--word', '$a^$,[/]', '--distance', '0')
+    assert run.returncode == 0 and b'[/]' in run.stdout
+    run = symdp('automaton', file, '--word', '$a^$,[/]', '--distance', '0', '-o',
+                str(tmp_path / 'a.svg'))
+    assert run.returncode == 0, run.stderr
+    graph = TransitionGraph({'$a^$': ['[/]'], '[/]': ['$a^$']},
+                            positions={'$a^$': (0, 0), '[/]': (1, 1)})
+    draw_routes(graph, {'true': ['$a^$', '[/]']}, tmp_path / 'b.svg')
+
+
+def test_the_demo_shows_states_that_look_like_markup():
+    from types import SimpleNamespace
+
+    from rich.console import Console
+
+    from symdp_ros import Chain
+    from symdp_ros.cli.demo import _Screen
+
+    chain = Chain({'[/]': ['[red]', '[/]'], '[red]': ['[/]']}, '[/]')
+    os.environ.setdefault('ROS_DOMAIN_ID', '0')
+    screen = _Screen(chain, SimpleNamespace(file='[/].yaml', epsilon=1.0, adjacency=1,
+                                            policy='guided', duration=1.0, rate=1.0))
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(screen._table(['[/]', '[red]'], ['[red]', '[/]'], ['[/]'], 1.0))
+    assert captured.get().count('[/]') == 3 and captured.get().count('[red]') == 2
