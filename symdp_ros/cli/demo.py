@@ -67,8 +67,8 @@ def run(options) -> int:
         domain = FreeDomain()  # held until the demo ends
         os.environ['ROS_DOMAIN_ID'] = str(domain.number)
     shared = {'chain_file': os.path.abspath(file_of(options)),
-              'initial_state': chain.initial_state, 'self_loops': options.self_loops, 'level': options.level or '',
-              'graph': -1 if options.graph is None else options.graph}
+              'initial_state': chain.initial_state, 'self_loops': options.self_loops,
+              'level': options.level or '', 'graph': -1 if options.graph is None else options.graph}
     for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are ended in order
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     screen = _Screen(chain, options)
@@ -250,8 +250,8 @@ class _Screen:
         self._console = Console()
         self._console.print(
             f'[bold]{escape(printable(os.path.basename(options.file)))}[/]: {len(chain)} states, '
-            f'{chain.edge_count} moves, from state {escape(chain.initial_state)}; ε = {options.epsilon:g},'
-            f' k = {options.adjacency}, policy {options.policy}; ROS domain '
+            f'{chain.edge_count} moves, from state {escape(chain.initial_state)}; '
+            f'ε = {options.epsilon:g}, k = {options.adjacency}, policy {options.policy}; ROS domain '
             f'{os.environ["ROS_DOMAIN_ID"]}', highlight=False)
 
     def live(self):
@@ -316,7 +316,8 @@ class _Screen:
         table = Table(title='the same patrol, logged, and released by a call of '
                             '/log_release/release', title_justify='left', show_header=False)
         for name, word in (('true route', true), ('live', private), ('released', released)):
-            table.add_row(name, escape(' '.join(word[:_SHOWN])) + (' …' if len(word) > _SHOWN else ''))
+            shown = escape(' '.join(word[:_SHOWN]))
+            table.add_row(name, shown + (' …' if len(word) > _SHOWN else ''))
         errors = sum(s != o for s, o in zip(true, released, strict=True))
         table.add_row('error', f'{errors / max(1, len(true)):.3f}')
         table.add_row('~/release', escape(answers[0]))

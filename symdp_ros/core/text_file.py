@@ -25,8 +25,8 @@ def read_map_text(path) -> str:
     if content is None:
         raise ChainError(f'{shown}: it is not a file')
     if len(content) > _LARGEST:
-        raise ChainError(f'{shown}: the file has more than {_LARGEST / 1e6:.0f} MB: it is too large '
-                         'for a map')
+        raise ChainError(f'{shown}: the file has more than {_LARGEST / 1e6:.0f} MB: it is too '
+                         'large for a map')
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError:

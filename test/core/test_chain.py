@@ -62,7 +62,7 @@ def test_refuses_a_row(row, said):
     ({'a': ['a'], None: ['a']}, 'a', 'state None is of type NoneType'),
     ({'a': ['a'], False: ['a']}, 'a', 'state False is of type bool'),
     ({'a': ['a'], b'b': ['a']}, 'a', "state b'b' is of type bytes"),
-    (OK, 'hull', "initial state 'hull' is not a state.*: name one of its .* 'dock'"),
+    (OK, 'hull', "initial state 'hull' is not a state.*: did you mean 'hall'"),
     (OK, '', "initial state '' is not"), (OK, None, 'initial state None is not'),
     (OK, 0, 'initial state 0 is not'), (OK, ['dock'], r"initial state \['dock'\] is not"),
 ])

@@ -121,8 +121,8 @@ NAMES = {
     'zero byte': ('a\0b', r"'a\x00b{}' is no name of a file"),
     'surrogate': ('\ud800', r"'\ud800{}' is no name of a file"),
     'long': ('x' * 3000, 'characters): the file cannot be read: File name too'),
-    'long path': ('/'.join(['d' * 200] * 30), 'characters): the file cannot be read: File name too'),
-    'odd': ('\udcff\x1b[31m\n\u202e', r'\xff\x1b[31m\n\u202e{}: the file cannot be read: No such file'),
+    'long path': ('/'.join(['d' * 200] * 30), '): the file cannot be read: File name too long'),
+    'odd': ('\udcff\x1b[31m\n\u202e', r'\xff\x1b[31m\n\u202e{}: the file cannot be read: No such'),
 }
 
 

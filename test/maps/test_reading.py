@@ -257,6 +257,6 @@ def test_the_nodes_parameters(tmp_path):
     settings = {setting.name: setting.default for setting in CHAIN} | {
         'chain_file': str(file), 'initial_state': 'b'}
     assert settings['graph'] == -1 and settings['level'] == ''
-    with pytest.raises(ChainError, match=r'the graphs 0 \(1 state, 1 move\), 1 \(1 state, 1 move\): choose'):
+    with pytest.raises(ChainError, match=r'the graphs 0 \(1 state, 1 move\), 1 \(1 state, '):
         chain_of(settings)
     assert chain_of(settings | {'graph': 1, 'level': 'L1'})[0].states == ('b',)
