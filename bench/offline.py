@@ -8,7 +8,7 @@ import numpy as np
 from bench.chains import PRIVACY, any_word, grid, random_chain, walk, with_staying
 from bench.measure import (Figure, Row, medians, no_garbage_collection, ratios,
                                           side_by_side)
-from symdp_ros.core import backward
+from symdp_ros.core.offline import backward
 from symdp_ros.core.offline import OfflineMechanism
 
 

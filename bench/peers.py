@@ -10,7 +10,7 @@ import numpy as np
 from bench.chains import PRIVACY, any_word, random_chain, town
 from bench.measure import (Figure, NotMeasured, Row, medians, peer, ratios,
                                           side_by_side)
-from symdp_ros.core.automaton import HammingAutomaton
+from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 

@@ -4,7 +4,7 @@ from importlib import import_module
 __version__ = '0.1.0'
 
 _HOMES = {
-    'automaton': ['HammingAutomaton'],
+    'offline.automaton': ['HammingAutomaton'],
     'chain': ['Chain'],
     'errors': ['BudgetError', 'ChainError', 'ConfigurationError', 'LedgerError', 'LogError',
                'PrivacyError', 'StateFileError', 'SymdpError', 'UnknownSymbolError'],

@@ -10,7 +10,7 @@ from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 
-from symdp_ros.core.automaton import HammingAutomaton
+from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.errors import ConfigurationError
 
 _MOST_NODES = 300

@@ -20,7 +20,8 @@ sampling (`symdp_ros.analysis.accuracy`). k = 1 throughout.
 
 ![The streets of Amberford and the route](town.svg)
 
-Amberford is invented: {states} streets ([streets.chain.yaml](../../studies/paper/streets.chain.yaml)). A
+Amberford is invented: {states} streets
+([streets.chain.yaml](../../studies/paper/streets.chain.yaml)). A
 symbol is the street a car is on; it stays there or turns into a street that meets it ({moves}
 moves). The route has {length} symbols and begins from {start}, from which {most} moves are
 feasible. From {detour}, a wrong turn off {start}, the route's first street is not feasible:

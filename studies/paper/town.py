@@ -1,8 +1,8 @@
 """
 Amberford, an invented town of 43 streets: where its streets lie, for drawing.
 
-The chain itself is `studies/paper/streets.chain.yaml`: a car on a street stays on it, or turns into one
-that meets it. Each street here is straight, from (x, y) to (x, y), in units of 100 m.
+The chain itself is `studies/paper/streets.chain.yaml`: a car on a street stays on it, or turns
+into one that meets it. Each street here is straight, from (x, y) to (x, y), in units of 100 m.
 """
 from pathlib import Path
 

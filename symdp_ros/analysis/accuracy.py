@@ -17,7 +17,7 @@ j = 0, 1, 2, of each state s go on with o_t; then E[d] = Σ P[o_t ≠ w_t] and V
 is centred at each position, nothing cancels in long words.)
 
 **Backward.** The exponential mechanism moves from o_{t−1} to o_t with a probability proportional
-to b_t(o_t)·V_t(o_t) (`core.backward`). Here V is kept by its logarithm.
+to b_t(o_t)·V_t(o_t) (`core.offline.backward`). Here V is kept by its logarithm.
 
 All of these results for a given word are as sensitive as the word.
 """

@@ -6,7 +6,7 @@ differ in at most k symbols and all feasible outputs are looked at. The laws:
 
 - online and causal, each policy: products of the fractions that are drawn from, exact;
 - exponential: as it is drawn from the weights in float64, rounding included, which are rational
-  numbers (`core.backward`, equation (2)): exact; on the complete chain as online;
+  numbers (`core.offline.backward`, equation (2)): exact; on the complete chain as online;
 - permute-and-flip: its closed form in floats; the loss is off by at most `COUNTING_ERROR`.
 
 Exact laws are compared in floats first; every pair within 10⁻⁹ of the worst then in fractions.
@@ -18,14 +18,14 @@ from math import log, prod
 
 import numpy as np
 
-from symdp_ros.core.backward import BackwardSampler
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline.backward import BackwardSampler
+from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online import OnlineMechanism, POLICIES
+from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.reachable import ReachableChain
-from symdp_ros.core.response import exp_lower_bound
 
 MOST_STATES = 4
 MOST_SYMBOLS = 4

@@ -11,8 +11,8 @@ the beliefs b_t(s) = P[s_t = s | o_1 … o_t] and c_t(s) = P[s_t = s | o_1 … o
 exactly, for every policy, and so for causal release, which is the online mechanism over a word.
 
 **No output rules everything out.** μ(o|s, o') ≥ a/T > 0 for every s and every feasible o
-(`core.response`: a ≥ 1), and p_t sums to 1, so the sum in (1) is at least a/T: also where a robot
-was carried to where P says that it cannot be.
+(`core.online.response`: a ≥ 1), and p_t sums to 1, so the sum in (1) is at least a/T: also where
+a robot was carried to where P says that it cannot be.
 
 **Never worse than the private route,** in expectation over the model: the state of largest c_t
 (b_t) has the most expected matches of all functions of o_1…o_n (o_1…o_t), and o_t is one of them;

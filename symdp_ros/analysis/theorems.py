@@ -12,10 +12,10 @@ from math import ceil, exp, floor, inf, log, log1p
 import numpy as np
 
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.distances import AlphabetWords, ChainWords
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
+from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.reachable import ReachableChain
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def theorem_4(symbols: int, privacy: Privacy, length: int) -> BinomialErrors:
     Theorem 4, online over an alphabet: d is Binomial(n, 1−τ), τ = 1/((m−1)e^{−ε/k} + 1).
 
     Holds on the complete chain of m symbols, for words without unknown symbols. What is drawn
-    differs from τ by 10⁻¹⁰ at most (`core.response`) for m up to 10,000.
+    differs from τ by 10⁻¹⁰ at most (`core.online.response`) for m up to 10,000.
 
     :param symbols: m ≥ 1.
     :param length: n ≥ 0.

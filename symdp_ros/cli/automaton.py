@@ -1,6 +1,6 @@
 """`symdp automaton FILE`: the feasible words at one Hamming distance from a word, drawn."""
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.core.automaton import HammingAutomaton
+from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.printable import printable
 

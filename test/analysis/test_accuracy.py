@@ -16,8 +16,8 @@ from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, re
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.analysis import accuracy as module
-from symdp_ros.analysis.accuracy import (accuracy, best_mechanism, expected_accuracy, expected_errors,
-                                     patrols)
+from symdp_ros.analysis.accuracy import (accuracy, best_mechanism, expected_accuracy,
+                                         expected_errors, patrols)
 
 ALPHA = 1e-6
 KINDS = ('paper', 'guided', 'planned', 'causal', 'exponential', 'permute_and_flip')

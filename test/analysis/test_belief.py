@@ -13,7 +13,7 @@ from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, pr
 
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy)
-from symdp_ros.core import targets
+from symdp_ros.core.online import targets
 from symdp_ros.analysis.belief import best_route, Filter, smooth, smooth_with_constant_normaliser
 from studies.belief import (belief_errors, belief_table, constant_normaliser_error,
                                          constant_normaliser_table, patrol, structured)

@@ -10,7 +10,7 @@ from strategies import FOUR
 
 from symdp_ros import Chain, ConfigurationError
 from symdp_ros.cli.main import main
-from symdp_ros.core.automaton import HammingAutomaton
+from symdp_ros.core.offline.automaton import HammingAutomaton
 
 ROOT = Path(__file__).resolve().parents[2]
 ABC = Chain.complete(['a', 'b', 'c'], 'a')

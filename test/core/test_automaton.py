@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 from strategies import chains, CHAINS, feasible_words, FOUR, relaxed, replayable_random, words
 
 from symdp_ros import Chain, ChainError, ConfigurationError, UnknownSymbolError
-from symdp_ros.core.automaton import HammingAutomaton
+from symdp_ros.core.offline.automaton import HammingAutomaton
 
 ALPHA = 1e-6
 ABC = Chain.complete(['a', 'b', 'c'], 'a')

@@ -14,10 +14,11 @@ from strategies import (chains, CHAINS, exp_bounds, feasible_words, FOUR, grid, 
                         periodic_chains, relaxed, replayable_random, Tape, words)
 
 from symdp_ros import Chain, Privacy
-from symdp_ros.core import backward, kernels, reachable
-from symdp_ros.core.automaton import HammingAutomaton
-from symdp_ros.core.backward import BackwardSampler, match_ratio, rounding_reserve
-from symdp_ros.core.reachable import ReachableChain
+from symdp_ros.core import compiling
+from symdp_ros.core.offline import backward, kernels, reachable
+from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.core.offline.backward import BackwardSampler, match_ratio, rounding_reserve
+from symdp_ros.core.offline.reachable import ReachableChain
 
 SPARSE = {name: chain for name, chain in CHAINS.items() if not chain.is_complete}
 for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
@@ -462,8 +463,8 @@ def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
             raise RuntimeError('cannot cache function: no locator available')
         return lambda function: (function, options)
 
-    monkeypatch.setattr(kernels.numba, 'njit', njit)
-    assert kernels.compiled(abs) == (abs, {'nogil': True, 'error_model': 'numpy'})
+    monkeypatch.setattr(compiling.numba, 'njit', njit)
+    assert compiling.compiled(abs) == (abs, {'nogil': True, 'error_model': 'numpy'})
 
 
 @pytest.mark.parametrize('degree', range(1, 11))

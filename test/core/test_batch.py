@@ -18,10 +18,11 @@ from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, pr
 
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core import batch, kernels, targets
+from symdp_ros.core.offline import batch, kernels
+from symdp_ros.core.online import targets
 from symdp_ros.core.batch import RandomStream
 from symdp_ros.core.online import POLICIES
-from symdp_ros.core.response import responses
+from symdp_ros.core.online.response import responses
 
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
@@ -74,7 +75,7 @@ def lookup(request, monkeypatch):
 def test_the_ends_of_every_range_of_integers(complete, count, epsilon, lookup):
     """
     An outcome's integers follow each other, so their ends say how many there are: as many, out of
-    all that are accepted, as the proof of `core.response` has it.
+    all that are accepted, as the proof of `core.online.response` has it.
     """
     names = [f's{i}' for i in range(count)]
     chain = (Chain.complete(names, 's0') if complete

@@ -13,10 +13,10 @@ from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, re
                         replayable_random, words)
 
 from symdp_ros import Chain
-from symdp_ros.core import distances
-from symdp_ros.core.automaton import HammingAutomaton
-from symdp_ros.core.distances import AlphabetWords, ChainWords
-from symdp_ros.core.reachable import ReachableChain
+from symdp_ros.core.offline import distances
+from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
+from symdp_ros.core.offline.reachable import ReachableChain
 
 
 def words_of(chain):

@@ -13,10 +13,10 @@ from offline_checks import assert_drawn, assert_private, distance
 from strategies import CHAINS, feasible_words, relaxed, replayable_random
 
 from symdp_ros import Privacy
-from symdp_ros.core import noisy_maximum
-from symdp_ros.core.backward import match_ratio
-from symdp_ros.core.distances import Counts
-from symdp_ros.core.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
+from symdp_ros.core.offline import noisy_maximum
+from symdp_ros.core.offline.backward import match_ratio
+from symdp_ros.core.offline.distances import Counts
+from symdp_ros.core.offline.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
 
 
 def counts_of(numbers):

@@ -19,8 +19,8 @@ from strategies import (chains, CHAINS, COMPLETE, exp_bounds, feasible_words, FO
 
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy,
                        SymdpError, UnknownSymbolError)
-from symdp_ros.core import online
-from symdp_ros.core.response import exp_lower_bound, Response, responses
+from symdp_ros.core.online import mechanism as online
+from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 
 POLICIES = ('paper', 'guided')
 LN_2 = 0.6931471805599453  # the float just below ln 2

@@ -16,9 +16,9 @@ from strategies import (chains, COMPLETE, exp_bounds, FOUR, grid, per_symbol, pr
 
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core import plan, targets
+from symdp_ros.core.online import planned as plan, targets
 from symdp_ros.analysis.accuracy import expected_accuracy
-from symdp_ros.core.plan import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
+from symdp_ros.core.online.planned import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
 from symdp_ros.maps.nav2 import read_nav2_graph
 
 MAPS = Path(__file__).parents[3] / 'shared' / 'data' / 'nav2'

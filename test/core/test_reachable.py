@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from strategies import chains, CHAINS, grid, periodic_chains, relaxed
 
 from symdp_ros import Chain
-from symdp_ros.core import reachable as module
-from symdp_ros.core.reachable import ReachableChain
+from symdp_ros.core.offline import reachable as module
+from symdp_ros.core.offline.reachable import ReachableChain
 
 
 def within(chain, moves):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import exp_bounds, per_symbol, privacies, relaxed
 
 from symdp_ros import Privacy
-from symdp_ros.core.response import best_weights, exp_lower_bound, Response, responses
+from symdp_ros.core.online.response import best_weights, exp_lower_bound, Response, responses
 
 LN_2 = 0.6931471805599453  # the float just below ln 2
 EPSILONS = (0.0, 1e-9, 0.1, 0.5, LN_2, 1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 700.0, 2000.0)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import chains, COMPLETE, FOUR, grid, relaxed, RING, SPLIT, words
 
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, UnknownSymbolError
-from symdp_ros.core import targets
-from symdp_ros.core.targets import DenseTargets, guided_targets, SparseTargets
+from symdp_ros.core.online import targets
+from symdp_ros.core.online.targets import DenseTargets, guided_targets, SparseTargets
 
 
 def ring(n, *, staying=False):

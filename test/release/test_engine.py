@@ -377,7 +377,7 @@ CHILD = '''
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, 'test/release')
-import symdp_ros.core.kernels
+import symdp_ros.core.offline.kernels
 from test_engine import Place, settings
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger

@@ -10,8 +10,8 @@ at most N terms (N: the largest number of successors), so with u = 2⁻⁵³ a c
 at most n·(N−1) factors of 1±u, and exact while it is below 2⁵³. O(n²·|E|) time.
 
 A word at distance ℓ is drawn forward: from (s, e) to s' with probability exactly proportional to
-the computed M_t(s', e − [s' ≠ w_t]). By the same telescoping as in `core.backward`, each word has
-1/m̂_ℓ times at most n·(N−1) factors of 1±u, m̂_ℓ being the computed m_ℓ. (Drawing from the
+the computed M_t(s', e − [s' ≠ w_t]). By the same telescoping as in `core.offline.backward`, each word
+has 1/m̂_ℓ times at most n·(N−1) factors of 1±u, m̂_ℓ being the computed m_ℓ. (Drawing from the
 exponential mechanism until the distance is ℓ would need less memory, but where words come in
 separate kinds, all near or all far, it might never end.)
 """
@@ -23,7 +23,7 @@ import numpy as np
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
-from symdp_ros.core.reachable import ReachableChain
+from symdp_ros.core.offline.reachable import ReachableChain
 
 _TABLES_BYTES = 2**26  # as many tables are kept at once; then more are computed again
 
@@ -175,7 +175,7 @@ class _Tables:
 
     def _step(self, table, t):
         """Return M_t from M_{t+1}."""
-        from symdp_ros.core import kernels
+        from symdp_ros.core.offline import kernels
 
         before, chain = self._take(), self._chain
         kernels.count_step(self._word[t], chain.offsets, chain.targets, chain.reached(t),

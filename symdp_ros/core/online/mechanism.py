@@ -6,12 +6,12 @@ import numpy as np
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
-from symdp_ros.core.plan import planned_targets
+from symdp_ros.core.online.planned import planned_targets
+from symdp_ros.core.online.response import responses
+from symdp_ros.core.online.targets import guided_targets
 from symdp_ros.core.policies import POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
-from symdp_ros.core.response import responses
-from symdp_ros.core.targets import guided_targets
 
 
 class OnlineMechanism:
@@ -20,18 +20,18 @@ class OnlineMechanism:
 
     The private symbol o_t is drawn from μ(· | s_t, o_{t−1}) (paper, Algorithm 4): with N feasible
     states C(o_{t−1}), the target of s_t has probability τ = 1 / ((N−1)·e^{−ε/k} + 1), each other
-    (1−τ)/(N−1), as close as integers come to it from the private side (`core.response`); where
-    s_t has no target, each has 1/N.
+    (1−τ)/(N−1), as close as integers come to it from the private side (`core.online.response`);
+    where s_t has no target, each has 1/N.
 
     policy='paper': the target is s_t itself, where it is feasible (Theorem 7).
     policy='guided': where s_t is not feasible, the target is the feasible state from which s_t
-    can be reached in the fewest moves (`core.targets`).
+    can be reached in the fewest moves (`core.online.targets`).
     policy='planned': the target, where s_t is feasible too, is the feasible state that lets the
-    fewest errors be expected in the long run, by the chain's P (`core.plan`).
+    fewest errors be expected in the long run, by the chain's P (`core.online.planned`).
 
     **Privacy.** Fix the previous private symbol o. For any two sensitive symbols, the probability
-    of one output differs by a factor of at most e^{ε/k} (`core.response`, Claim), whatever the
-    targets are, as long as they are fixed by public data. P[o_1…o_n | w] is the product of
+    of one output differs by a factor of at most e^{ε/k} (`core.online.response`, Claim), whatever
+    the targets are, as long as they are fixed by public data. P[o_1…o_n | w] is the product of
     μ(o_t | w_t, o_{t−1}); for adjacent words at most k factors differ: the ratio is at most e^ε.
     Changing j symbols costs at most j·ε/k.
 
@@ -81,7 +81,7 @@ class OnlineMechanism:
 
     @property
     def targets(self):
-        """The table of targets (`core.targets`), or None where every target is s_t itself."""
+        """The table of targets (`core.online.targets`); None where every target is s_t itself."""
         return self._targets
 
     @property
@@ -138,7 +138,8 @@ class OnlineMechanism:
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape.
         """
-        from symdp_ros.core.batch import checked, OnlineBatch
+        from symdp_ros.core.batch import checked
+        from symdp_ros.core.online.batch import OnlineBatch
 
         symbols, offsets = checked(symbols, offsets, len(self._chain))
         if self._batch is None:

@@ -16,7 +16,8 @@ class ReachableChain:
     position go over a prefix. Number 0 is nobody: it stands for unknown symbols and for states
     that cannot be reached, which no output ever matches.
 
-    Arrays (see `core.kernels`): offsets, targets, columns, long_rows, reach; O(edges) memory.
+    Arrays (see `core.offline.kernels`): offsets, targets, columns, long_rows, reach; O(edges)
+    memory.
 
     :param chain: one that stores its edges.
     """
@@ -38,7 +39,7 @@ class ReachableChain:
             rows = 1 + np.flatnonzero(degrees > j)
             self.columns[j, rows] = self.targets[self.offsets[rows] + j]
         self.long_rows = 1 + np.flatnonzero(degrees > width)
-        #: what `core.kernels` reads
+        #: what `core.offline.kernels` reads
         self.edges = self.offsets, self.targets, self.columns, self.long_rows, self.reach
         self.most_successors = int(degrees.max())
         #: position in `chain.states`, plus 1 → number: uint32; that of 0 (unknown) is 0.

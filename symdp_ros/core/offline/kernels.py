@@ -1,7 +1,7 @@
 """
 Compiled loops of the offline mechanisms: import only where a route is privatized (numba is slow).
 
-States are numbered from 1 as in `core.reachable`; number 0 is nobody: its weight is always 0, and
+States are numbered from 1 as in `core.offline.reachable`; state 0 is padding, with weight 0:
 unknown symbols and the padding of `columns` point to it. What the loops share:
 
     word      int64 (n,)            w_1…w_n
@@ -31,21 +31,14 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 
+from symdp_ros.core.compiling import compiled
+
 _FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
 _TOP = 800                          # rescaled rows have their largest weight just below 2⁸⁰⁰
 _NEVER = np.int32(-2**30)          # the exponent of zero
 LANES = 32                         # words that are swept side by side
 ABREAST = 4                        # segments of one word that are, as many as one addition adds
-
-
-def compiled(function):
-    """Compile on first use; keep the result on disk where some directory can be written."""
-    options = {'nogil': True, 'error_model': 'numpy'}  # which does not look for divisions by 0
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:
-        return numba.njit(**options)(function)
 
 
 @compiled
@@ -507,7 +500,7 @@ def route(word, bits, edges, period, ratio, spacing, near, rescale_every, wide, 
 @compiled
 def _sweep_lanes(n, words, targets, offsets, reach, ratios, rescale_every, W):
     """
-    Fill rows n−1 … 0 of W: the backward pass of `core.backward`, equation 1, for all lanes.
+    Fill rows n−1 … 0 of W: the backward pass of `core.offline.backward`, equation 1, for all lanes.
 
     The words end together, at n. Row t, for the states s that can be reached in t+1 moves, holds
     the weight of s in each lane.
@@ -569,7 +562,7 @@ def exponential(symbols, begins, lengths, ratios, places, bits, numbers, positio
     at       int64 (LANES,)  of that group: how many symbols are drawn; −1: not swept yet
     states   int64 (LANES,)  of that group: the last private symbols
     out      int32 (total,)   is filled
-    The others as in `core.kernels`.
+    The others as in `core.offline.kernels`.
 
     Return the group in which 53 bits could not tell some next symbols, or the number of groups.
     In that group, `at` and `states` say where; the weights of what is next for lane l are in the

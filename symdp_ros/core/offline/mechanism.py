@@ -6,16 +6,17 @@ from random import SystemRandom
 
 import numpy as np
 
-from symdp_ros.core.backward import BackwardSampler, match_ratio
-from symdp_ros.core.batch import ExponentialBatch
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.distances import AlphabetWords, ChainWords
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.exact_draw import draw_below
-from symdp_ros.core.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
+from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
+from symdp_ros.core.offline.batch import ExponentialBatch
+from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
+from symdp_ros.core.offline.noisy_maximum import (draw_distance, log_probabilities,
+                                                   rounding_reserve)
+from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.reachable import ReachableChain
 
 SELECTIONS = ('exponential', 'permute_and_flip', 'causal')
 
@@ -28,14 +29,14 @@ class OfflineMechanism:
     Word ε-differentially private release of a whole word, as a feasible word of equal length.
 
     selection='exponential' (paper, Mechanisms 1 and 3): P[o] ∝ B^{d(w, o)}, B = e^{−ε/2k}, by one
-    backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory (`core.backward`). On
-    the complete chain the normaliser does not depend on w (each position has one of its own), so
+    backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory
+    (`core.offline.backward`). On the complete chain the normaliser does not depend on w (each position has one of its own), so
     there B = e^{−ε/k} keeps the promised ε; the paper's B would keep ε/2. The positions are then
     independent, and it is the same distribution as the online mechanism's, which draws it.
 
     selection='permute_and_flip': the noisy maximum of −d(w, o), which errs no more than the
-    exponential mechanism with the same B (`core.noisy_maximum`). It counts the words at every
-    distance, O(n²·|E|) time, so long words are refused.
+    exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
+    every distance, O(n²·|E|) time, so long words are refused.
 
     selection='causal': the online mechanism over the word, with its `policy`.
 

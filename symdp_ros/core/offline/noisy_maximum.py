@@ -13,9 +13,9 @@ and a uniform word at the winning distance is released. With p_ℓ = R^{−(ℓ�
     P[o] = p_ℓ ∫₀¹ (1 − p_ℓ x)^{m_ℓ−1} Π_{j≠ℓ} (1 − p_j x)^{m_j} dx.                            (2)
 
 **Rounding.** The m̂_ℓ that are drawn with, and the draw at a distance, are off m_ℓ, and off the
-uniform, by θ = n·(N+1)·2⁻⁵³ each in the logarithm (`core.distances`); the winner for the given m̂
-and R is decided exactly. Let F(s) be ln P[o] with all m scaled by s in e^{−sH(x)}, H = −Σ m_j
-ln(1 − p_j x): convex and decreasing in s, F(1/2) ≤ ln ∫ (1−x)^{−1/2} dx = ln 2, and F(1) ≥ −L with
+uniform, by θ = n·(N+1)·2⁻⁵³ each in the logarithm (`core.offline.distances`); the winner for
+the given m̂ and R is decided exactly. Let F(s) be ln P[o] with all m scaled by s in
+e^{−sH(x)}, H = −Σ m_j ln(1 − p_j x): convex and decreasing in s, F(1/2) ≤ ln ∫ (1−x)^{−1/2} dx = ln 2, and F(1) ≥ −L with
 L = n·(ln N + ln R), as o may come first among the ≤ N^n words and is then taken with p_ℓ ≥ R^{−n}.
 So |F(s) − F(1)| ≤ |s − 1|·(ln 2 + L)/(1/2 − |s − 1|), and with |s − 1| ≤ e^θ − 1, the words' ratio
 is off by less than 2θ + 4.1·θ·(0.7 + L) < 5·θ·(1 + L) in the logarithm: `rounding_reserve`.
@@ -28,7 +28,7 @@ from math import ceil, inf, log
 
 import numpy as np
 
-from symdp_ros.core.distances import Counts
+from symdp_ros.core.offline.distances import Counts
 
 _LARGEST_LOG_RATIO = 28  # R ≤ 2⁴⁰ < e²⁸
 _DRAWN_BITS = 32         # of each U to begin with

@@ -45,13 +45,13 @@ from math import log, log2, nextafter, prod, sqrt
 import numpy as np
 
 from symdp_ros.core.exact_draw import as_integers, draw_index
-from symdp_ros.core.reachable import ReachableChain
-from symdp_ros.core.response import exp_lower_bound
+from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.online.response import exp_lower_bound
 
 LARGEST_RATIO = 2.0**40
 STORED_BYTES = 31_200_000  # a 25th of all W_t, for 10⁴ symbols on 10⁴ states
 
-_ABREAST = 4          # as in `core.kernels`, which only a route imports
+_ABREAST = 4          # as in `core.offline.kernels`, which only a route imports
 _NOTHING_BESIDE = np.zeros((0, 1, _ABREAST))
 _SPREAD_BITS = 1_700  # between the weights at one position, of the 2,045 that a float64 has;
 _GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
@@ -119,7 +119,7 @@ class BackwardSampler:
 
     def draw(self, word: Sequence[int], random=None) -> list[int]:
         """Return a private word; `random`: in place of the sampler's own."""
-        from symdp_ros.core import kernels
+        from symdp_ros.core.offline import kernels
 
         if len(word) == 0:
             return []
@@ -169,7 +169,7 @@ class BackwardSampler:
             for t, some in enumerate(states, 1)]
 
     def _swept(self, word, plan):
-        from symdp_ros.core import kernels
+        from symdp_ros.core.offline import kernels
 
         W, E, scale, _ = plan.workspace(len(word))
         exponent, row = kernels.sweep(

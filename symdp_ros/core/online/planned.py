@@ -2,9 +2,9 @@
 The planned policy: targets that err least in the long run.
 
 A Markov decision process over pairs (s_t, o_{t−1}), of public data alone: the action is a target
-g ∈ C(o_{t−1}), o_t is drawn about it (`core.response`), a match o_t = s_t earns 1, s_t moves on by
-the chain's P (uniformly where P is unknown), and later matches count γ = 0.99 for each step. With
-a/T and (b−a)/T as drawn, the most that can be earned solves
+g ∈ C(o_{t−1}), o_t is drawn about it (`core.online.response`), a match o_t = s_t earns 1, s_t
+moves on by the chain's P (uniformly where P is unknown), and later matches count γ = 0.99 for each
+step. With a/T and (b−a)/T as drawn, the most that can be earned solves
 
     U(s, o) = a/T·Σ_{c ∈ C(o)} X(s, c) + (b−a)/T·max_{c ∈ C(o)} X(s, c),                       (1)
     X(s, c) = [c = s] + γ·Σ_{s'} P(s'|s)·U(s', c),
@@ -46,10 +46,10 @@ from tempfile import NamedTemporaryFile
 
 import numpy as np
 
-from symdp_ros.core import targets
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.online import targets
+from symdp_ros.core.online.targets import DenseTargets, SparseTargets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.targets import DenseTargets, SparseTargets
 
 DISCOUNT = 0.99
 TOLERANCE = 1e-3
@@ -201,7 +201,7 @@ def _choose(first, symbols, offsets, successors, tie, X, work):
 
 @cache
 def _loops():
-    from symdp_ros.core.kernels import compiled
+    from symdp_ros.core.compiling import compiled
 
     return compiled(_earn), compiled(_improve), compiled(_choose)
 

@@ -1,0 +1,5 @@
+"""The offline mechanisms: a private word for a whole logged word."""
+from symdp_ros.core.offline.mechanism import (MOST_COUNTING_STEPS, OfflineMechanism,
+                                              SELECTIONS)
+
+__all__ = ['MOST_COUNTING_STEPS', 'OfflineMechanism', 'SELECTIONS']

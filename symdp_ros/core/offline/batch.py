@@ -1,0 +1,79 @@
+"""Many words at once: the draws of the exponential mechanism in compiled loops."""
+from math import prod
+
+import numpy as np
+
+from symdp_ros.core.batch import RandomStream, chunks
+from symdp_ros.core.exact_draw import as_integers, draw_index
+from symdp_ros.core.offline.backward import BackwardSampler
+from symdp_ros.core.offline.reachable import ReachableChain
+
+_CHUNK = 1 << 18        # symbols drawn together: what they need stays in the cache
+_LANES_BYTES = 1 << 25  # of weights; where more are needed, words are drawn one by one
+
+
+class ExponentialBatch:
+    """
+    Draws words from the exponential mechanism on a chain that is not complete.
+
+    Words of like length are swept side by side. Where they cannot be (one exponent for each state
+    is needed, or too much memory), they are drawn one by one.
+
+    :param chain: the public chain.
+    :param sampler: draws single words from the mechanism, on the same chain.
+    """
+
+    def __init__(self, chain: ReachableChain, sampler: BackwardSampler):
+        self._chain, self._sampler = chain, sampler
+
+    def draw(self, symbols: np.ndarray, offsets: np.ndarray, random=None) -> np.ndarray:
+        """As `core.online.batch.OnlineBatch.draw`."""
+        stream, lengths = RandomStream(random), np.diff(offsets)
+        out = np.empty(len(symbols), np.int32)
+        order = np.argsort(lengths, kind='stable')
+        order = order[lengths[order] > 0]
+        ends = np.cumsum(lengths[order])
+        for some in chunks(np.concatenate([[0], ends]), _CHUNK):
+            self._draw(symbols, offsets[order[some]], lengths[order[some]], stream, out)
+        return out
+
+    def _draw(self, symbols, begins, lengths, stream, out):
+        """Draw the words of ascending lengths that begin at `begins`."""
+        from symdp_ros.core.offline import kernels
+
+        chain, longest = self._chain, int(lengths[-1])
+        plan, lanes = self._sampler.plan(longest), kernels.LANES
+        shape = longest, chain.reached(longest) + 1, lanes
+        if plan.wide or plan.period > 1 or 8 * prod(shape) > _LANES_BYTES:
+            for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
+                here = slice(begin, begin + length)
+                word = chain.numbers[symbols[here] + 1]
+                out[here] = chain.positions[self._sampler.draw(word, stream)]
+            return
+        different, which = np.unique(lengths, return_inverse=True)
+        ratios = np.array([self._sampler.ratio(length) for length in different.tolist()])[which]
+        drawn = np.concatenate([[0], np.cumsum(lengths)])
+        bits = stream.fill(np.empty(drawn[-1], np.uint64))
+        W = np.empty(shape)
+        group, groups = 0, -(-len(begins) // lanes)
+        at, states = np.full(lanes, -1), np.ones(lanes, np.int64)
+        while True:
+            group = kernels.exponential(
+                symbols, begins, lengths, ratios, drawn, bits, chain.numbers, chain.positions,
+                chain.targets, chain.offsets, chain.reach, plan.rescale_every, W, group, at, states,
+                out)
+            if group == groups:
+                return
+            some = slice(group * lanes, (group + 1) * lanes)
+            for lane, (begin, length, place) in enumerate(zip(
+                    begins[some].tolist(), lengths[some].tolist(), drawn[some].tolist(),
+                    strict=False)):
+                if at[lane] < length:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
+                    i = int(at[lane])
+                    row = int(lengths[some][-1]) - length + i
+                    successors = chain.successors(states[lane])
+                    weights = as_integers(*np.frexp(W[row, successors, lane]))
+                    chosen = draw_index(weights, stream, int(bits[place + i]) >> 11, 53)
+                    states[lane] = successors[chosen]
+                    out[begin + i] = chain.positions[states[lane]]
+                    at[lane] += 1

@@ -1,0 +1,103 @@
+"""Many words at once: the draws of the online mechanism in compiled loops."""
+import numpy as np
+
+from symdp_ros.core.batch import RandomStream, chunks
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.online.response import Response
+from symdp_ros.core.online.targets import DENSE_STATES
+
+_CHUNK = 1 << 18  # symbols drawn together: what they need stays in the cache
+
+
+class OnlineBatch:
+    """
+    Draws words from the online mechanism, in the same integers as `core.online.response` proves it
+    for, scaled up to all of 32 or 64 bits.
+
+    :param chain: the public chain.
+    :param targets: the table of targets, or None where every target is the symbol itself.
+    :param width: 30 or 60, the bits that the responses were fitted to.
+    :param responses: the `Response` for each number of successors.
+    """
+
+    def __init__(self, chain: Chain, targets, width: int, responses: dict[int, Response]):
+        from symdp_ros.core.online import kernel
+
+        self._chain = chain
+        self._dtype = {30: np.uint32, 60: np.uint64}[width]
+        n = len(chain)
+        rows = {count: self._row(response) for count, response in responses.items()}
+        empty = np.zeros(1, self._dtype)
+        if chain.is_complete:
+            self._rows = np.array([rows[n]], self._dtype)
+            self._targets = np.arange(n, dtype=self._dtype)
+            self._aims = kernel.IDENTITY, empty, empty, empty
+            return
+        offsets, edges = chain.csr()
+        self._rows = np.array([rows[count] for count in chain.out_degrees().tolist()], self._dtype)
+        self._rows[:, kernel.OFFSET] = offsets[:-1]
+        self._targets = edges.astype(self._dtype)
+        if n <= DENSE_STATES:
+            table = np.zeros((n, n + 1), self._dtype)
+            if targets is None:
+                sources = np.repeat(np.arange(n), np.diff(offsets))
+                table[sources, edges + 1] = 1 + np.arange(len(edges))
+            else:
+                for o in range(n):
+                    codes = np.asarray(memoryview(targets.row(o))).astype(self._dtype)
+                    aims = np.where(codes > 0, codes + self._dtype(offsets[o]), 0)
+                    table[o, 1:] = aims[:-1]  # the last code is that of the unknown symbol
+            self._aims = kernel.TABLE, table.ravel(), empty, empty
+        elif targets is None:
+            sources = np.repeat(np.arange(n), np.diff(offsets))
+            order = np.lexsort((edges, sources))
+            self._aims = (kernel.SEARCH, (1 + order).astype(self._dtype),
+                          offsets.astype(self._dtype), self._targets[order] + self._dtype(1))
+        else:
+            first, symbols, codes = targets.pairs()
+            aims = codes + np.repeat(offsets[:-1], np.diff(first))
+            self._aims = (kernel.SEARCH, np.where(codes > 0, aims, 0).astype(self._dtype),
+                          first.astype(self._dtype), (symbols + 1).astype(self._dtype))
+
+    def _row(self, response):
+        """Return the integers of a response for draws from the whole type, as in `Response`."""
+        count, a, total = response.count, response.a, response.total
+        scale = np.iinfo(self._dtype).max // (count * total)
+        return [scale * count * total - 1, scale * count * count * a, scale * total,
+                scale * count * a, 0]
+
+    def draw(self, symbols: np.ndarray, offsets: np.ndarray, random=None) -> np.ndarray:
+        """
+        Return private words for some words.
+
+        :param random: for tests, an object with `getrandbits`.
+        :return: int32, shape (total,).
+        """
+        out = np.empty(len(symbols), np.int32)
+        stream = RandomStream(random)
+        raw = np.empty(0, self._dtype)
+        for some in chunks(offsets, _CHUNK):
+            begin, end = offsets[some.start], offsets[some.stop]
+            if len(raw) < end - begin:
+                raw = np.empty(end - begin, self._dtype)
+            self._draw(symbols[begin:end], offsets[some.start:some.stop + 1] - begin,
+                       raw[:end - begin], stream, out[begin:end])
+        return out
+
+    def _draw(self, symbols, offsets, raw, stream, out):
+        from symdp_ros.core.online import kernel
+
+        initial = self._chain.state_index[self._chain.initial_state]
+        first = np.zeros(len(symbols), np.uint8)
+        first[offsets[:-1][offsets[:-1] < offsets[1:]]] = 1
+        lanes = kernel.LANES
+        cuts = np.searchsorted(offsets, np.arange(1, lanes) * len(symbols) // lanes)
+        segments = np.concatenate([[0], offsets[cuts], [len(symbols)]])
+        states, at = np.zeros(lanes, self._dtype), np.zeros(2, np.int64)
+        stream.fill(raw)
+        spare = np.empty(64 + len(symbols) // 32, self._dtype)
+        done = False
+        while not done:
+            done = kernel.online(
+                symbols, first, segments, raw, stream.fill(spare), *self._aims,
+                self._rows, self._targets, initial, at, states, out.view(np.uint32))
