@@ -10,8 +10,8 @@ at most N terms (N: the largest number of successors), so with u = 2⁻⁵³ a c
 at most n·(N−1) factors of 1±u, and exact while it is below 2⁵³. O(n²·|E|) time.
 
 A word at distance ℓ is drawn forward: from (s, e) to s' with probability exactly proportional to
-the computed M_t(s', e − [s' ≠ w_t]). By the same telescoping as in `core.offline.backward`, each word
-has 1/m̂_ℓ times at most n·(N−1) factors of 1±u, m̂_ℓ being the computed m_ℓ. (Drawing from the
+the computed M_t(s', e − [s' ≠ w_t]). By the same telescoping as in `core.offline.backward`, each
+word has 1/m̂_ℓ times at most n·(N−1) factors of 1±u, m̂_ℓ being the computed m_ℓ. (Drawing from the
 exponential mechanism until the distance is ℓ would need less memory, but where words come in
 separate kinds, all near or all far, it might never end.)
 """

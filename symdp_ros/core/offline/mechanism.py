@@ -30,9 +30,10 @@ class OfflineMechanism:
 
     selection='exponential' (paper, Mechanisms 1 and 3): P[o] ∝ B^{d(w, o)}, B = e^{−ε/2k}, by one
     backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory
-    (`core.offline.backward`). On the complete chain the normaliser does not depend on w (each position has one of its own), so
-    there B = e^{−ε/k} keeps the promised ε; the paper's B would keep ε/2. The positions are then
-    independent, and it is the same distribution as the online mechanism's, which draws it.
+    (`core.offline.backward`). On the complete chain the normaliser does not depend on w (each
+    position has one of its own), so there B = e^{−ε/k} keeps the promised ε; the paper's B would
+    keep ε/2. The positions are then independent, and it is the same distribution as the online
+    mechanism's, which draws it.
 
     selection='permute_and_flip': the noisy maximum of −d(w, o), which errs no more than the
     exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
