@@ -26,7 +26,8 @@ setup(
     maintainer_email='maintainers@symdp.example.org',
     python_requires='>=3.10',
     packages=[NAME, *(f'{NAME}.{part}' for part in (
-        'core', 'analysis', 'maps', 'logs', 'release', 'ros', 'nodes', 'cli'))],
+        'core', 'core.offline', 'core.online', 'analysis', 'maps', 'logs', 'release', 'ros',
+        'nodes', 'cli'))],
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),

@@ -19,6 +19,7 @@ from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, pr
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.offline import batch, kernels
+from symdp_ros.core.online import batch as online_batch
 from symdp_ros.core.online import targets
 from symdp_ros.core.batch import RandomStream
 from symdp_ros.core.online import POLICIES
@@ -63,7 +64,7 @@ def privatized(mechanism, words):
 def lookup(request, monkeypatch):
     """Both ways of finding a target on a chain that stores its edges."""
     if request.param == 'search':
-        monkeypatch.setattr(batch, 'DENSE_STATES', 0)
+        monkeypatch.setattr(online_batch, 'DENSE_STATES', 0)
         monkeypatch.setattr(targets, 'DENSE_STATES', 0)
 
 

@@ -65,7 +65,7 @@ def test_imports(path, layer):
 
 
 def test_there_are_files_to_look_at():
-    assert {'chain', 'online', 'privacy', 'response'} <= {path.stem for path, _ in FILES}
+    assert {'chain', 'mechanism', 'privacy', 'response'} <= {path.stem for path, _ in FILES}
 
 
 @pytest.mark.parametrize('source, found', [

@@ -68,7 +68,8 @@ def test_every_package_is_installed():
              for file in (ROOT / 'symdp_ros').rglob('__init__.py')}
     text = (ROOT / 'setup.py').read_text()
     parts = re.search(r"for part in \(([^)]*)\)", text).group(1)
-    assert {'symdp_ros', *(f'symdp_ros.{part}' for part in re.findall(r"'(\w+)'", parts))} == found
+    named = re.findall(r"'([\w.]+)'", parts)
+    assert {'symdp_ros', *(f'symdp_ros.{part}' for part in named)} == found
 
 
 def test_entry_points_exist():
