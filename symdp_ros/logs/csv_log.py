@@ -8,19 +8,20 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from symdp_ros.logs import stamps
 from symdp_ros.core.errors import LogError
+from symdp_ros.logs import bounds, stamps
+from symdp_ros.logs.regular_file import RegularFile
 
 
 def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
     """Return (stamp, symbol) of every row; blank lines are skipped."""
-    rows = _rows(read_lines(path))
+    rows = _rows(lines(path, newline=''))
     _, header = next(rows, (1, []))
     if header.count(stamp_key) != 1 or header.count(symbol_key) != 1:
         raise LogError(f'its first line must be a header with the columns {stamp_key!r} and '
                        f'{symbol_key!r}, once each: add it, or name the columns that it has')
     stamp_column, symbol_column = header.index(stamp_key), header.index(symbol_key)
-    log, lines = [], []
+    log, numbered = [], []
     for line, row in rows:
         if len(row) != len(header):
             raise LogError(f'line {line} has {len(row)} fields where the header has '
@@ -29,8 +30,9 @@ def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
         if stamp is None:
             raise LogError(f'line {line}: the stamp is not a number of seconds, such as 12.5')
         log.append((stamp, row[symbol_column]))
-        lines.append((line, stamp))
-    stamps.check_order(lines)
+        numbered.append((line, stamp))
+        bounds.check_count(len(log))
+    stamps.check_order(numbered)
     return log
 
 
@@ -41,18 +43,24 @@ def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> I
         yield f'{stamps.to_text(i * period)},{_quoted(symbol)}\n'
 
 
-def read_lines(path) -> str:
-    """Return the text of a file whose last line has its end."""
-    with open(path, encoding='utf-8-sig', newline='') as file:
+def lines(path, newline: str) -> io.TextIOWrapper:
+    """
+    Return the text of a file whose last line has its end, to be read line by line.
+
+    :param newline: where lines end, as in `open`.
+    :raises LogError: it is no regular file, too large, or its last line has no end.
+    """
+    with RegularFile(path) as file:
+        bounds.check_size(file.size)
         content = file.read()
-    if content and not content.endswith(('\n', '\r')):
+    if content and not content.endswith((b'\n', b'\r')):
         raise LogError('its last line has no end: it was cut off or is still being written; if '
                        'it is whole, add a newline')
-    return content
+    return io.TextIOWrapper(io.BytesIO(content), 'utf-8-sig', newline=newline)
 
 
-def _rows(content):
-    reader = csv.reader(io.StringIO(content, newline=''), strict=True)
+def _rows(text):
+    reader = csv.reader(text, strict=True)
     while True:
         try:
             row = next(reader)

@@ -11,10 +11,12 @@ from pathlib import Path
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
+from symdp_ros.logs.recorded import METADATA, STORAGES
+from symdp_ros.logs.regular_file import NO_REGULAR_FILE, is_other_file
 
 FORMATS = ('sqlite3', 'mcap', 'csv', 'jsonl')
 _TEXT = {'.csv': csv_log, '.jsonl': jsonl}
-_BAG_FILES = tuple(suffix for suffix, _ in rosbag.STORAGES.values())
+_BAG_FILES = tuple(STORAGES.values())
 _RELEASED = '.private'  # marks what this package wrote, so that it is never read as a log
 _TEMPORARY = ('.tmp', '.part', '.partial', '.swp', '.bak', '~')
 
@@ -84,7 +86,7 @@ def list_logs(directory) -> LogListing:
         names = sorted(os.listdir(directory))
     except OSError as error:
         problem = f'the directory cannot be read: {error.strerror}'
-    if problem is None and rosbag.METADATA in names:
+    if problem is None and METADATA in names:
         problem = 'the directory is itself a recording: give the one that holds it'
     if problem is not None:
         raise LogError(problem, path=directory)
@@ -97,6 +99,8 @@ def list_logs(directory) -> LogListing:
             state, reason = _examined(path)
         except OSError as error:
             state, reason = LogState.UNUSABLE, f'it cannot be opened: {error.strerror}'
+        except LogError as error:
+            state, reason = LogState.UNUSABLE, error.reason
         if state is not None and not name.isprintable():
             state = LogState.UNUSABLE
             reason = 'its name holds characters that cannot be printed: rename it'
@@ -174,7 +178,7 @@ def write_log(path, word: Sequence[str], *, format: str, period: float = 1.0,
     _check_word(word, period, path)
     made, problem = False, None
     try:
-        if format in rosbag.STORAGES:
+        if format in STORAGES:
             os.mkdir(path)
             made = True
             files = rosbag.write(path, word, period, format, topic, message_type)
@@ -211,27 +215,29 @@ def _examined(path):
         names = os.listdir(path)
         files = [path / name for name in names
                  if name.removesuffix('.zstd').endswith(_BAG_FILES)]
-        if rosbag.METADATA not in names:
+        if METADATA not in names:
             return (LogState.RECORDING if files else None,
-                    f'it is still being recorded: there is no {rosbag.METADATA} yet')
+                    f'it is still being recorded: there is no {METADATA} yet')
         if any(sqlite3_file.is_open(file) for file in files):
             return (LogState.RECORDING,
                     'it is still being recorded: a journal lies beside its files')
         return LogState.READY, ''
-    if not path.is_file():
+    if path.suffix not in (*_TEXT, *_BAG_FILES):
         return None, ''
+    if is_other_file(path):
+        return LogState.UNUSABLE, NO_REGULAR_FILE
     if path.suffix == '.db3' and sqlite3_file.is_open(path):
         return LogState.RECORDING, 'it is still being recorded: a journal lies beside it'
     if path.suffix == '.mcap' and not mcap_file.is_whole(path):
         return LogState.RECORDING, 'it is still being recorded: it has no end mark yet'
-    return LogState.READY if path.suffix in (*_TEXT, *_BAG_FILES) else None, ''
+    return LogState.READY, ''
 
 
 def _read(path, topic, message_type, field, stamp_key, symbol_key):
     if path.is_dir():
-        if not (path / rosbag.METADATA).exists():
+        if not (path / METADATA).exists():
             raise LogError(f'it is no recording, or is still being recorded: there is no '
-                           f'{rosbag.METADATA} in it')
+                           f'{METADATA} in it')
         return rosbag.read(path, topic, message_type, field)
     if path.suffix in _BAG_FILES:
         return rosbag.read(path, topic, message_type, field)

@@ -2,9 +2,9 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from symdp_ros.logs import stamps
-from symdp_ros.logs.csv_log import read_lines
 from symdp_ros.core.errors import LogError
+from symdp_ros.logs import bounds, stamps
+from symdp_ros.logs.csv_log import lines
 
 
 class _Number(str):
@@ -13,8 +13,8 @@ class _Number(str):
 
 def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str | None]]:
     """Return (stamp, symbol) of every line; null is None, and blank lines are skipped."""
-    log, lines = [], []
-    for line, content in enumerate(read_lines(path).split('\n'), 1):
+    log, numbered = [], []
+    for line, content in enumerate(lines(path, newline='\n'), 1):
         if not content.strip():
             continue
         record = _record(content)
@@ -29,8 +29,9 @@ def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str | None]]:
         if stamp is None:
             raise LogError(f'line {line}: the stamp is not a number of seconds, such as 12.5')
         log.append((stamp, _symbol(record[symbol_key], line)))
-        lines.append((line, stamp))
-    stamps.check_order(lines)
+        numbered.append((line, stamp))
+        bounds.check_count(len(log))
+    stamps.check_order(numbered)
     return log
 
 

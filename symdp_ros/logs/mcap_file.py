@@ -1,84 +1,168 @@
-"""rosbag2 storage files of the kind mcap."""
+"""
+rosbag2 storage files of the kind mcap: read here, written by the Python package mcap.
+
+They are read from end to end, with their checksums and counts, not through their index, which
+may be absent or name less than there is. The format: https://mcap.dev/spec.
+"""
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from struct import Struct
 
 from symdp_ros.core.errors import LogError
+from symdp_ros.logs import bounds
 from symdp_ros.logs.recorded import Recorded
+from symdp_ros.logs.regular_file import RegularFile
+from symdp_ros.logs.unpack import Allowance
 
 _MAGIC = b'\x89MCAP0\r\n'
-
-
-def _library():
-    """Return the Python package mcap, which rosdep knows no key for."""
-    try:
-        import mcap.records
-        import mcap.stream_reader
-        import mcap.writer
-    except ImportError:
-        mcap = None
-    if mcap is None:
-        raise LogError('MCAP files need the Python package mcap: install it with pip')
-    return mcap
+_HEADER, _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = range(1, 7)
+_STATISTICS, _DATA_END = 11, 15
+_WANTED = {_HEADER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS, _DATA_END}
+_RECORD, _MESSAGE_START = Struct('<BQ'), Struct('<HIQQ')
+_U16, _U32, _U64 = Struct('<H'), Struct('<I'), Struct('<Q')
 
 
 def is_whole(path: Path) -> bool:
     """Return whether the file ends as an MCAP file does; its writer puts that there at last."""
-    with open(path, 'rb') as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - len(_MAGIC)))
-        return size > 2 * len(_MAGIC) and file.read() == _MAGIC
+    with RegularFile(path) as file:
+        return _is_whole(file)
 
 
 def read(path: Path, topic: str) -> Recorded:
     """
     Return what the file holds of a topic.
 
-    The file is read from end to end, its checksums and counts with it, not through its index,
-    which may be absent or name less than there is.
-
-    :raises LogError: a file that is truncated or damaged, or holds fewer messages than its own
-        statistics say.
+    :raises LogError: a file that is truncated or damaged, holds fewer messages than its own
+        statistics say, or unpacks to too much (`unpack.Allowance`).
     """
-    with open(path, 'rb') as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            raise LogError(f'{path.name} is empty, cut off or no MCAP file')
-        if not is_whole(path):
-            raise LogError(f'{path.name} is cut off or still being written: wait for its writer, '
-                           'or repair it with `mcap recover`')
-        file.seek(0)
-        return _read(path, file, topic)
+    with RegularFile(path) as file:
+        check(file)
+        return _read(file, topic)
 
 
-def _read(path, file, topic):
-    mcap = _library()
-    records = mcap.records
-    recorded, schemas, channels, counts, statistics = Recorded(), {}, {}, Counter(), None
-    for record in mcap.stream_reader.StreamReader(file, validate_crcs=True,
-                                                  record_size_limit=path.stat().st_size).records:
-        if isinstance(record, records.Message):
-            counts[record.channel_id] += 1
-            if channels[record.channel_id].topic == topic:
-                recorded.messages.append((record.log_time, record.data))
-        elif isinstance(record, records.Schema):
-            schemas[record.id] = record
-        elif isinstance(record, records.Channel):
-            channels[record.id] = record
-        elif isinstance(record, records.Statistics):
-            statistics = record
-        elif isinstance(record, records.Header) and record.profile not in ('ros2', ''):
-            raise LogError(f'{path.name} is an MCAP file, but no ROS 2 recording')
-    if statistics and statistics.message_count != counts.total():
-        raise LogError(f'{path.name} holds {counts.total()} messages where its statistics '
-                       f'announce {statistics.message_count}: it is damaged')
-    for channel in channels.values():
-        schema = schemas.get(channel.schema_id)
-        if channel.topic == topic:
-            recorded.types.add(schema.name if schema else '')
-            recorded.encodings.add(channel.message_encoding)
-            if schema:
-                recorded.definitions[schema.name] = (schema.encoding, schema.data.decode())
+def check(file: RegularFile) -> None:
+    """
+    Check that a file that was just opened begins and ends as an MCAP file.
+
+    :raises LogError: it does not.
+    """
+    if file.read(len(_MAGIC)) != _MAGIC:
+        raise LogError(f'{file.name} is empty, cut off or no MCAP file')
+    if not _is_whole(file):
+        raise LogError(f'{file.name} is cut off or still being written: wait for its writer, or '
+                       'repair it with `mcap recover`')
+
+
+def _is_whole(file):
+    return file.size > 2 * len(_MAGIC) and file.read_last(len(_MAGIC)) == _MAGIC
+
+
+def _read(file, topic):
+    recorded, allowance = Recorded(), Allowance(file.size)
+    schemas, channels, counts, announced = {}, {}, Counter(), None
+    for opcode, content in _records(file, allowance):
+        if opcode == _MESSAGE:
+            channel, _, stamp, _ = _MESSAGE_START.unpack_from(content)
+            counts[channel] += 1
+            if channels[channel][1] == topic:
+                recorded.hold(stamp, content[_MESSAGE_START.size:])
+        elif opcode == _SCHEMA:
+            fields = _Fields(content, 2)
+            schemas[_U16.unpack_from(content)[0]] = fields.text(), fields.text(), fields.data()
+        elif opcode == _CHANNEL:
+            fields = _Fields(content, 4)
+            channels[_U16.unpack_from(content)[0]] = (
+                _U16.unpack_from(content, 2)[0], fields.text(), fields.text())
+        elif opcode == _STATISTICS:
+            announced, = _U64.unpack_from(content)
+        elif opcode == _HEADER and _Fields(content).text() not in ('ros2', ''):
+            raise LogError(f'{file.name} is an MCAP file, but no ROS 2 recording')
+    if announced not in (None, counts.total()):
+        raise LogError(f'{file.name} holds {counts.total()} messages where its statistics '
+                       f'announce {announced}: it is damaged')
+    for schema_id, name, encoding in channels.values():
+        if name == topic:
+            recorded.encodings.add(encoding)
+            message_type, form, definition = schemas.get(schema_id, ('', '', b''))
+            recorded.types.add(message_type)
+            recorded.definitions[message_type] = form, definition.decode()
     return recorded
+
+
+def _records(file, allowance) -> Iterator[tuple[int, bytes]]:
+    """
+    Yield (opcode, content) of the records that are read, those of chunks in their place.
+
+    :param file: read up to behind its first magic.
+    """
+    checksum = zlib.crc32(_MAGIC)
+    while True:
+        before, head = checksum, file.read(_RECORD.size)
+        if len(head) < _RECORD.size:
+            raise _damaged(file)
+        opcode, size = _RECORD.unpack(head)
+        if size > file.left:
+            raise _damaged(file)
+        checksum = zlib.crc32(head, checksum)
+        content = b''
+        if opcode in _WANTED:
+            bounds.check_size(size)
+            content = file.read(size)
+            checksum = zlib.crc32(content, checksum)
+        else:
+            for piece in file.pieces(size):
+                checksum = zlib.crc32(piece, checksum)
+        if opcode == _DATA_END and _U32.unpack_from(content)[0] not in (0, before):
+            raise _damaged(file)
+        if opcode == _CHUNK:
+            yield from _chunk_records(file, content, allowance)
+        elif opcode == _FOOTER:
+            return
+        elif content:
+            yield opcode, content
+
+
+def _chunk_records(file, content, allowance):
+    size, = _U64.unpack_from(content, 16)
+    checksum, = _U32.unpack_from(content, 24)
+    fields = _Fields(content, 28)
+    unpacked = allowance.unpack(fields.text(), fields.data(_U64), size)
+    if unpacked is None or checksum not in (0, zlib.crc32(unpacked)):
+        raise _damaged(file)
+    place = 0
+    while place < size:
+        opcode, length = _RECORD.unpack_from(unpacked, place)
+        place += _RECORD.size
+        if length > size - place:
+            raise _damaged(file)
+        if opcode in (_SCHEMA, _CHANNEL, _MESSAGE):
+            yield opcode, unpacked[place:place + length]
+        place += length
+
+
+def _damaged(file):
+    return LogError(f'{file.name} is damaged: copy it from the robot again, or repair it with '
+                    '`mcap recover`')
+
+
+class _Fields:
+    """The fields of a record that have a length in front of them, one after the other."""
+
+    def __init__(self, content, place=0):
+        self._content, self._place = content, place
+
+    def data(self, length=_U32) -> bytes:
+        size, = length.unpack_from(self._content, self._place)
+        begin = self._place + length.size
+        self._place = begin + size
+        if self._place > len(self._content):
+            raise ValueError('a field is longer than its record')
+        return self._content[begin:self._place]
+
+    def text(self) -> str:
+        return self.data().decode()
 
 
 def write(path: Path, topic: Mapping[str, str], definition: str,
@@ -88,9 +172,10 @@ def write(path: Path, topic: Mapping[str, str], definition: str,
 
     Not compressed: the bytes then do not depend on a compressor's version.
     """
-    writing = _library().writer
+    from mcap.writer import CompressionType, Writer
+
     with open(path, 'xb') as file:
-        writer = writing.Writer(file, compression=writing.CompressionType.NONE)
+        writer = Writer(file, compression=CompressionType.NONE)
         writer.start(profile='ros2', library='symdp_ros')
         schema = writer.register_schema(topic['type'], 'ros2msg', definition.encode())
         channel = writer.register_channel(

@@ -13,8 +13,9 @@ from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
 from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.printable import printable
+from symdp_ros.logs import bounds
 
-_TYPE = re.compile(r'(\w+)/(?:msg/)?(\w+)', re.ASCII)
 _STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?', re.ASCII)
 _INTEGERS = {f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}
 _TO_SYMBOL = {
@@ -27,17 +28,21 @@ _TO_SYMBOL = {
 }
 
 
-def full_name(message_type: str) -> str:
-    """
-    Return std_msgs/msg/String for that or std_msgs/String.
+def is_standard(message_type: str) -> bool:
+    """Return whether a type is known without a definition."""
+    return message_type in _standard_types().fielddefs
 
-    :raises ConfigurationError: no name of a message type.
-    """
-    match = _TYPE.fullmatch(message_type)
-    if not match:
-        raise ConfigurationError(f'{message_type!r} is no message type: write it as '
-                                 'std_msgs/msg/String')
-    return f'{match[1]}/msg/{match[2]}'
+
+def decode_messages(message_type: str, definitions: Mapping[str, tuple[str, str]], path: str,
+                    messages: Iterable[bytes]) -> list[str | None] | None:
+    """Return what `decoder` makes of each message, or None where one is no such message."""
+    decode = decoder(message_type, definitions, path)
+    try:
+        return [decode(data) for data in messages]
+    except LogError:
+        raise
+    except Exception:  # rosbags documents no set of errors
+        return None
 
 
 def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
@@ -106,6 +111,7 @@ def _store(message_type, definitions):
         return store
     store, (form, text) = get_typestore(Stores.LATEST), definitions.get(message_type, ('', ''))
     try:
+        bounds.check_definition(text)
         types = {'ros2msg': lambda: get_types_from_msg(text, message_type),
                  'ros2idl': lambda: get_types_from_idl(text)}[form]()
         store.register({name: fields for name, fields in types.items()
@@ -114,7 +120,7 @@ def _store(message_type, definitions):
     except Exception:  # the definition is foreign text: whatever a parser may raise
         store = None
     if store is None:
-        raise LogError(f'the message type {message_type} is not a standard one, and the recording '
+        raise LogError(f'the message type {printable(message_type)} is not a standard one, and the recording '
                        'does not hold its definition: record it as mcap, or with ROS 2 Iron or '
                        'later, or republish the region as std_msgs/msg/String')
     return store

@@ -1,30 +1,82 @@
 """
-rosbag2 recordings, read and written without ROS: directories with metadata.yaml, and bare files.
+rosbag2 recordings: directories with metadata.yaml, and bare storage files.
 
-The storage files are read here, not through `rosbags`: it matches the topics of metadata.yaml
-and of the storage by their quality-of-service profiles too, and where these were written down
-differently (as in rosbag2's own test recordings) it yields no message and no error. Topics are
-matched by name, and the messages found are counted against metadata.yaml.
+Two libraries read and write them: `rosbag2_py` where ROS 2 has it, and else the Python packages
+`rosbags` and `mcap`. What is installed decides, and nothing else. Everything that does not depend
+on the library is here: which files belong to a recording, the checks of what was found, names and
+stamps of what is written. Topics are matched by name, and the messages found are counted against
+metadata.yaml.
 """
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 
 import yaml
 
-from symdp_ros.logs import mcap_file, sqlite3_file
-from symdp_ros.core.errors import LogError
-from symdp_ros.logs.messages import decoder, encoder, full_name
-from symdp_ros.logs.recorded import Recorded
+from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.printable import printable
+from symdp_ros.logs import with_rosbags
+from symdp_ros.logs.bounds import MOST_METADATA
+from symdp_ros.logs.recorded import METADATA, STORAGES, Recorded
+from symdp_ros.logs.regular_file import NO_REGULAR_FILE, RegularFile, is_other_file
+from symdp_ros.logs.unpack import Allowance
 
-METADATA = 'metadata.yaml'
-STORAGES = {'sqlite3': ('.db3', sqlite3_file), 'mcap': ('.mcap', mcap_file)}
-_BY_SUFFIX = {suffix: module for suffix, module in STORAGES.values()}
-_VERSION = 5  # of metadata.yaml: every rosbag2 since Galactic reads it
-_NO_LIMIT = {'sec': 0, 'nsec': 0}
-_QOS = [{'history': 1, 'depth': 10, 'reliability': 1, 'durability': 2, 'deadline': _NO_LIMIT,
-         'lifespan': _NO_LIMIT, 'liveliness': 1, 'liveliness_lease_duration': _NO_LIMIT,
-         'avoid_ros_namespace_conventions': False}]
+_TYPE = re.compile(r'(\w+)/(?:msg/)?(\w+)', re.ASCII)
+_STORAGE_OF = {suffix: storage for storage, suffix in STORAGES.items()}
+
+
+class Library(Protocol):
+    """One way to read and write recordings; a module has these functions."""
+
+    NAME: str
+
+    def is_installed(self) -> bool:
+        """Return whether it can be used here."""
+
+    def read(self, path: Path, storage: str, topic: str) -> Recorded:
+        """
+        Return what a storage file, a regular one, holds of a topic.
+
+        :raises LogError: it is cut off, damaged, being written, or no such file.
+        """
+
+    def decode(self, message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
+               messages: Iterable[bytes]) -> list[str | None] | None:
+        """
+        Return the field's value in each serialized message; None where one is no such message.
+
+        :raises LogError: a type that is not known; a field that holds no region.
+        """
+
+    def encoder(self, message_type: str) -> Callable[[str], bytes]:
+        """
+        Return what serializes a symbol; it raises any error for one that does not fit.
+
+        :raises ConfigurationError: a type that cannot hold a symbol.
+        """
+
+    def write(self, directory: Path, messages: Sequence[tuple[int, bytes]], storage: str,
+              topic: str, message_type: str) -> None:
+        """Write (stamp, serialized) into `private_0.db3` or `.mcap`, and metadata.yaml."""
+
+
+#: The first of these that is installed is used.
+LIBRARIES: tuple[Library, ...] = (with_rosbags,)
+
+
+def library() -> Library:
+    """
+    Return the library that reads and writes recordings here.
+
+    :raises LogError: none is installed.
+    """
+    for found in LIBRARIES:
+        if found.is_installed():
+            return found
+    raise LogError('recordings need rosbag2_py, which belongs to ROS 2, or the Python packages '
+                   "rosbags and mcap: source a ROS 2 that has it, or pip install 'symdp_ros[bags]'")
 
 
 def read(path: Path, topic: str, message_type: str | None,
@@ -34,27 +86,27 @@ def read(path: Path, topic: str, message_type: str | None,
 
     The stamp is when it was recorded. The order on disk means nothing: recorders write from
     several threads, and every player sorts. Messages of one stamp keep the order on disk.
+
+    :raises LogError, ConfigurationError: as `read_log`.
     """
-    topic = '/' + topic.removeprefix('/')
+    message_type = message_type and full_name(message_type)
+    using, topic = library(), '/' + topic.removeprefix('/')
     if path.is_dir():
-        recorded = _read_directory(path, topic)
+        recorded = _read_directory(using, path, topic)
     else:
-        recorded = _BY_SUFFIX[path.suffix].read(path, topic)
+        recorded = using.read(path, _STORAGE_OF[path.suffix], topic)
     found = _checked_type(recorded, topic, message_type)
     if not recorded.messages:
         raise LogError(f'the topic {topic} has no messages')
-    if not all(type(stamp) is int for stamp, _ in recorded.messages):
-        raise LogError(f'the topic {topic} holds a stamp that is no integer: it is damaged')
-    decode, values = decoder(found, recorded.definitions, field), []
-    for stamp, data in sorted(recorded.messages, key=itemgetter(0)):
-        try:
-            values.append((stamp, decode(data)))
-        except Exception:  # rosbags documents no set of errors
-            break
-    if len(values) < len(recorded.messages):
-        raise LogError(f'the topic {topic} holds a message that is no {found}: it is damaged, or '
-                       'its type was defined otherwise where it was recorded')
-    return values
+    if not all(type(stamp) is int and type(data) is bytes for stamp, data in recorded.messages):
+        raise LogError(f'the topic {topic} holds a stamp that is no integer, or no bytes: it is '
+                       'damaged')
+    messages = sorted(recorded.messages, key=itemgetter(0))
+    values = using.decode(found, recorded.definitions, field, (data for _, data in messages))
+    if values is None:
+        raise LogError(f'the topic {topic} holds a message that is no {printable(found)}: it is '
+                       'damaged, or its type was defined otherwise where it was recorded')
+    return [(stamp, value) for (stamp, _), value in zip(messages, values, strict=True)]
 
 
 def write(directory: Path, word: Sequence[str], period: int, storage: str, topic: str,
@@ -64,54 +116,92 @@ def write(directory: Path, word: Sequence[str], period: int, storage: str, topic
 
     The files have fixed names, so that they tell nothing of where the word came from.
     """
-    encode, definition, type_hash = encoder(message_type)
-    serialized = _serialized(word, encode, message_type)
-    suffix, module = STORAGES[storage]
-    qos = yaml.safe_dump(_QOS, sort_keys=False)
-    topic = {'name': '/' + topic.removeprefix('/'), 'type': message_type,
-             'serialization_format': 'cdr', 'offered_qos_profiles': qos.rstrip(),
-             'type_description_hash': type_hash}
-    data, metadata = directory / f'private_0{suffix}', directory / METADATA
-    module.write(data, topic, definition,
-                 ((i * period, serialized[symbol]) for i, symbol in enumerate(word)))
-    metadata.write_text(_metadata(storage, data.name, topic, len(word), (len(word) - 1) * period),
-                        encoding='utf-8')
-    return [data, metadata]
+    using = library()
+    serialized = _serialized(word, using.encoder(message_type), message_type)
+    using.write(directory, [(i * period, serialized[symbol]) for i, symbol in enumerate(word)],
+                storage, '/' + topic.removeprefix('/'), message_type)
+    return [directory / f'private_0{STORAGES[storage]}', directory / METADATA]
 
 
-def _read_directory(path, topic):
-    try:
-        info = yaml.safe_load((path / METADATA).read_text('utf-8'))['rosbag2_bagfile_information']
-        files = [path / PurePosixPath(name).name for name in info['relative_file_paths']]
-        entries = [entry for entry in info['topics_with_message_count']
-                   if entry['topic_metadata']['name'] == topic]
-        types = {entry['topic_metadata']['type'] for entry in entries}
-        encodings = {entry['topic_metadata']['serialization_format'] for entry in entries}
-        announced = sum(entry['message_count'] for entry in entries)
-        storage, mode = info['storage_identifier'], info.get('compression_mode') or ''
-    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError, AttributeError):
-        storage = None
-    if storage is None:
-        raise LogError(f'{METADATA} is cut off or not that of a recording: `ros2 bag reindex` can '
-                       'write it anew')
-    if storage not in STORAGES:
+class _Metadata:
+    """
+    What metadata.yaml says of a topic.
+
+    All scalars are read as strings: nothing in a foreign file is worth more, and numbers, dates and
+    merged keys of YAML can ask for endless work.
+
+    :raises LogError: it is cut off, or not that of a recording.
+    """
+
+    def __init__(self, path, topic):
+        with RegularFile(path) as file:
+            if file.size > MOST_METADATA:
+                raise LogError(f'{METADATA} is larger than {MOST_METADATA >> 20} MiB: it is not '
+                               'that of a recording')
+            text = file.read()
+        try:
+            info = yaml.load(text.decode(), Loader=yaml.BaseLoader)['rosbag2_bagfile_information']
+            self.names = [PurePosixPath(name).name for name in info['relative_file_paths']]
+            entries = [entry for entry in info['topics_with_message_count']
+                       if entry['topic_metadata']['name'] == topic]
+            self.types = {entry['topic_metadata']['type'] for entry in entries}
+            self.encodings = {entry['topic_metadata']['serialization_format'] for entry in entries}
+            self.announced = sum(_count(entry['message_count']) for entry in entries)
+            self.storage = info['storage_identifier']
+            self.mode = (info.get('compression_mode') or '').lower()
+            # A file that was named a thousand times would be read as often.
+            problem = (not self.names or len(set(self.names)) < len(self.names)
+                       or not isinstance(self.storage, str))
+        except Exception:  # the file is foreign: whatever stands where something else should
+            problem = True
+        if problem:
+            raise LogError(f'{METADATA} is cut off or not that of a recording: `ros2 bag reindex` '
+                           'can write it anew')
+
+
+def _count(text):
+    if not text.isdecimal() or len(text) > 19:
+        raise ValueError('no number of messages')
+    return int(text)
+
+
+def _read_directory(using, path, topic):
+    metadata = _Metadata(path / METADATA, topic)
+    if metadata.storage not in STORAGES:
         raise LogError('it is stored in a way that is neither sqlite3 nor mcap: convert it with '
                        '`ros2 bag convert`')
-    if mode.lower() not in ('', 'none', 'message'):
+    if metadata.mode not in ('', 'none', 'message'):
         raise LogError('its files are compressed as a whole: convert it with `ros2 bag convert`, '
                        'or decompress them with `zstd -d` and read the files')
-    recorded = Recorded(types=types, encodings=encodings)
+    recorded = Recorded(types=metadata.types, encodings=metadata.encodings)
+    files = [path / name for name in metadata.names]
     for file in files:
+        if is_other_file(file):
+            raise LogError(f'{METADATA} names a file of which this is to be said: '
+                           f'{NO_REGULAR_FILE}')
         if not file.is_file():
             raise LogError(f'{METADATA} names a file that is not there: copy the whole recording')
-        recorded.add(STORAGES[storage][1].read(file, topic))
-    if len(recorded.messages) != announced:
+        recorded.add(using.read(file, metadata.storage, topic))
+    if len(recorded.messages) != metadata.announced:
         raise LogError(f'the topic {topic} has {len(recorded.messages)} messages where {METADATA} '
-                       f'announces {announced}: copy the recording from the robot again; or, to '
-                       'take what is there, `ros2 bag reindex`')
-    if mode.lower() == 'message':
-        recorded.messages = [(stamp, _decompressed(data)) for stamp, data in recorded.messages]
+                       f'announces {metadata.announced}: copy the recording from the robot again; '
+                       'or, to take what is there, `ros2 bag reindex`')
+    if metadata.mode == 'message':
+        return _unpacked(recorded, sum(file.stat().st_size for file in files))
     return recorded
+
+
+def _unpacked(recorded, size):
+    """Return the same with the messages unpacked, which were compressed one by one."""
+    allowance = Allowance(size)
+    unpacked = Recorded(recorded.types, recorded.encodings, recorded.definitions)
+    for stamp, data in recorded.messages:
+        data = allowance.unpack('zstd', data)
+        if data is None:
+            raise LogError('it holds a compressed message that is damaged: copy the recording '
+                           'from the robot again')
+        unpacked.hold(stamp, data)
+    return unpacked
 
 
 def _checked_type(recorded, topic, message_type):
@@ -125,16 +215,23 @@ def _checked_type(recorded, topic, message_type):
         raise LogError(f'the topic {topic} was recorded with several message types: record it '
                        'again with one')
     found, = recorded.types
-    if message_type is not None and full_name(message_type) != found:
-        raise LogError(f'the topic {topic} holds {found}, not {full_name(message_type)}: correct '
+    if message_type not in (None, found):
+        raise LogError(f'the topic {topic} holds {printable(found)}, not {message_type}: correct '
                        'message_type')
     return found
 
 
-def _decompressed(data):
-    import zstandard  # mcap depends on it
+def full_name(message_type: str) -> str:
+    """
+    Return std_msgs/msg/String for that or std_msgs/String.
 
-    return zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    :raises ConfigurationError: no name of a message type.
+    """
+    match = _TYPE.fullmatch(message_type)
+    if not match:
+        raise ConfigurationError(f'{message_type!r} is no message type: write it as '
+                                 'std_msgs/msg/String')
+    return f'{match[1]}/msg/{match[2]}'
 
 
 def _serialized(word, encode, message_type):
@@ -142,25 +239,9 @@ def _serialized(word, encode, message_type):
     for symbol in set(word):
         try:
             serialized[symbol] = encode(symbol)
-        except Exception:  # struct.error, ValueError, or what else rosbags may raise
+        except Exception:  # struct.error, ValueError, or what else a library may raise
             break
     if len(serialized) < len(set(word)):
         raise LogError(f'a symbol of the word does not fit into a {message_type}: map the symbols '
                        'to integers of its range, or choose std_msgs/msg/String')
     return serialized
-
-
-def _metadata(storage, file, topic, count, duration):
-    """Return the text of metadata.yaml."""
-    extent = {'starting_time': {'nanoseconds_since_epoch': 0},
-              'duration': {'nanoseconds': duration}, 'message_count': count}
-    return yaml.safe_dump({'rosbag2_bagfile_information': {
-        'version': _VERSION,
-        'storage_identifier': storage,
-        'relative_file_paths': [file],
-        **extent,
-        'topics_with_message_count': [{'topic_metadata': topic, 'message_count': count}],
-        'compression_format': '',
-        'compression_mode': '',
-        'files': [{'path': file, **extent}],
-    }}, sort_keys=False)

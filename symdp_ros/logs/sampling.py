@@ -32,10 +32,10 @@ from types import MappingProxyType
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.symbols import symbol_table
 from symdp_ros.logs import stamps
+from symdp_ros.logs.bounds import MOST_SYMBOLS
 
 SAMPLING = ('message', 'change', 'period')
 UNKNOWN_SYMBOL = ('uniform', 'drop', 'split', 'hold')
-MOST_SYMBOLS = 10_000_000
 
 Log = Sequence[tuple[int, str | None]]
 Word = list[str | None]

@@ -2,12 +2,13 @@
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs.recorded import Recorded
+from symdp_ros.logs.regular_file import RegularFile
 
 _MAGIC = b'SQLite format 3\0'
 _PAGE_SIZE = 4096
@@ -39,35 +40,68 @@ def read(path: Path, topic: str) -> Recorded:
 
     :raises LogError: a file that is open in a writer, truncated, damaged or no rosbag2 file.
     """
-    if is_open(path):
-        raise LogError(f"{path.name} has a writer's journal beside it: it is still being written, "
-                       'or its writer was killed; stop the recorder, or repair the file with '
-                       "sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'")
-    _check_size(path)
+    check(path)
     recorded = Recorded()
-    # immutable: no lock or journal is made, so that a read-only directory will do
-    with closing(sqlite3.connect(f'file:{quote(os.fsencode(path))}?mode=ro&immutable=1',
-                                 uri=True)) as db:
-        if db.execute('PRAGMA quick_check(1)').fetchone() != ('ok',):
-            raise LogError(f'{path.name} is damaged: copy it from the robot again')
-        tables = {name for name, in db.execute("SELECT name FROM sqlite_master "
-                                               "WHERE type = 'table'")}
-        if not {'topics', 'messages'} <= tables:
-            raise LogError(f'{path.name} is an SQLite file, but no rosbag2 recording')
-        found = db.execute('SELECT id, type, serialization_format FROM topics WHERE name = ?',
-                           (topic,)).fetchall()
-        for topic_id, message_type, encoding in found:
+    with _opened(path) as db:
+        for message_type, encoding in db.execute(
+                'SELECT DISTINCT type, serialization_format FROM topics WHERE name = ?', (topic,)):
             recorded.types.add(message_type)
             recorded.encodings.add(encoding)
-            recorded.messages += db.execute('SELECT timestamp, data FROM messages '
-                                            'WHERE topic_id = ? ORDER BY timestamp, id',
-                                            (topic_id,))
-        if 'message_definitions' in tables:
+        # Not by an index: it is no part of what was recorded, and may be damaged by itself.
+        for stamp, data in db.execute(
+                'SELECT timestamp, data FROM messages NOT INDEXED WHERE topic_id IN '
+                '(SELECT id FROM topics NOT INDEXED WHERE name = ?)', (topic,)):
+            recorded.hold(stamp, data)
+        if 'message_definitions' in _tables(db):
             for message_type, *definition in db.execute(
                     'SELECT topic_type, encoding, encoded_message_definition '
                     'FROM message_definitions'):
                 recorded.definitions[message_type] = tuple(definition)
     return recorded
+
+
+def check(path: Path) -> None:
+    """
+    Check that a file is whole, and has plain tables alone: no views, virtual tables or computed
+    columns, which could hold more than the file does.
+
+    :raises LogError: it is not.
+    """
+    if is_open(path):
+        raise LogError(f"{path.name} has a writer's journal beside it: it is still being written, "
+                       'or its writer was killed; stop the recorder, or repair the file with '
+                       "sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'")
+    _check_size(path)
+    with _opened(path) as db:
+        tables = _tables(db)
+        if not {'topics', 'messages'} <= set(tables):
+            raise LogError(f'{path.name} is an SQLite file, but no rosbag2 recording')
+        if not all(_is_plain(db, *table) for table in tables.items()):
+            raise LogError(f'{path.name} has tables that no recorder makes: it is no recording')
+        if db.execute('PRAGMA quick_check(1)').fetchone() != ('ok',):
+            raise LogError(f'{path.name} is damaged: copy it from the robot again')
+
+
+@contextmanager
+def _opened(path):
+    # immutable: no lock or journal is made, so that a read-only directory will do
+    with closing(sqlite3.connect(f'file:{quote(os.fsencode(path))}?mode=ro&immutable=1',
+                                 uri=True)) as db:
+        db.execute('PRAGMA trusted_schema = OFF')
+        db.execute('PRAGMA ignore_check_constraints = ON')  # a check could ask for anything
+        yield db
+
+
+def _tables(db):
+    """Return name → definition of the tables."""
+    return dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' "
+                           "AND name IN ('topics', 'messages', 'message_definitions')"))
+
+
+def _is_plain(db, name, definition):
+    columns = db.execute(f'PRAGMA table_xinfo({name})').fetchall()  # of a name that is known
+    return (isinstance(definition, str) and definition.upper().startswith('CREATE TABLE ')
+            and not any(hidden for *_, hidden in columns))
 
 
 def write(path: Path, topic: Mapping[str, str], definition: str,
@@ -93,9 +127,8 @@ def write(path: Path, topic: Mapping[str, str], definition: str,
 
 def _check_size(path):
     # SQLite fills the missing end of a last page with zeros, without an error
-    with open(path, 'rb') as file:
-        header = file.read(100)
-        size = file.seek(0, 2)
+    with RegularFile(path) as file:
+        header, size = file.read(100), file.size
     if len(header) < 100 or not header.startswith(_MAGIC):
         raise LogError(f'{path.name} is empty, cut off or no SQLite file')
     page_size = int.from_bytes(header[16:18], 'big')

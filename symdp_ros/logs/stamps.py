@@ -13,7 +13,7 @@ from numbers import Real
 from symdp_ros.core.errors import ConfigurationError, LogError
 
 LARGEST = 2**63 - 1  # what a recording can hold
-_NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?', re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r'[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?', re.ASCII | re.IGNORECASE)
 
 
 def from_text(seconds: str) -> int | None:

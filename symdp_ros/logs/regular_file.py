@@ -1,0 +1,75 @@
+"""Files as they are when they are opened."""
+import os
+import stat
+from pathlib import Path
+
+from symdp_ros.core.errors import LogError
+
+NO_REGULAR_FILE = ('it is no regular file: a pipe, device or socket is no log, as it may never '
+                   'answer, or never end')
+_PIECE = 1 << 20
+
+
+def is_other_file(path) -> bool:
+    """Return whether there is something at a path that is neither a file nor a directory."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+class RegularFile:
+    """
+    A regular file that is open for reading; it ends at the size that it had when it was opened.
+
+    Links are followed to where they lead. What is no regular file is not opened: a FIFO would be
+    waited for, and a device may never end.
+
+    :raises LogError: it is no regular file.
+    :raises OSError: it cannot be opened.
+    """
+
+    def __init__(self, path):
+        self.name = Path(path).name
+        self._check(os.stat(path))
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            status = os.fstat(descriptor)
+            self._check(status)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self.size = self.left = status.st_size
+        self._file = open(descriptor, 'rb')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self._file.close()
+
+    def read(self, size: int | None = None) -> bytes:
+        """Return the next bytes, at most `size` of them: fewer at the end alone."""
+        data = self._file.read(self.left if size is None else min(size, self.left))
+        self.left -= len(data)
+        return data
+
+    def pieces(self, size: int):
+        """Yield the next bytes, at most `size` of them, in pieces of up to 1 MiB."""
+        while size > 0 and (data := self.read(min(size, _PIECE))):
+            size -= len(data)
+            yield data
+
+    def read_last(self, size: int) -> bytes:
+        """Return the last bytes, and stay where it was."""
+        place = self._file.tell()
+        self._file.seek(max(0, self.size - size))
+        data = self._file.read(min(size, self.size))
+        self._file.seek(place)
+        return data
+
+    @staticmethod
+    def _check(status):
+        if not stat.S_ISREG(status.st_mode):
+            raise LogError(NO_REGULAR_FILE)

@@ -1,0 +1,96 @@
+"""Unpacking what a recording has compressed, within bounds: a small file can unpack to a vast one."""
+from collections.abc import Iterator
+
+from symdp_ros.core.errors import LogError
+from symdp_ros.logs.bounds import MOST_TIMES, MOST_UNPACKED, MOST_UNPACKED_IN_ALL
+
+_PIECE = 1 << 20
+_ZSTD_INPUT = 1 << 10  # a block of 4 bytes makes 128 KiB, so this makes at most 32 MiB
+_CONVERT = 'convert it with `ros2 bag convert`'
+
+
+class Allowance:
+    """
+    How much a recording may still unpack to.
+
+    :param size: of its files, in bytes.
+    """
+
+    def __init__(self, size: int):
+        self._left = max(MOST_UNPACKED_IN_ALL, MOST_TIMES * size)
+
+    def unpack(self, kind: str, data: bytes, size: int | None = None) -> bytes | None:
+        """
+        Return what was compressed; None where it is damaged, or has another size.
+
+        :param kind: `zstd` or `lz4` (its frame format), or '': it is not compressed.
+        :param size: the number of bytes that are announced; None: not known.
+        :raises LogError: it is too much; a kind that is not known, or not installed.
+        """
+        pieces, made = [], 0
+        for piece in _pieces(kind, data):
+            if piece is None:
+                return None
+            pieces.append(piece)
+            made += len(piece)
+            self._left -= len(piece)
+            if made > MOST_UNPACKED and kind or self._left < 0:
+                raise LogError(
+                    f'a chunk or message of it unpacks to more than {MOST_UNPACKED >> 20} MiB, or '
+                    f'all of it to more than {MOST_UNPACKED_IN_ALL >> 20} MiB and {MOST_TIMES} '
+                    f'times its size: {_CONVERT}, where you know where it comes from')
+            if size is not None and made > size:
+                return None
+        return b''.join(pieces) if size in (None, made) else None
+
+
+def _pieces(kind, data) -> Iterator[bytes | None]:
+    """Yield what was compressed in pieces; None, and nothing more, where it is damaged."""
+    if kind == '':
+        yield data
+        return
+    if kind not in _UNPACKED:
+        raise LogError(f'it is compressed in a way that is neither zstd nor lz4: {_CONVERT}')
+    pieces, missing = _UNPACKED[kind](data), False
+    while True:
+        try:
+            piece = next(pieces, b'')
+        except ImportError:
+            piece, missing = None, True
+        except Exception:  # the bytes are foreign: each library has errors of its own
+            piece = None
+        if missing:
+            raise LogError(f'it is compressed with {kind}, and the Python package for that is not '
+                           f"installed: pip install 'symdp_ros[bags]'; or {_CONVERT}")
+        if piece == b'':
+            return
+        yield piece
+        if piece is None:
+            return
+
+
+def _zstd(data):
+    import zstandard
+
+    unpacker = zstandard.ZstdDecompressor().decompressobj()
+    for start in range(0, len(data), _ZSTD_INPUT):
+        if piece := unpacker.decompress(data[start:start + _ZSTD_INPUT]):
+            yield piece
+        if unpacker.eof:
+            return
+    raise ValueError('cut off')
+
+
+def _lz4(data):
+    import lz4.frame
+
+    unpacker = lz4.frame.LZ4FrameDecompressor()
+    piece = unpacker.decompress(data, max_length=_PIECE)
+    while piece:
+        yield piece
+        piece = b'' if unpacker.eof else unpacker.decompress(b'', max_length=_PIECE)
+    if not unpacker.eof:
+        raise ValueError('cut off')
+
+
+_UNPACKED = {'zstd': _zstd, 'lz4': _lz4}

@@ -1,0 +1,91 @@
+"""
+Recordings without ROS: storage files read and written here, messages by the package rosbags.
+
+The storage files are not read through `rosbags`: it matches the topics of metadata.yaml and of
+the storage by their quality-of-service profiles too, and where these were written down
+differently (as in rosbag2's own test recordings) it yields no message and no error.
+"""
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import yaml
+
+from symdp_ros.logs import child, mcap_file, sqlite3_file
+from symdp_ros.logs.recorded import METADATA, STORAGES, Recorded
+
+NAME = 'rosbags'
+_FILES = {'sqlite3': sqlite3_file, 'mcap': mcap_file}
+_VERSION = 5  # of metadata.yaml: every rosbag2 since Galactic reads it
+_NO_LIMIT = {'sec': 0, 'nsec': 0}
+_QOS = [{'history': 1, 'depth': 10, 'reliability': 1, 'durability': 2, 'deadline': _NO_LIMIT,
+         'lifespan': _NO_LIMIT, 'liveliness': 1, 'liveliness_lease_duration': _NO_LIMIT,
+         'avoid_ros_namespace_conventions': False}]
+_SECONDS_PER_BYTE = 1e-6  # more than it takes to read the messages of a type
+
+
+def is_installed() -> bool:
+    """Return whether recordings can be read and written so."""
+    return all(find_spec(package) for package in ('rosbags', 'mcap'))
+
+
+def read(path: Path, storage: str, topic: str) -> Recorded:
+    """Return what a storage file holds of a topic."""
+    return _FILES[storage].read(path, topic)
+
+
+def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
+           messages: Iterable[bytes]) -> list[str | None] | None:
+    """
+    Return the field's value in each serialized message; None where one is no such message.
+
+    Definitions that a recording brings along are foreign text, from which code is made: a few
+    bytes of it can ask for endless work. They are used in a process of their own.
+
+    :raises LogError: as `messages.decoder`.
+    """
+    from symdp_ros.logs.messages import decode_messages, is_standard
+
+    if is_standard(message_type):
+        return decode_messages(message_type, {}, field, messages)
+    messages = list(messages)
+    return child.call(decode_messages, message_type, dict(definitions), field, messages,
+                      seconds=_SECONDS_PER_BYTE * sum(map(len, messages)))
+
+
+def encoder(message_type: str) -> Callable[[str], bytes]:
+    """Return what serializes a symbol; as `messages.encoder`."""
+    from symdp_ros.logs import messages
+
+    return messages.encoder(message_type)[0]
+
+
+def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
+          message_type: str) -> None:
+    """Write (stamp, serialized) into the files of a recording."""
+    from symdp_ros.logs.messages import encoder
+
+    _, definition, type_hash = encoder(message_type)
+    topic = {'name': topic, 'type': message_type, 'serialization_format': 'cdr',
+             'offered_qos_profiles': yaml.safe_dump(_QOS, sort_keys=False).rstrip(),
+             'type_description_hash': type_hash}
+    file = directory / f'private_0{STORAGES[storage]}'
+    _FILES[storage].write(file, topic, definition, messages)
+    (directory / METADATA).write_text(
+        _metadata(storage, file.name, topic, len(messages), messages[-1][0]), encoding='utf-8')
+
+
+def _metadata(storage, file, topic, count, duration):
+    """Return the text of metadata.yaml."""
+    extent = {'starting_time': {'nanoseconds_since_epoch': 0},
+              'duration': {'nanoseconds': duration}, 'message_count': count}
+    return yaml.safe_dump({'rosbag2_bagfile_information': {
+        'version': _VERSION,
+        'storage_identifier': storage,
+        'relative_file_paths': [file],
+        **extent,
+        'topics_with_message_count': [{'topic_metadata': topic, 'message_count': count}],
+        'compression_format': '',
+        'compression_mode': '',
+        'files': [{'path': file, **extent}],
+    }}, sort_keys=False)
