@@ -16,9 +16,12 @@ from importlib import import_module
 from symdp_ros.core.errors import LogError
 
 #: Bytes of memory that a child may take beyond what its libraries take when they are loaded.
-MEMORY = 4 << 30
-#: Seconds of processor time that may pass between two `keep_on` of a child.
+MEMORY = 1 << 30
+#: Seconds of processor time that a child may take before it answers, or between two `keep_on`.
 SECONDS = 120
+
+_MEMORY_PER_BYTE = 8
+_SECONDS_PER_BYTE = 1e-6
 
 _START = ('import marshal, sys; sys.path[:], name = marshal.load(sys.stdin.buffer); '
           'from symdp_ros.logs import child; child.main(name)')
@@ -42,19 +45,20 @@ def start(function: Callable, **options) -> subprocess.Popen:
     return process
 
 
-def call(function: Callable, *arguments, seconds: float = 0.0):
+def call(function: Callable, *arguments, size: int = 0):
     """
     Return what a function of a module returns; it runs in a process of its own.
 
     :param arguments: numbers, strings, bytes, None, and tuples, lists and dicts of these; so is
         what the function returns.
-    :param seconds: of processor time, that it may take besides `SECONDS`.
+    :param size: bytes that are to be worked on: it may take so much more memory and time.
     :raises LogError: as the function does, or where the process ended otherwise.
     """
     with start(_answer) as process:
         try:
             output, _ = process.communicate(marshal.dumps(
-                (f'{function.__module__}:{function.__name__}', arguments, seconds)))
+                (f'{function.__module__}:{function.__name__}', arguments,
+                 MEMORY + _MEMORY_PER_BYTE * size, SECONDS + _SECONDS_PER_BYTE * size)))
         except BaseException:
             process.kill()
             raise
@@ -83,10 +87,10 @@ def problem_of(error: Exception) -> str:
     return f'it cannot be read, as it is damaged or cut off ({type(error).__name__})'
 
 
-def keep_on(seconds: float = 0.0) -> None:
-    """Let this child live for `SECONDS`, and more, of processor time: it has made progress."""
+def keep_on(seconds: float = SECONDS) -> None:
+    """Let this child live for some more seconds of processor time: it has made progress."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + seconds) + SECONDS)
+    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + seconds) + 1)
 
 
 def main(name: str) -> None:
@@ -102,11 +106,14 @@ def main(name: str) -> None:
     os._exit(0)  # no library's way of ending can undo what has been said
 
 
-def limit_memory() -> None:
-    """Limit the memory of this child, when its libraries are loaded."""
-    with open('/proc/self/statm') as file:
-        pages = int(file.read().split()[0])
-    _limit(resource.RLIMIT_AS, pages * resource.getpagesize() + MEMORY)
+def limit_memory(memory: int) -> None:
+    """Limit the memory of this child to some bytes more than it has now: its libraries."""
+    try:
+        with open('/proc/self/statm') as file:
+            pages = int(file.read().split()[0])
+    except OSError:  # not on Linux: there is no limit
+        return
+    _limit(resource.RLIMIT_AS, pages * resource.getpagesize() + memory)
 
 
 def _limit(kind, value):
@@ -121,10 +128,10 @@ def _function(name):
 
 
 def _answer(source, target):
-    name, arguments, seconds = marshal.load(source)
+    name, arguments, memory, seconds = marshal.load(source)
     function = _function(name)
     keep_on(seconds)
-    limit_memory()
+    limit_memory(memory)
     try:
         answer = None, function(*arguments)
     except Exception as error:

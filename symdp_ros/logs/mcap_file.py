@@ -103,7 +103,7 @@ def _records(file, allowance) -> Iterator[tuple[int, bytes]]:
         if len(head) < _RECORD.size:
             raise _damaged(file)
         opcode, size = _RECORD.unpack(head)
-        if size > file.left:
+        if opcode == 0 or size > file.left:
             raise _damaged(file)
         checksum = zlib.crc32(head, checksum)
         content = b''
@@ -135,7 +135,7 @@ def _chunk_records(file, content, allowance):
     while place < size:
         opcode, length = _RECORD.unpack_from(unpacked, place)
         place += _RECORD.size
-        if length > size - place:
+        if opcode == 0 or length > size - place:
             raise _damaged(file)
         if opcode in (_SCHEMA, _CHANNEL, _MESSAGE):
             yield opcode, unpacked[place:place + length]

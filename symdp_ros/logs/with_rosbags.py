@@ -21,7 +21,6 @@ _NO_LIMIT = {'sec': 0, 'nsec': 0}
 _QOS = [{'history': 1, 'depth': 10, 'reliability': 1, 'durability': 2, 'deadline': _NO_LIMIT,
          'lifespan': _NO_LIMIT, 'liveliness': 1, 'liveliness_lease_duration': _NO_LIMIT,
          'avoid_ros_namespace_conventions': False}]
-_SECONDS_PER_BYTE = 1e-6  # more than it takes to read the messages of a type
 
 
 def is_installed() -> bool:
@@ -50,7 +49,7 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field:
         return decode_messages(message_type, {}, field, messages)
     messages = list(messages)
     return child.call(decode_messages, message_type, dict(definitions), field, messages,
-                      seconds=_SECONDS_PER_BYTE * sum(map(len, messages)))
+                      size=sum(map(len, messages)))
 
 
 def encoder(message_type: str) -> Callable[[str], bytes]:
