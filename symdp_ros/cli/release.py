@@ -2,6 +2,7 @@
 `symdp release LOG… -o DIR`: privatize logs, without ROS; `symdp release ARCHIVE.parquet -o
 OUT.parquet`: an archive of many routes.
 """
+import os
 import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -109,10 +110,15 @@ def run(options) -> int:
     if options.ledger:
         check_apart(options.ledger, output)
     directory = output.parent if archive else output
+    problem = None
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigurationError(f'{directory} cannot be made: {error.strerror}') from None
+        problem = error.strerror
+    except RecursionError:
+        problem = 'it lies too deep'
+    if problem is not None:
+        raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         report = release(ledger=ledger, subject=options.subject or '', budget=options.budget,
@@ -197,8 +203,10 @@ def _logs(names):
 
     logs, skipped = [], []
     for name in names:
+        # Not by methods of Path: some raise at names that are too long, and at circles of links.
         path = Path(name)
-        if path.is_dir() and path.suffix != '.parquet' and not (path / 'metadata.yaml').exists():
+        if os.path.isdir(path) and path.suffix != '.parquet' and not os.path.exists(
+                path / 'metadata.yaml'):
             listing = list_logs(path)
             if not listing.logs and any(path.glob('*.parquet')):
                 raise ConfigurationError(f'{path} holds archives and no logs: release each archive '
@@ -206,12 +214,12 @@ def _logs(names):
             logs += listing.logs
             skipped += listing.skipped
         else:
-            logs.append(LogFile(path.resolve().name, path))
+            logs.append(LogFile(os.path.basename(os.path.realpath(path)), path))
     seen = set()
     for log in logs:
         if not log.id.isprintable():
-            raise ConfigurationError(f'the name of the log {log.id!a} holds characters that '
-                                     'cannot be printed: rename it')
+            raise ConfigurationError(f'the name of the log {printable(log.id)} holds characters '
+                                     'that cannot be printed: rename it')
         if log.id in seen:
             raise ConfigurationError(f'two logs have the id {log.id!r}: a ledger could not tell '
                                      'them apart; rename one')

@@ -52,7 +52,7 @@ class ArchiveReleaser:
                  on_wait: Callable[[], None] = lambda: None):
         settings.check()
         output = Path(output)
-        self._output = output.parent.resolve() / output.name
+        self._output = Path(os.path.realpath(output.parent)) / output.name
         if ledger is not None:
             check_apart(ledger.path, self._output)
         self._settings, self._digest = settings, settings.digest()

@@ -101,7 +101,7 @@ class Ledger:
     """
 
     def __init__(self, path, *, create: bool = True):
-        self.path = Path(path).resolve()
+        self.path = Path(os.path.realpath(path))
         # Never open the file here besides SQLite: closing any other descriptor of it would drop
         # the locks that SQLite holds for this process.
         try:

@@ -49,7 +49,7 @@ class Outbox:
 
     def __init__(self, directory, ledger: Ledger | None = None, *, wait: float = 10.0,
                  on_wait: Callable[[], None] = lambda: None):
-        self.directory = Path(directory).resolve()
+        self.directory = Path(os.path.realpath(directory))
         self._ledger = ledger
         # Only the ledger that a staging directory belongs to can tell what in it is charged.
         self._prefix = f'{_STAGING}{ledger.id if ledger is not None else "free"}-'
@@ -197,8 +197,8 @@ def check_apart(ledger_path, release_dir) -> None:
 
     :raises ConfigurationError: it is inside.
     """
-    resolved = Path(ledger_path).resolve()
-    if Path(release_dir).resolve() in (resolved, *resolved.parents):
+    resolved, forbidden = (Path(os.path.realpath(path)) for path in (ledger_path, release_dir))
+    if forbidden in (resolved, *resolved.parents):
         raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
                                  'it where no reader of releases can get at it')
 

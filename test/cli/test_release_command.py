@@ -186,3 +186,22 @@ def test_what_is_charged_and_cannot_be_put_in_its_place_is_said(place, monkeypat
     assert 'symdp release: 000001.private.csv is charged, and cannot be put' in told.err
     assert '2 already released' in told.out
     assert main(arguments) == 0 and len(list((place / 'out').glob('[!.]*'))) == 2
+
+
+LONG_NAMES = {'a long name': 'n' * 300, 'a long name of a log': f'{"n" * 300}.csv',
+              'a long name of an archive': f'{"n" * 300}.parquet',
+              'a long path': f'{"deep/" * 600}log', 'a path for no file': 'd/' * 2100 + 'log.csv',
+              'a circle': 'circle/log.csv', 'in a circle': 'circle'}
+
+
+@pytest.mark.parametrize('name', LONG_NAMES.values(), ids=LONG_NAMES)
+def test_paths_that_cannot_be(place, name):
+    (place / 'circle').symlink_to('circle')
+    run = release(place, logs=(name,))
+    assert run.returncode == 1 and 'Traceback' not in run.stderr
+    assert 'failed' in run.stdout or run.stderr.startswith('symdp release: ')
+    assert len(run.stderr) < 3000
+    for arguments in (('-o', name), ('--ledger', name, '--subject', 'r1')):
+        run = release(place, *arguments)
+        assert 'Traceback' not in run.stderr and len(run.stderr) < 3000
+        assert run.returncode == 0 or run.stderr.startswith('symdp release: ')
