@@ -5,11 +5,13 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
 from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.printable import printable
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.parameters import Setting
@@ -89,8 +91,13 @@ class Belief(ManagedNode):
     def cleanup(self):
         self._filter = None
 
-    def _on_private_region(self, message):
-        output = message.data
+    def _on_private_region(self, data):
+        try:
+            output = deserialize_message(data, String).data
+        except Exception:  # whatever a middleware raises
+            self.get_logger().warning('a message that cannot be read is ignored',
+                                      throttle_duration_sec=_QUIET)
+            return
         try:
             beliefs = self._filter.update(output)
         except ChainError:
@@ -110,16 +117,17 @@ class Belief(ManagedNode):
         try:
             beliefs = self._filter.resume(output)
         except ChainError:
-            warning(f'{output!r} is no region of the chain, or none leads to it, and is ignored: '
-                    'is chain_file the privatizer\'s?', throttle_duration_sec=_QUIET)
+            warning(f"'{printable(output)}' is no region of the chain, or none leads to it, and is "
+                    "ignored: is chain_file the privatizer's?", throttle_duration_sec=_QUIET)
             return None
         if not self._heard:
-            self.get_logger().info(f'the word did not begin with {output!r}: it is joined late')
+            self.get_logger().info(f"the word did not begin with '{printable(output)}': it is "
+                                   'joined late')
             return beliefs
         self._gaps += 1
-        warning(f'{output!r} cannot follow {previous!r} (gap {self._gaps}): a new word has begun, '
-                'messages were lost, or the settings are not the privatizer\'s; the belief begins '
-                'anew', throttle_duration_sec=_QUIET)
+        warning(f"'{printable(output)}' cannot follow '{printable(previous)}' (gap {self._gaps}): "
+                'a new word has begun, messages were lost, or the settings are not the '
+                "privatizer's; the belief begins anew", throttle_duration_sec=_QUIET)
         return beliefs
 
     def _most_probable(self, beliefs):

@@ -81,8 +81,7 @@ class Privatizer(ManagedNode):
         self._message_type = message_class(settings['message_type'])
         reader = region_reader(self._message_type, settings['field'], chain.states,
                                settings['symbol_map'], settings['no_region'])
-        self._reads_serialized = reader.read_serialized is not None
-        self._read = reader.read_serialized or reader.read
+        self._read = reader.read_serialized
         output_type = message_class(settings['output_type'])
         self._write = region_writer(output_type, chain.states, settings['symbol_map'])
         mechanism = OnlineMechanism(chain, privacy, policy=settings['policy'],
@@ -114,8 +113,7 @@ class Privatizer(ManagedNode):
             self._sampling.forget()
             self._tick_timer = self.create_timer(self.settings['period'], self._tick)
         self._subscription = self._diagnostics.subscription = AdaptiveSubscription(
-            self, self._message_type, 'region', on_message, depth=_INCOMING, latched=latched,
-            serialized=self._reads_serialized)
+            self, self._message_type, 'region', on_message, depth=_INCOMING, latched=latched)
         self.get_logger().info('active')
 
     def deactivate(self):
@@ -147,6 +145,10 @@ class Privatizer(ManagedNode):
             domain, f'onto {topics[1]}', f'another process of this machine already privatizes '
             f'onto {topics[1]}: stop it, or give this one a private topic of its own (remap '
             'private_region)'))
+        if self._claims[0].blocked_by:
+            self.get_logger().warning(
+                f'{self._claims[0].blocked_by} holds the name by which privatizers onto '
+                f'{topics[1]} on this machine know of each other: if it is one, there are two')
         try:
             self._claims.append(TopicClaim(
                 domain, f'from {topics[0]}', f'another process of this machine privatizes '

@@ -1,4 +1,8 @@
-"""A subscription whose QoS suits whatever publishes on its topic."""
+"""Subscriptions whose QoS suits whatever publishes on their topic."""
+import inspect
+from collections import deque
+from time import monotonic
+
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import (DurabilityPolicy, HistoryPolicy, QoSPolicyKind, QoSProfile,
@@ -6,15 +10,21 @@ from rclpy.qos import (DurabilityPolicy, HistoryPolicy, QoSPolicyKind, QoSProfil
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.ros.messages import full_name
+from symdp_ros.ros.watch import listed, publisher_names
 
 #: Policies that parameters can override, `qos_overrides.TOPIC.subscription.POLICY`.
 OVERRIDABLE = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY,
                QoSPolicyKind.DURABILITY)
+_VALUES = {'history': HistoryPolicy, 'reliability': ReliabilityPolicy,
+           'durability': DurabilityPolicy}
 
-#: What each policy falls back to where a publisher does not offer what is asked for.
-_LESS = {'reliability': ReliabilityPolicy.BEST_EFFORT, 'durability': DurabilityPolicy.VOLATILE}
+_RELIABLE, _BEST_EFFORT = ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT
+_LATCHED, _VOLATILE = DurabilityPolicy.TRANSIENT_LOCAL, DurabilityPolicy.VOLATILE
 
-_LOOK_AGAIN = 0.02  # seconds between looks for the first publisher
+_FIRST_LOOKS = 0.02  # seconds between looks for the first publisher
+_LOOKS = 0.1         # and, from then on, for others that come and go
+_SETTLED = 1.0       # seconds that a subscription which nobody needs is kept: what is on its way
 
 
 def check_qos_overrides(node, kind: str, topic: str) -> None:
@@ -24,8 +34,6 @@ def check_qos_overrides(node, kind: str, topic: str) -> None:
     :param kind: 'publisher' or 'subscription'.
     :raises ConfigurationError: an unknown policy or value.
     """
-    values = {'history': HistoryPolicy, 'reliability': ReliabilityPolicy,
-              'durability': DurabilityPolicy}
     start = f'qos_overrides.{node.resolve_topic_name(topic)}.{kind}.'
     for name, parameter in node._parameter_overrides.items():
         if not name.startswith(start):
@@ -34,95 +42,188 @@ def check_qos_overrides(node, kind: str, topic: str) -> None:
         if policy == 'depth':
             if type(value) is not int or not 1 <= value < 2**31:
                 raise ConfigurationError(f'{name} is {value!r}: it must be an integer, at least 1')
-        elif policy not in values:
+        elif policy not in _VALUES:
             raise ConfigurationError(f'{name}: a policy that can be set here is one of depth, '
-                                     + ', '.join(values))
-        elif str(value).upper() not in values[policy].__members__:
-            names = [name.lower() for name in values[policy].__members__ if name.isupper()]
+                                     + ', '.join(_VALUES))
+        elif str(value).upper() not in _VALUES[policy].__members__:
+            names = [name.lower() for name in _VALUES[policy].__members__ if name.isupper()]
             raise ConfigurationError(f'{name} is {value!r}: it must be one of {", ".join(names)}')
 
 
 class AdaptiveSubscription:
     """
-    Asks for as much as every publisher offers: reliable and latched, where all are.
+    Receives from every publisher of a topic, from each as reliably as it offers.
 
     It subscribes when there is a publisher to suit. (Asking before that for what the publisher
     turns out not to offer would have its node warn of this one; asking for too little would lose
-    messages.) Where another publisher comes that offers less, the subscription is made again,
-    without asking for what was published before, which has been received. What the operator sets
-    by parameters stays as it is set.
+    messages.) While some publishers are reliable and others best effort there are two
+    subscriptions: the best-effort one hears the reliable publishers too, and what both deliver is
+    passed on once. A subscription that no publisher needs any more is closed.
+
+    What was published before is asked for by the first subscription alone, where all reliable
+    publishers keep it. What the operator sets by parameters stays as it is set.
+
+    Publishers are looked up several times a second. The middleware's own events would tell of
+    them sooner; but rclpy's EventsExecutor can crash when what they belong to is destroyed while
+    publishers come and go.
     """
 
-    def __init__(self, node, message_type, topic: str, callback, *, depth: int, latched: bool,
-                 serialized: bool = False):
+    def __init__(self, node, message_type, topic: str, callback, *, depth: int, latched: bool):
         """
-        :param callback: called with each message.
+        :param callback: called with the bytes of each message.
         :param latched: whether to ask for what was published before.
-        :param serialized: whether to call with the messages' bytes.
         """
         self._node, self._message_type, self._callback = node, message_type, callback
         self.topic = node.resolve_topic_name(topic)
-        self._depth, self._latched, self._serialized = depth, latched, serialized
-        self._subscription = None
-        self._look = node.create_timer(_LOOK_AGAIN, self._subscribe_if_heard,
-                                       clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self._subscribe_if_heard()  # publishers may have been found while the node was configured
+        self._depth, self._latched = depth, latched
+        self._fixed = self._overrides()
+        self._subscriptions = {}    # (reliability, durability) → Subscription
+        self._unneeded_since = {}   # the same → seconds, monotonic
+        self._doubtful = 0          # how many more messages may be ones that were passed on
+        self._seen, self._seen_order = set(), deque()
+        self._best_effort = self._refused = ()  # names of publishers that were logged
+        self._timer = None
+        self._look_every(_FIRST_LOOKS)
+        self._look()  # publishers may have been found while the node was configured
 
     @property
     def count(self) -> int:
-        """How many subscriptions this is: none before there is a publisher, then one."""
-        return int(self._subscription is not None)
+        """How many subscriptions this is: none before there is a publisher."""
+        return len(self._subscriptions)
 
     def destroy(self) -> None:
         """Stop listening."""
-        self._node.destroy_timer(self._look)
-        if self._subscription is not None:
-            self._node.destroy_subscription(self._subscription)
+        self._node.destroy_timer(self._timer)
+        for subscription in self._subscriptions.values():
+            self._node.destroy_subscription(subscription)
+        self._subscriptions = {}
         self._node = None
 
-    def _subscribe_if_heard(self):
-        publishers = self._node.get_publishers_info_by_topic(self.topic)
-        if not publishers and not all(map(self._is_set, _LESS)):
-            return
-        self._look.cancel()
-        self._profile = QoSProfile(
-            history=HistoryPolicy.KEEP_LAST, depth=self._depth,
-            reliability=ReliabilityPolicy.RELIABLE,
-            durability=DurabilityPolicy.TRANSIENT_LOCAL if self._latched
-            else DurabilityPolicy.VOLATILE)
-        for policy, less in _LESS.items():
-            if less in [getattr(info.qos_profile, policy) for info in publishers]:
-                setattr(self._profile, policy, less)
-        self._subscription = self._made()
+    def _overrides(self):
+        start = f'qos_overrides.{self.topic}.subscription.'
+        return {name.removeprefix(start): parameter.value
+                for name, parameter in self._node._parameter_overrides.items()
+                if name.startswith(start)}
 
-    def _is_set(self, policy):
-        name = f'qos_overrides.{self.topic}.subscription.{policy}'
-        return name in self._node._parameter_overrides
+    def _fixed_policy(self, policy):
+        """Return what the operator set for a policy; None where that is nothing definite."""
+        value = _VALUES[policy].__members__.get(str(self._fixed.get(policy)).upper())
+        return value if value in (_RELIABLE, _BEST_EFFORT, _LATCHED, _VOLATILE) else None
 
-    def _made(self):
+    def _look_every(self, seconds):
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+        self._timer = self._node.create_timer(seconds, self._look,
+                                              clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _look(self):
+        """Make the subscriptions that the publishers need; close those that none needs."""
+        kind = full_name(self._message_type)
+        publishers = [info for info in self._node.get_publishers_info_by_topic(self.topic)
+                      if info.topic_type == kind]
+        wanted = self._wanted([info.qos_profile for info in publishers])
+        new = [key for key in wanted if key not in self._subscriptions]
+        if new and not self._subscriptions:
+            self._look_every(_LOOKS)
+        for key in new:
+            self._subscriptions[key] = self._made(*key)
+        self._close_unneeded(wanted)
+        if len(self._subscriptions) > 1:
+            self._doubtful = self._depth
+        self._log_changes(publishers)
+
+    def _wanted(self, offers):
+        """Return (reliability, durability) of each subscription that the publishers call for."""
+        fixed_reliability = self._fixed_policy('reliability')
+        fixed_durability = self._fixed_policy('durability')
+        if not offers and fixed_reliability and fixed_durability:
+            return [(fixed_reliability, fixed_durability)]
+        groups = {}
+        for offer in offers:
+            reliability = fixed_reliability or (
+                _BEST_EFFORT if offer.reliability == _BEST_EFFORT else _RELIABLE)
+            groups.setdefault(reliability, []).append(offer.durability)
+        first = not self._subscriptions
+        wanted = []
+        for reliability, durabilities in groups.items():
+            ask = (reliability == _RELIABLE and _VOLATILE not in durabilities
+                   and (first and self._latched or (reliability, _LATCHED) in self._subscriptions))
+            wanted.append((reliability, fixed_durability or (_LATCHED if ask else _VOLATILE)))
+        return wanted
+
+    def _made(self, reliability, durability):
         # Only what is set is declared: rclpy would else take what it declared first, the QoS that
         # suited then, for an override of what suits now.
-        set_kinds = [kind for kind in OVERRIDABLE if self._is_set(kind.name.lower())]
+        set_kinds = [kind for kind in OVERRIDABLE if kind.name.lower() in self._fixed]
         return self._node.create_subscription(
-            self._message_type, self.topic, self._callback, self._profile, raw=self._serialized,
-            qos_overriding_options=QoSOverridingOptions(set_kinds),
-            event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_incompatible))
+            self._message_type, self.topic, self._receiver(reliability), QoSProfile(
+                history=HistoryPolicy.KEEP_LAST, depth=self._depth, reliability=reliability,
+                durability=durability),
+            raw=True, qos_overriding_options=QoSOverridingOptions(set_kinds),
+            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False))
 
-    def _on_incompatible(self, event):
-        policy = QoSPolicyKind(int(event.last_policy_kind)).name.lower()
-        less = _LESS.get(policy)
-        if less is None or getattr(self._profile, policy) == less or self._is_set(policy):
-            self._node.get_logger().warning(
-                f'a publisher on {self.topic} offers a {policy} that does not suit the one asked '
-                'for here: nothing is received from it')
+    def _close_unneeded(self, wanted):
+        now = monotonic()
+        for key in wanted:
+            self._unneeded_since.pop(key, None)
+        # Reliable ones last: where nobody publishes, it is they that stay.
+        for key in sorted(self._subscriptions, key=lambda key: key[0] == _RELIABLE):
+            if key in wanted or len(self._subscriptions) == 1:
+                continue
+            if now - self._unneeded_since.setdefault(key, now) >= _SETTLED:
+                self._node.destroy_subscription(self._subscriptions.pop(key))
+                del self._unneeded_since[key]
+
+    def _receiver(self, reliability):
+        """Return the callback of one subscription: it passes on what no other has brought."""
+        def receive(message, info=None):
+            if info is None:  # the EventsExecutor of rclpy 7.1 gives both as one tuple
+                message, info = message
+            if not self._doubtful or self._is_new(info, reliability):
+                self._callback(message)
+
+        # By this signature rclpy tells that the callback takes information on the message, too.
+        receive.__signature__ = inspect.signature(lambda message, info: None)
+        return receive
+
+    def _is_new(self, info, reliability):
+        if len(self._subscriptions) == 1:
+            # What waits in its queue may have been passed on from one that is closed by now.
+            self._doubtful -= 1
+            if not self._doubtful:
+                self._seen, self._seen_order = set(), deque()
+        stamp = info['source_timestamp']
+        if not stamp:  # nothing tells messages apart: only one subscription may speak
+            return len(self._subscriptions) == 1 or reliability == _BEST_EFFORT
+        name = stamp, info['publication_sequence_number']
+        if name in self._seen:
+            return False
+        self._seen.add(name)
+        self._seen_order.append(name)
+        if len(self._seen_order) > 2 * self._depth:
+            self._seen.discard(self._seen_order.popleft())
+        return True
+
+    def _log_changes(self, publishers):
+        logger = self._node.get_logger()
+        refused = publisher_names(info for info in publishers
+                                  if not self._is_heard(info.qos_profile))
+        if refused and refused != self._refused:
+            logger.warning(f'what {listed(refused)} offers on {self.topic} does not suit what '
+                           'qos_overrides asks for here: nothing is received from there')
+        self._refused = refused
+        best_effort = publisher_names(
+            info for info in publishers if info.qos_profile.reliability == _BEST_EFFORT)
+        if best_effort == self._best_effort:
             return
-        setattr(self._profile, policy, less)
-        if not self._is_set('durability'):
-            self._profile.durability = DurabilityPolicy.VOLATILE
-        # Not from within the subscription's own callback.
-        self._node.executor.create_task(self._renew)
+        if best_effort:
+            logger.info(f'{listed(best_effort)} publishes {self.topic} best effort: what is lost '
+                        'on the way from there is not sent again')
+        else:
+            logger.info(f'nobody publishes {self.topic} best effort any more')
+        self._best_effort = best_effort
 
-    def _renew(self):
-        if self._node is not None:
-            former, self._subscription = self._subscription, self._made()
-            self._node.destroy_subscription(former)
+    def _is_heard(self, offer):
+        return any((reliability == _BEST_EFFORT or offer.reliability != _BEST_EFFORT)
+                   and (durability == _VOLATILE or offer.durability != _VOLATILE)
+                   for reliability, durability in self._subscriptions)

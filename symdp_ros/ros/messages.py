@@ -51,12 +51,11 @@ def full_name(message_type) -> str:
 
 
 class RegionReader(NamedTuple):
-    """Functions to the state that a message names."""
+    """Functions to the state that a message names; None where it names none."""
 
     read: Callable[[object], str | None]
-    #: The same of a serialized message, where it is a text alone: to make a message of it would
-    #: be a fifth of what a node does.
-    read_serialized: Callable[[bytes], str | None] | None
+    #: The same of a serialized message, which may be any bytes: what cannot be read names none.
+    read_serialized: Callable[[bytes], str | None]
 
 
 def region_reader(message_type, field: str, states: Iterable[str], symbol_map: Iterable[str] = (),
@@ -88,9 +87,17 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
             return None
         return table.get(value if type(value) is str else _as_symbol(value))
 
+    def read_any(data):
+        try:
+            message = deserialize_message(data, message_type)
+        except Exception:  # whatever a middleware raises
+            return None
+        return read(message)
+
     if message_type.get_fields_and_field_types() != {field: 'string'}:
-        return RegionReader(read, None)
-    # After four bytes of header: the length of the text with a NUL at its end, then both.
+        return RegionReader(read, read_any)
+    # A text alone is looked up as it stands: to make a message of it would be a fifth of what a
+    # node does. After four bytes of header: the length of the text with a NUL at its end, then both.
     serialized_table = {}
     for value, state in table.items():
         text = value.encode(errors='surrogatepass') + b'\0'
@@ -98,10 +105,7 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
 
     def read_serialized(data):
         if data[:2] != _CDR_LITTLE_ENDIAN:
-            try:
-                return read(deserialize_message(data, message_type))
-            except Exception:  # whatever a middleware raises: what cannot be read names no region
-                return None
+            return read_any(data)
         return serialized_table.get(data[4:8 + int.from_bytes(data[4:8], 'little')])
 
     return RegionReader(read, read_serialized)

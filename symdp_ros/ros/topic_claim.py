@@ -1,9 +1,16 @@
 """One privatizer of a topic at a time on one machine."""
 import errno
+import os
 import socket
+import struct
+import threading
+import time
+from contextlib import suppress
 from hashlib import sha256
 
 from symdp_ros.core.errors import ConfigurationError
+
+_PATIENCE = 0.05  # seconds from a holder's bind to its listen, at most
 
 
 class TopicClaim:
@@ -11,23 +18,72 @@ class TopicClaim:
     A claim on a topic of a ROS domain, held by this process until it is closed or ends.
 
     The claim is a socket name in Linux's abstract namespace: no file is left behind, whatever ends
-    the process.
+    the process. Any user can take any such name; so the kernel is asked whose process listens
+    there, and only one of this user, or of root, counts. There are two names, one for all users
+    and one for each, so that who blocks the first does not hide a second process of this user.
 
-    :raises ConfigurationError: another process on this machine holds the claim; `said` is why
-        that will not do.
+    `blocked_by` says who else holds a name, or is empty: another process that claims the topic may
+    then go unnoticed.
+
+    :param said: why a second process will not do.
+    :raises ConfigurationError: another process of this user, or of root, holds the claim.
     """
 
     def __init__(self, domain: int, topic: str, said: str):
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        name = sha256(f'{domain} {topic}'.encode()).hexdigest()
-        try:
-            self._socket.bind(f'\0symdp_ros/{name}')
-        except OSError as error:
-            self._socket.close()
-            if error.errno != errno.EADDRINUSE:
-                raise
-            raise ConfigurationError(said) from None
+        name = f'\0symdp_ros/{sha256(f"{domain} {topic}".encode()).hexdigest()}'
+        self._sockets, self._threads = [], []
+        self.blocked_by = ''
+        for address in (name, f'{name}/{os.getuid()}'):
+            held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._sockets.append(held)
+            try:
+                held.bind(address)
+                held.listen()
+                self._threads.append(threading.Thread(target=_answer, args=[held], daemon=True))
+                self._threads[-1].start()
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    self.close()
+                    raise
+                holder = _user_of(address)
+                if holder in (0, os.getuid()):
+                    self.close()
+                    raise ConfigurationError(said) from None
+                self.blocked_by = 'a process of an unknown user' if holder is None else (
+                    f'a process of the user with the number {holder}')
 
     def close(self) -> None:
         """Let others claim the topic."""
-        self._socket.close()
+        for held in self._sockets:
+            with suppress(OSError):  # one that does not listen
+                held.shutdown(socket.SHUT_RDWR)  # ends its thread
+        for thread in self._threads:  # as long as one waits there, the name is taken
+            thread.join()
+        for held in self._sockets:
+            held.close()
+        self._sockets, self._threads = [], []
+
+
+def _answer(held):
+    """Take off the queue who asks whose process listens: the kernel has told them already."""
+    with suppress(OSError):  # it is closed
+        while True:
+            held.accept()[0].close()
+
+
+def _user_of(address) -> int | None:
+    """Return the user whose process listens at an address; None where the kernel cannot tell."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+            asking.setblocking(False)
+            try:
+                asking.connect(address)
+                credentials = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+                return struct.unpack('3i', credentials)[1]  # process, user, group
+            except ConnectionRefusedError:  # bound, but nobody listens: not yet, or no claim
+                if time.monotonic() > until:
+                    return None
+            except OSError:  # a socket of another kind, or one that lets nobody in
+                return None
+        time.sleep(0.005)

@@ -1,5 +1,8 @@
 """Who else listens to, or publishes on, a topic."""
 from collections import Counter
+from collections.abc import Sequence
+
+from symdp_ros.core.printable import printable
 
 
 def other_subscribers(node, topic: str, own: int) -> list[str]:
@@ -13,7 +16,18 @@ def other_subscribers(node, topic: str, own: int) -> list[str]:
     return sorted(name for name, count in names.items() if count > 0)
 
 
+def publisher_names(infos) -> list[str]:
+    """Return the full names of the nodes that publish, each once, from what the graph tells."""
+    return sorted({_full_name(info) for info in infos})
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names as a message shows them: the first few, and how many others there are."""
+    shown = ', '.join(names[:most])
+    return shown if len(names) <= most else f'{shown} and {len(names) - most} more'
+
+
 def _full_name(info) -> str:
     if info.node_name == '_NODE_NAME_UNKNOWN_':  # not announced yet, or no ROS node at all
-        return 'a reader without a name'
-    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+        return 'a node without a name'
+    return printable(f'{info.node_namespace.rstrip("/")}/{info.node_name}')

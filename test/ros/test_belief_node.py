@@ -176,6 +176,27 @@ def test_what_is_no_region_is_ignored_and_said(world, chain_file):
     run.wait_for("'cellar' is no region of the chain")
 
 
+def test_remote_text_is_quoted_in_one_short_line(world, chain_file):
+    run = believe(world, chain_file=chain_file, epsilon=1.0)
+    believed = world.listen('believed_region')
+    send(world.publisher('private_region'), 'b', '\x1b[2J\n[FATAL] \u202e' + 'x' * 1_000_000, 'b')
+    world.wait_until(lambda: len(believed) == 2, 'two beliefs')
+    run.wait_for(r"'\x1b[2J\n[FATAL] \u202exxx")
+    assert '\x1b' not in run.log and '\u202e' not in run.log
+    assert max(map(len, run.log.splitlines())) < 1000
+
+
+@pytest.mark.parametrize('data', [b'\0\1\0\0\xff\xff\xff\xff', b'\0'])
+def test_bytes_that_are_no_message_are_ignored(world, chain_file, data):
+    run = believe(world, chain_file=chain_file, epsilon=1.0)
+    believed = world.listen('believed_region')
+    publisher = world.publisher('private_region')
+    publisher.publish(data)
+    send(publisher, 'b')
+    world.wait_until(lambda: believed == ['b'], 'the belief')
+    assert 'a message that cannot be read is ignored' in run.log and 'Traceback' not in run.log
+
+
 def test_remapping_and_namespace(world, chain_file):
     believe(world, '-r', '__ns:=/fleet/r1', '-r', 'private_region:=/shared/r1',
             '-r', 'region_belief:=belief', chain_file=chain_file, epsilon=1000.0)

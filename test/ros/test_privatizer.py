@@ -168,7 +168,7 @@ def test_qos_overrides_hold(world, chain_file):
                           '        subscription: {reliability: reliable, durability: volatile}\n')
     run = world.privatizer('--params-file', str(parameters), chain_file=chain_file, epsilon=SURE)
     world.node.create_publisher(String, 'region', BEST_EFFORT)
-    run.wait_for('does not suit the one asked for')
+    run.wait_for('does not suit what qos_overrides asks for')
 
 
 def test_the_private_topic_is_latched(world, chain_file):

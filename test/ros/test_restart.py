@@ -1,13 +1,10 @@
-"""What survives a restart: the state file, and the claim on the private topic."""
-import os
-
+"""What survives a restart: the state file."""
 import pytest
 from harness import RELIABLE, wait_until
 from std_msgs.msg import String
 
 from symdp_ros import Chain, StateFileError
 from symdp_ros.ros.state_file import StateFile, settings_digest
-from symdp_ros.ros.topic_claim import TopicClaim
 
 SURE = 1000.0
 DIGEST = settings_digest('chain', 2.0, 1, 'guided')
@@ -106,22 +103,6 @@ def test_one_process_at_a_time(path):
 def test_missing_folder(path):
     with pytest.raises(StateFileError, match='cannot be opened: No such file'):
         StateFile(path / 'deeper' / 'file', DIGEST, 10)
-
-
-def test_a_claim_holds_until_it_is_released_or_its_process_ends():
-    topic = f'/{"long" * 60}/{os.getpid()}/private_region'
-    claim = TopicClaim(3, topic, 'no')
-    with pytest.raises(ValueError, match='no'):
-        TopicClaim(3, topic, 'no')
-    TopicClaim(4, topic, 'no').close()
-    TopicClaim(3, f'{topic}_2', 'no').close()
-    claim.close()
-    child = os.fork()
-    if not child:
-        TopicClaim(3, topic, 'no')
-        os._exit(0)
-    os.waitpid(child, 0)
-    TopicClaim(3, topic, 'no').close()
 
 
 def send(publisher, *values):
