@@ -11,13 +11,8 @@ error always. Everything is exact up to rounding:
 | exponential               | backward and forward, O(n·|E|)    | yes           | any            |
 | permute-and-flip          | distance distribution, O(n²·|E|)  | no            | n²·|E| ≤ 10¹⁰  |
 
-**Forward.** Given the word, the outputs of all but permute-and-flip are a Markov chain. With
-δ_t = [o_t ≠ w_t] − P[o_t ≠ w_t] and D_t = δ_1 + … + δ_t, the three moments E[D_t^j; o_t = s],
-j = 0, 1, 2, of each state s go on with o_t; then E[d] = Σ P[o_t ≠ w_t] and Var[d] = E[D_n²]. (As D
-is centred at each position, nothing cancels in long words.)
-
-**Backward.** The exponential mechanism moves from o_{t−1} to o_t with a probability proportional
-to b_t(o_t)·V_t(o_t) (`core.offline.backward`). Here V is kept by its logarithm.
+Forward: `core.offline.moments`. Backward: `core.offline.exponential`. Each mechanism tells its own
+errors (`core.law.Law`).
 
 All of these results for a given word are as sensitive as the word.
 """
@@ -27,7 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
-from math import ceil, inf, log, sqrt
+from math import sqrt
 from numbers import Integral
 from random import Random
 
@@ -35,7 +30,8 @@ import numpy as np
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
-from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism
+from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
+from symdp_ros.core.offline.causal import Causal
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 
@@ -53,7 +49,7 @@ class Accuracy:
 
     mean: float                      # E[d]
     variance: float                  # Var[d]
-    per_position: np.ndarray | None  # P[o_t ≠ w_t], shape (n,); None: permute-and-flip
+    per_position: np.ndarray | None  # P[o_t ≠ w_t], shape (n,); None where there is none
 
 
 @dataclass(frozen=True)
@@ -73,12 +69,13 @@ def accuracy(mechanism: OnlineMechanism | OfflineMechanism, word: Sequence[str |
     :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
     """
     word = list(word)
-    if _counts(mechanism):
+    found = _errors(mechanism, [word])
+    if found is None:
         chances = mechanism.distance_distribution(word)
         distances = np.arange(len(chances))
         mean = float(chances @ distances)
         return Accuracy(mean, float(chances @ (distances - mean)**2), None)
-    errors, variances = _errors(mechanism, [word])
+    errors, variances = found
     return Accuracy(float(errors[:, 0].sum()), float(variances[0]), errors[:, 0])
 
 
@@ -108,11 +105,11 @@ def expected_accuracy(mechanism: OnlineMechanism | OfflineMechanism, length: int
     if walks < _LEAST_WALKS:
         raise ConfigurationError(f'walks must be an integer of at least {_LEAST_WALKS}, '
                                  f'not {walks!r}')
-    if _counts(mechanism):
+    found = [_errors(mechanism, some) for some in _parts(words, mechanism.chain, length)]
+    if found[0] is None:
         means = np.array([accuracy(mechanism, word).mean for word in words])
     else:
-        means = np.concatenate([_errors(mechanism, some)[0].sum(axis=0)
-                                for some in _parts(words, mechanism.chain, length)])
+        means = np.concatenate([errors.sum(axis=0) for errors, _ in found])
     each = means / length
     return ExpectedAccuracy(float(each.mean()), float(each.std(ddof=1) / sqrt(walks)), walks)
 
@@ -157,30 +154,27 @@ def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, policy: str =
 
     From chain, ε, k and n alone, so the choice tells nothing of a word: the least
     `expected_accuracy`, at equal ones the first of 'exponential', 'causal', 'permute_and_flip'.
-    Permute-and-flip is left out where it is refused, and meets fewer walks where counting is long
-    (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the others then.
+    What counts words (permute-and-flip) is left out where it is refused, and meets fewer walks
+    where counting is long (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the
+    others then.
 
     :param policy: of causal release.
-    :param counting: whether permute-and-flip, which counts words, may be chosen.
+    :param counting: whether a mechanism that counts words may be chosen.
     :raises ConfigurationError: unknown policy; `length` or `walks` out of range.
     """
     made = {selection: OfflineMechanism(chain, privacy, selection=selection, policy=policy)
-            for selection in ('exponential', 'causal', 'permute_and_flip')}
-    by_counting = made.pop('permute_and_flip')
-    found = {name: expected_accuracy(mechanism, length, walks=walks).error
-             for name, mechanism in made.items()}
+            for selection in SELECTIONS}
+    steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
+    found = {name: expected_accuracy(made[name], length, walks=walks).error
+             for name in made if steps[name] == 0}
     best = min(found, key=found.get)
-    steps = length**2 * chain.edge_count
-    if not counting or steps > MOST_COUNTING_STEPS:
-        return best
-    few = min(walks, max(_LEAST_WALKS, _COUNTING_STEPS // steps))
-    least = expected_accuracy(made[best], length, walks=few).error
-    counted = expected_accuracy(by_counting, length, walks=few).error
-    return 'permute_and_flip' if counted < least * (1 - 1e-9) else best
-
-
-def _counts(mechanism):
-    return getattr(mechanism, 'selection', None) == 'permute_and_flip'
+    for name in made:
+        if counting and 0 < steps[name] <= MOST_COUNTING_STEPS:
+            few = min(walks, max(_LEAST_WALKS, _COUNTING_STEPS // steps[name]))
+            least = expected_accuracy(made[best], length, walks=few).error
+            counted = expected_accuracy(made[name], length, walks=few).error
+            best = name if counted < least * (1 - 1e-9) else best
+    return best
 
 
 def _parts(words, chain, length):
@@ -189,130 +183,16 @@ def _parts(words, chain, length):
     return [words[i:i + size] for i in range(0, len(words), size)]
 
 
-def _errors(mechanism, words):
-    """
-    Return the errors of words of one length n, all but permute-and-flip's.
+def _law(mechanism):
+    return mechanism.law if isinstance(mechanism, OfflineMechanism) else Causal(mechanism)
 
-    :return: P[o_t ≠ w_t], shape (n, words); Var[d], shape (words,).
-    """
+
+def _errors(mechanism, words):
+    """Return the errors of words of one length, as `core.law.Law.errors`."""
     chain = mechanism.chain
     index = {**chain.state_index, None: len(chain)}
     try:
         columns = np.array([[index[symbol] for symbol in word] for word in words], np.int64).T
     except KeyError:
         raise UnknownSymbolError from None
-    online = mechanism if isinstance(mechanism, OnlineMechanism) else mechanism.online
-    if chain.is_complete:
-        # The distribution does not depend on the previous symbol.
-        match = online.distribution(chain.initial_state, chain.initial_state)[chain.initial_state]
-        errors = np.where(columns == len(chain), 1.0, 1 - match)
-        return errors, (errors * (1 - errors)).sum(axis=0)
-    if online is not None:
-        moves = _online_moves(online, columns)
-    else:
-        moves = _exponential_moves(chain, columns, log(mechanism.ratio(len(columns))))
-    return _forward(chain, columns, moves)
-
-
-def _forward(chain, columns, moves):
-    """
-    Carry the moments forward (see the module); return as `_errors`.
-
-    :param moves: for each position a function that moves (states, words) one symbol on.
-    """
-    n, count = len(chain), columns.shape[1]
-    words = np.arange(count)
-    moments = np.zeros((3, n + 1, count))  # the last state is nobody: the unknown symbol's
-    moments[0, chain.state_index[chain.initial_state]] = 1
-    errors = np.empty(columns.shape)
-    for t, move in enumerate(moves):
-        for moment in moments:
-            moment[:n] = move(moment[:n])
-        mass, first, second = moments
-        errors[t] = error = np.clip(1 - mass[columns[t], words], 0, 1)
-        change = np.broadcast_to(1 - error, mass.shape).copy()
-        change[columns[t], words] = -error
-        second += change * (2 * first + change * mass)
-        first += change * mass
-    return errors, np.maximum(moments[2].sum(axis=0), 0)
-
-
-def _online_moves(online, columns):
-    """Yield the moves of an online mechanism."""
-    from scipy.sparse import csr_array
-
-    chain = online.chain
-    n, count = len(chain), columns.shape[1]
-    offsets, successors = chain.csr()
-    moves = csr_array((np.ones(len(successors)), successors, offsets), shape=(n, n)).T.tocsr()
-    uniform = (1 / np.diff(offsets))[:, None]
-    others, gain = (weights[:, None] for weights in online.weights())
-    labels = (*chain.states, None)
-    words = np.arange(count)
-
-    @lru_cache(maxsize=max(1, 2**22 // n))
-    def targets(column):
-        return online.target_positions(labels[column])
-
-    for row in columns:
-        aims = np.stack([targets(column) for column in row.tolist()], axis=1)
-        aimed = aims >= 0
-        each = np.where(aimed, others, uniform)
-        more = np.where(aimed, gain, 0.0)
-        places = (np.where(aimed, aims, 0) * count + words).ravel()
-
-        def move(mass, each=each, more=more, places=places):
-            onto = np.bincount(places, (more * mass).ravel(), n * count).reshape(n, count)
-            return moves @ (each * mass) + onto
-
-        yield move
-
-
-def _exponential_moves(chain, columns, log_ratio):
-    """
-    Yield the moves of the exponential mechanism.
-
-    ln V at every √n-th position is kept, those between are computed again.
-    """
-    from scipy.sparse import csr_array
-
-    n, (length, count) = len(chain), columns.shape
-    offsets, successors = chain.csr()
-    starts, degrees = offsets[:-1], np.diff(offsets)
-    onto = csr_array((np.ones(len(successors)), (successors, np.arange(len(successors)))),
-                     shape=(n, len(successors)))
-    words = np.arange(count)
-
-    def weighed(after, t):
-        """Return ln b_t(s')V_t(s') for each edge less the largest of its row, and that."""
-        weights = np.append(after, np.full((1, count), -inf), axis=0)
-        weights[columns[t], words] += log_ratio
-        weights = weights[successors]
-        largest = np.maximum.reduceat(weights, starts)
-        return np.exp(weights - np.repeat(largest, degrees, axis=0)), largest
-
-    def back(after, t):
-        weights, largest = weighed(after, t)
-        before = largest + np.log(np.add.reduceat(weights, starts))
-        return before - before.max(axis=0)
-
-    spacing = max(1, ceil(sqrt(length)))
-    kept = {}
-    values = np.zeros((n, count))
-    for t in range(length - 1, -1, -1):
-        if t % spacing == spacing - 1 or t == length - 1:
-            kept[t] = values  # ln V after position t, from 0
-        values = back(values, t)
-    for begin in range(0, length, spacing):
-        end = min(begin + spacing, length)
-        after = [kept.pop(end - 1)]
-        for t in range(end - 1, begin, -1):
-            after.append(back(after[-1], t))
-        for t in range(begin, end):
-            chances, _ = weighed(after.pop(), t)
-            chances /= np.repeat(np.add.reduceat(chances, starts), degrees, axis=0)
-
-            def move(mass, chances=chances):
-                return onto @ (chances * np.repeat(mass, degrees, axis=0))
-
-            yield move
+    return _law(mechanism).errors(columns)

@@ -14,15 +14,14 @@ Exact laws are compared in floats first; every pair within 10⁻⁹ of the worst
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import log, prod
+from math import log
 
 import numpy as np
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
+from symdp_ros.core.offline.causal import Causal
 from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
@@ -71,15 +70,10 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
                                      f'to {most}')
     words = [*product((*chain.states, None), repeat=length)]
     outputs = [*_feasible(chain, length, chain.initial_state)]
-    rows = [_row(_online_law(OnlineMechanism(chain, privacy, policy=policy)), words, outputs,
-                 privacy, 'online', policy) for policy in POLICIES]
-    exponential = OfflineMechanism(chain, privacy)
-    law = (_exponential_law(chain, privacy) if exponential.online is None
-           else _online_law(exponential.online))
-    rows.append(_row(law, words, outputs, privacy, 'exponential'))
-    counting = OfflineMechanism(chain, privacy, selection='permute_and_flip')
-    rows.append(_row(_float_law(counting), words, outputs, privacy, 'permute_and_flip',
-                     error=COUNTING_ERROR))
+    rows = [_row(Causal(OnlineMechanism(chain, privacy, policy=policy)), words, outputs, privacy,
+                 'online', policy) for policy in POLICIES]
+    rows += [_row(OfflineMechanism(chain, privacy, selection=selection).law, words, outputs,
+                  privacy, selection) for selection in SELECTIONS if selection != 'causal']
     return rows
 
 
@@ -92,57 +86,25 @@ def _feasible(chain, length, state):
             yield after, *rest
 
 
-# Laws: (word, outputs) → the probability of each output, in fractions, or its logarithm.
-
-def _online_law(mechanism):
-    chain = mechanism.chain
-    chances = {(symbol, previous): mechanism.exact_distribution(symbol, previous)
-               for symbol in (*chain.states, None) for previous in chain.states}
-
-    def law(word, outputs):
-        return [prod((chances[s, before][o] for s, before, o in zip(
-            word, (chain.initial_state, *output), output, strict=False)), start=Fraction(1))
-            for output in outputs]
-
-    return law
+def _float_probabilities(law, word, outputs):
+    """Return ln P[output | word]; outputs at one distance have one."""
+    by_distance = {}
+    result = []
+    for output in outputs:
+        distance = sum(map(str.__ne__, output, ('' if s is None else s for s in word)))
+        if distance not in by_distance:
+            by_distance[distance] = law.log_probability(word, output)
+        result.append(by_distance[distance])
+    return result
 
 
-def _exponential_law(chain, privacy):
-    reachable = ReachableChain(chain)
-    sampler = BackwardSampler(reachable, privacy.epsilon_per_symbol, None)
-    number = reachable.number
-
-    def law(word, outputs):
-        weights = sampler.weights([number[symbol] for symbol in word])
-        steps = [{(before, o): row[o] / sum(row[s] for s in reachable.successors(before).tolist())
-                  for before in known for o in reachable.successors(before).tolist()}
-                 for known, row in zip(({1: None}, *weights), weights, strict=False)]
-        return [prod((step[number[before], number[o]] for step, before, o in zip(
-            steps, (chain.initial_state, *output), output, strict=False)), start=Fraction(1))
-            for output in outputs]
-
-    return law
-
-
-def _float_law(mechanism):
-    def law(word, outputs):
-        by_distance = {}
-        result = []
-        for output in outputs:
-            distance = sum(map(str.__ne__, output, ('' if s is None else s for s in word)))
-            if distance not in by_distance:
-                by_distance[distance] = mechanism.log_probability(word, output)
-            result.append(by_distance[distance])
-        return result
-
-    return law
-
-
-def _row(law, words, outputs, privacy, mechanism, policy=None, *, error=0.0):
-    """Compare all pairs under one law."""
-    table = [law(word, outputs) for word in words]
-    if error:
-        numbers, values = None, np.array(table)
+def _row(law, words, outputs, privacy, mechanism, policy=None):
+    """Compare all pairs under one law: of the object that draws."""
+    table = [law.exact_probabilities(word, outputs) for word in words]
+    error = 0.0
+    if table[0] is None:
+        error = COUNTING_ERROR
+        values = np.array([_float_probabilities(law, word, outputs) for word in words])
     else:
         different = {}
         numbers = np.array([[different.setdefault(chance, len(different)) for chance in row]

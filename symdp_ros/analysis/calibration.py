@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from symdp_ros.analysis.accuracy import MOST_COUNTING_STEPS, accuracy, expected_accuracy
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
 from symdp_ros.core.online import POLICIES, OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
 LIVE = tuple(f'live, {policy}' for policy in POLICIES)
-LOGGED = ('exponential', 'permute_and_flip')
+LOGGED = tuple(name for name in SELECTIONS if name != 'causal')  # which errs as live ones do
 MECHANISMS = (*LIVE, *LOGGED)
 
 _LARGEST_EPSILON = 60.0
@@ -42,10 +42,9 @@ class Calibration:
 
     def mechanisms(self) -> tuple[str, ...]:
         """Return the mechanisms that can serve this length."""
-        steps = self._length**2 * self._chain.edge_count
-        steps *= self._walks if self._word is None else 1
-        return tuple(name for name in MECHANISMS
-                     if name != 'permute_and_flip' or steps <= MOST_COUNTING_STEPS)
+        walks = self._walks if self._word is None else 1
+        return tuple(name for name in MECHANISMS if name in LIVE or walks * self._mechanism(
+            name, 0.0).law.counting_steps(self._length) <= MOST_COUNTING_STEPS)
 
     def error(self, name: str, epsilon: float) -> Error:
         """

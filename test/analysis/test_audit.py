@@ -2,6 +2,7 @@
 from fractions import Fraction
 from itertools import product
 from math import exp, log
+from types import SimpleNamespace
 
 import pytest
 from offline_checks import distance
@@ -10,6 +11,7 @@ from strategies import CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, per_s
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis import audit as module
 from symdp_ros.analysis.audit import audit, COUNTING_ERROR
+from symdp_ros.core.offline.causal import Causal
 
 MECHANISMS = [('online', 'paper'), ('online', 'guided'), ('online', 'planned'),
               ('exponential', None), ('permute_and_flip', None)]
@@ -96,8 +98,8 @@ def log_odds():
 @pytest.mark.parametrize('mechanism', ['online', 'exponential'])
 def test_it_finds_a_broken_promise(mechanism, monkeypatch):
     """A mechanism of ε = 2 + 10⁻⁶ under a promise of 2: the exact rows tell."""
-    law = (module._online_law(OnlineMechanism(FOUR, Privacy(2.0 + 1e-6)))
-           if mechanism == 'online' else module._exponential_law(forced(), Privacy(8.0)))
+    law = (Causal(OnlineMechanism(FOUR, Privacy(2.0 + 1e-6)))
+           if mechanism == 'online' else OfflineMechanism(forced(), Privacy(8.0)).law)
     chain = FOUR if mechanism == 'online' else forced()
     words = [*product((*chain.states, None), repeat=2)]
     row = module._row(law, words, [*feasible_words(chain, 2)], Privacy(2.0), mechanism)
@@ -112,8 +114,8 @@ def test_a_nearly_broken_promise_is_decided_exactly():
     """A ratio just above e^ε, by less than a float shows."""
     limit = exp_bounds(Fraction(2))[1] + Fraction(1, 10**40)
     laws = {('x',): [limit / (1 + limit), 1 / (1 + limit)], ('y',): [1 / (1 + limit)] * 2}
-    row = module._row(lambda word, outputs: laws[word], [('x',), ('y',)], [('x',), ('y',)],
-                      Privacy(2.0), 'online')
+    law = SimpleNamespace(exact_probabilities=lambda word, outputs: laws[word])
+    row = module._row(law, [('x',), ('y',)], [('x',), ('y',)], Privacy(2.0), 'online')
     assert row.loss == 2.0 and row.ratio == limit and not row.holds
 
 

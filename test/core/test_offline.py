@@ -303,7 +303,7 @@ def test_memory_of_causal_release():
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    peak += mechanism._law._online.targets.nbytes
+    peak += mechanism.online.targets.nbytes
     print(f'{peak / 1e6} MB')
     assert peak < 100e6
 

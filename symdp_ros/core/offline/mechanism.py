@@ -1,24 +1,16 @@
 """The offline mechanisms: a private word for a whole logged word."""
 from collections.abc import Iterable
-from fractions import Fraction
-from math import inf, log
-from random import SystemRandom
+from math import inf
 
 import numpy as np
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
-from symdp_ros.core.exact_draw import draw_below
-from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
-from symdp_ros.core.offline.batch import ExponentialBatch
-from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
-from symdp_ros.core.offline.noisy_maximum import (draw_distance, log_probabilities,
-                                                   rounding_reserve)
-from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline.causal import Causal
+from symdp_ros.core.offline.exponential import Exponential
+from symdp_ros.core.offline.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-
-SELECTIONS = ('exponential', 'permute_and_flip', 'causal')
 
 #: n²·|E| up to which the words at every distance are counted.
 MOST_COUNTING_STEPS = 10**10
@@ -67,25 +59,8 @@ class OfflineMechanism:
                                      f'not {selection!r}')
         self._chain, self._privacy, self._selection = chain, privacy, selection
         self._symbols = frozenset((*chain.states, None))
-        complete = chain.edge_count == len(chain)**2
-        if selection == 'causal' or selection == 'exponential' and complete:
-            online = OnlineMechanism(chain, privacy, random=random,
-                                     policy=policy if selection == 'causal' else 'paper')
-            self._law = _Causal(online, complete)
-        else:
-            if complete:
-                words = AlphabetWords(chain)
-            else:
-                reachable = ReachableChain(chain)
-                words = ChainWords(reachable)
-            per_symbol = privacy.epsilon_per_symbol
-            if selection == 'exponential':
-                self._law = _Exponential(words, reachable, per_symbol, random)
-            else:
-                random = SystemRandom() if random is None else random
-                self._law = _PermuteAndFlip(
-                    words, chain, per_symbol, random,
-                    None if complete else BackwardSampler(reachable, Fraction(0), random))
+        #: How it draws, and how likely its outputs are (`core.law.Law`).
+        self.law = LAWS[selection](chain, privacy, policy, random)
 
     @property
     def chain(self) -> Chain:
@@ -105,7 +80,7 @@ class OfflineMechanism:
     @property
     def online(self) -> OnlineMechanism | None:
         """What causal release draws with, and exponential on a complete chain; else None."""
-        return getattr(self._law, '_online', None)
+        return getattr(self.law, 'online', None)
 
     def ratio(self, length: int) -> float:
         """
@@ -115,7 +90,7 @@ class OfflineMechanism:
         """
         if self.online is not None:
             raise ConfigurationError('an online mechanism has no ratio 1/B')
-        return self._law.ratio(length)
+        return self.law.ratio(length)
 
     def check(self, length: int) -> None:
         """
@@ -123,8 +98,7 @@ class OfflineMechanism:
 
         :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
         """
-        if self._selection == 'permute_and_flip':
-            self._check_counting(length)
+        self._check_counting(length, self.law.counting_steps(length))
 
     def privatize(self, word: Iterable[str | None]) -> list[str]:
         """
@@ -136,7 +110,7 @@ class OfflineMechanism:
         """
         word = self._checked(word)
         self.check(len(word))
-        return self._law.draw(word)
+        return self.law.draw(word)
 
     def privatize_many(self, symbols: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """
@@ -152,7 +126,7 @@ class OfflineMechanism:
 
         symbols, offsets = checked(symbols, offsets, len(self._chain))
         self.check(int(np.diff(offsets).max(initial=0)))
-        return self._law.draw_many(symbols, offsets)
+        return self.law.draw_many(symbols, offsets)
 
     def log_probability(self, word: Iterable[str | None], output: Iterable[str]) -> float:
         """
@@ -167,7 +141,7 @@ class OfflineMechanism:
         self.check(len(word))
         if len(output) != len(word) or not self._chain.is_feasible(output):
             return -inf
-        return min(0.0, self._law.log_probability(word, output))
+        return min(0.0, self.law.log_probability(word, output))
 
     def distance_distribution(self, word: Iterable[str | None]) -> np.ndarray:
         """
@@ -178,9 +152,9 @@ class OfflineMechanism:
         """
         word = self._checked(word)
         self.check(len(word))
-        if not self._law.positions_are_independent:
-            self._check_counting(len(word))
-        return self._law.distance_distribution(word)
+        if not self.law.positions_are_independent:
+            self._check_counting(len(word), len(word)**2 * self._chain.edge_count)
+        return self.law.distance_distribution(word)
 
     def _checked(self, word):
         word = list(word)
@@ -188,8 +162,7 @@ class OfflineMechanism:
             raise UnknownSymbolError
         return word
 
-    def _check_counting(self, length):
-        steps = length**2 * self._chain.edge_count
+    def _check_counting(self, length, steps):
         if steps > MOST_COUNTING_STEPS:
             raise ConfigurationError(
                 f'counting the words of length {length} at every distance, on a chain of '
@@ -197,138 +170,20 @@ class OfflineMechanism:
                 '10¹⁰: shorten the word, or release it with the selection exponential or causal')
 
 
-class _Causal:
-    """The online mechanism over a word."""
-
-    def __init__(self, online, complete):
-        self._online, self.positions_are_independent = online, complete
-        self.draw, self.draw_many = online.privatize, online.privatize_many
-
-    def log_probability(self, word, output):
-        before = [self._online.chain.initial_state, *output]
-        return sum(log(self._online.exact_distribution(symbol, previous)[o])
-                   for symbol, previous, o in zip(word, before, output, strict=False))
-
-    def distance_distribution(self, word):
-        """By forward recursion over (state, distance); over the distance on a complete chain."""
-        if self.positions_are_independent:
-            return self._of_independent_positions(word)
-        from scipy.sparse import csr_array
-
-        online, chain = self._online, self._online.chain
-        offsets, targets = chain.csr()
-        shape = len(chain), len(chain)
-        moves = csr_array((np.ones(len(targets)), targets, offsets), shape=shape).T
-        uniform = 1 / np.diff(offsets)
-        others, gain = online.weights()
-        joint = np.zeros((len(chain), len(word) + 1))
-        joint[chain.state_index[chain.initial_state], 0] = 1
-        for symbol in word:
-            aims = online.target_positions(symbol)
-            aimed = np.flatnonzero(aims >= 0)
-            each = np.where(aims >= 0, others, uniform)
-            moved = moves @ (each[:, None] * joint)
-            moved += csr_array((gain[aimed], (aims[aimed], aimed)), shape=shape) @ joint
-            joint[:, 0], joint[:, 1:] = 0, moved[:, :-1]
-            if symbol is not None:
-                joint[chain.state_index[symbol]] = moved[chain.state_index[symbol]]
-        return joint.sum(axis=0)
-
-    def _of_independent_positions(self, word):
-        initial = self._online.chain.initial_state
-        match = float(self._online.exact_distribution(initial, initial)[initial])
-        distribution = np.zeros(len(word) + 1)
-        distribution[0] = 1
-        for symbol in word:
-            chance = 0 if symbol is None else match
-            distribution[1:] = (1 - chance) * distribution[:-1] + chance * distribution[1:]
-            distribution[0] *= chance
-        return distribution
+def _exponential(chain, privacy, policy, random):
+    if chain.edge_count == len(chain)**2:
+        return Causal(OnlineMechanism(chain, privacy, policy='paper', random=random))
+    return Exponential(chain, privacy, random)
 
 
-class _Exponential:
-    """P[o] ∝ R^{matches} on a chain that is not complete."""
-
-    positions_are_independent = False
-
-    def __init__(self, words, reachable, epsilon_per_symbol, random):
-        self._words, self._random = words, random
-        self._sampler = BackwardSampler(reachable, epsilon_per_symbol,
-                                        SystemRandom() if random is None else random)
-        self._batch = ExponentialBatch(reachable, self._sampler)
-        self.ratio = self._sampler.ratio
-
-    def draw(self, word):
-        label = self._words.label
-        return [label[i] for i in self._sampler.draw(_numbers(self._words, word))]
-
-    def draw_many(self, symbols, offsets):
-        return self._batch.draw(symbols, offsets, self._random)
-
-    def log_probability(self, word, output):
-        matches = len(word) - _distance(word, output)
-        return (matches * log(self.ratio(len(word)))
-                - self._sampler.log_normalizer(_numbers(self._words, word)))
-
-    def distance_distribution(self, word):
-        counts = self._words.counts(_numbers(self._words, word))
-        weights = counts.log - counts.present * log(self.ratio(len(word)))
-        result = np.zeros(len(word) + 1)
-        result[counts.present] = np.exp(weights - weights.max())
-        return result / result.sum()
+def _permute_and_flip(chain, privacy, policy, random):
+    return PermuteAndFlip(chain, privacy, random)
 
 
-class _PermuteAndFlip:
-    """The noisy maximum; uniform: draws feasible words uniformly, without looking at the word."""
-
-    positions_are_independent = False
-
-    def __init__(self, words, chain, epsilon_per_symbol, random, uniform):
-        self._words, self._chain, self._random, self._uniform = words, chain, random, uniform
-        self._epsilon_per_symbol = epsilon_per_symbol
-
-    def ratio(self, length):
-        reserve = rounding_reserve(length, self._words.most_successors, self._epsilon_per_symbol)
-        return match_ratio(self._epsilon_per_symbol, reserve)
-
-    def draw(self, word):
-        ratio = self.ratio(len(word))
-        if ratio == 1:
-            output = self._draw_uniformly(len(word))
-        else:
-            numbers = _numbers(self._words, word)
-            distance = draw_distance(self._words.counts(numbers), ratio, self._random)
-            output = self._words.draw(numbers, distance, self._random)
-        return [self._words.label[i] for i in output]
-
-    def draw_many(self, symbols, offsets):
-        states, index = (*self._chain.states, None), self._chain.state_index  # −1 is the last
-        out = np.empty(len(symbols), np.int32)
-        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-            word = self.draw([states[i] for i in symbols[begin:end].tolist()])
-            out[begin:end] = [index[symbol] for symbol in word]
-        return out
-
-    def _draw_uniformly(self, length):
-        if self._uniform is not None:
-            return self._uniform.draw([0] * length)
-        return [1 + draw_below(self._words.most_successors, self._random) for _ in range(length)]
-
-    def log_probability(self, word, output):
-        counts = self._words.counts(_numbers(self._words, word))
-        return float(log_probabilities(counts, self.ratio(len(word)))[_distance(word, output)])
-
-    def distance_distribution(self, word):
-        counts = self._words.counts(_numbers(self._words, word))
-        result = np.zeros(len(word) + 1)
-        logs = log_probabilities(counts, self.ratio(len(word)))[counts.present]
-        result[counts.present] = np.exp(counts.log + logs)
-        return result / result.sum()
+def _causal(chain, privacy, policy, random):
+    return Causal(OnlineMechanism(chain, privacy, policy=policy, random=random))
 
 
-def _numbers(words, word):
-    return [words.number[symbol] for symbol in word]
-
-
-def _distance(word, output):
-    return sum(a != b for a, b in zip(word, output, strict=True))
+#: selection → what makes its law: a new mechanism is one more module and one more line here.
+LAWS = {'exponential': _exponential, 'permute_and_flip': _permute_and_flip, 'causal': _causal}
+SELECTIONS = tuple(LAWS)

@@ -1,0 +1,113 @@
+"""Causal release: an online mechanism over a whole word, as one law."""
+from fractions import Fraction
+from functools import lru_cache
+from math import log, prod
+
+import numpy as np
+
+from symdp_ros.core.offline.moments import forward
+from symdp_ros.core.online import OnlineMechanism
+
+
+class Causal:
+    """An online mechanism over a whole word (a `core.law.Law`)."""
+
+    def __init__(self, online: OnlineMechanism):
+        self.online = online
+        self.positions_are_independent = online.chain.edge_count == len(online.chain)**2
+        self.draw, self.draw_many = online.privatize, online.privatize_many
+
+    def counting_steps(self, length):
+        return 0
+
+    def exact_probabilities(self, word, outputs):
+        initial = self.online.chain.initial_state
+        chances = {pair: self.online.exact_distribution(*pair) for pair in {
+            (symbol, before) for output in outputs
+            for symbol, before in zip(word, (initial, *output), strict=False)}}
+        return [prod((chances[symbol, before][o] for symbol, before, o in zip(
+            word, (initial, *output), output, strict=False)), start=Fraction(1))
+            for output in outputs]
+
+    def errors(self, columns):
+        chain = self.online.chain
+        if not self.positions_are_independent:
+            return forward(chain, columns, _moves(self.online, columns))
+        errors = np.where(columns == len(chain), 1.0, 1 - self._chance_of_a_match())
+        return errors, (errors * (1 - errors)).sum(axis=0)
+
+    def _chance_of_a_match(self):
+        """Return P[o_t = w_t] on a complete chain, where it is one for all known symbols."""
+        initial = self.online.chain.initial_state
+        return float(self.online.exact_distribution(initial, initial)[initial])
+
+    def log_probability(self, word, output):
+        before = [self.online.chain.initial_state, *output]
+        return sum(log(self.online.exact_distribution(symbol, previous)[o])
+                   for symbol, previous, o in zip(word, before, output, strict=False))
+
+    def distance_distribution(self, word):
+        """By forward recursion over (state, distance); over the distance on a complete chain."""
+        if self.positions_are_independent:
+            return self._of_independent_positions(word)
+        from scipy.sparse import csr_array
+
+        online, chain = self.online, self.online.chain
+        offsets, targets = chain.csr()
+        shape = len(chain), len(chain)
+        moves = csr_array((np.ones(len(targets)), targets, offsets), shape=shape).T
+        uniform = 1 / np.diff(offsets)
+        others, gain = online.weights()
+        joint = np.zeros((len(chain), len(word) + 1))
+        joint[chain.state_index[chain.initial_state], 0] = 1
+        for symbol in word:
+            aims = online.target_positions(symbol)
+            aimed = np.flatnonzero(aims >= 0)
+            each = np.where(aims >= 0, others, uniform)
+            moved = moves @ (each[:, None] * joint)
+            moved += csr_array((gain[aimed], (aims[aimed], aimed)), shape=shape) @ joint
+            joint[:, 0], joint[:, 1:] = 0, moved[:, :-1]
+            if symbol is not None:
+                joint[chain.state_index[symbol]] = moved[chain.state_index[symbol]]
+        return joint.sum(axis=0)
+
+    def _of_independent_positions(self, word):
+        match = self._chance_of_a_match()
+        distribution = np.zeros(len(word) + 1)
+        distribution[0] = 1
+        for symbol in word:
+            chance = 0 if symbol is None else match
+            distribution[1:] = (1 - chance) * distribution[:-1] + chance * distribution[1:]
+            distribution[0] *= chance
+        return distribution
+
+
+def _moves(online, columns):
+    """Yield the moves of an online mechanism, for `core.offline.moments`."""
+    from scipy.sparse import csr_array
+
+    chain = online.chain
+    n, count = len(chain), columns.shape[1]
+    offsets, successors = chain.csr()
+    moves = csr_array((np.ones(len(successors)), successors, offsets), shape=(n, n)).T.tocsr()
+    uniform = (1 / np.diff(offsets))[:, None]
+    others, gain = (weights[:, None] for weights in online.weights())
+    labels = (*chain.states, None)
+    words = np.arange(count)
+
+    @lru_cache(maxsize=max(1, 2**22 // n))
+    def targets(column):
+        return online.target_positions(labels[column])
+
+    for row in columns:
+        aims = np.stack([targets(column) for column in row.tolist()], axis=1)
+        aimed = aims >= 0
+        each = np.where(aimed, others, uniform)
+        more = np.where(aimed, gain, 0.0)
+        places = (np.where(aimed, aims, 0) * count + words).ravel()
+
+        def move(mass, each=each, more=more, places=places):
+            onto = np.bincount(places, (more * mass).ravel(), n * count).reshape(n, count)
+            return moves @ (each * mass) + onto
+
+        yield move

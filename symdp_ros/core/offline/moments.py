@@ -1,0 +1,34 @@
+"""
+The errors of outputs that are a Markov chain, given the word, position by position.
+
+With
+δ_t = [o_t ≠ w_t] − P[o_t ≠ w_t] and D_t = δ_1 + … + δ_t, the three moments E[D_t^j; o_t = s],
+j = 0, 1, 2, of each state s go on with o_t; then E[d] = Σ P[o_t ≠ w_t] and Var[d] = E[D_n²]. (As D
+is centred at each position, nothing cancels in long words.)
+"""
+import numpy as np
+
+
+def forward(chain, columns, moves):
+    """
+    Return P[o_t ≠ w_t], shape (n, words), and Var[d], shape (words,).
+
+    :param columns: words of one length n, as in `core.law.Law.errors`.
+    :param moves: for each position a function that moves a distribution over (states, words) one
+        symbol on.
+    """
+    n, count = len(chain), columns.shape[1]
+    words = np.arange(count)
+    moments = np.zeros((3, n + 1, count))  # the last state stands for unknown symbols
+    moments[0, chain.state_index[chain.initial_state]] = 1
+    errors = np.empty(columns.shape)
+    for t, move in enumerate(moves):
+        for moment in moments:
+            moment[:n] = move(moment[:n])
+        mass, first, second = moments
+        errors[t] = error = np.clip(1 - mass[columns[t], words], 0, 1)
+        change = np.broadcast_to(1 - error, mass.shape).copy()
+        change[columns[t], words] = -error
+        second += change * (2 * first + change * mass)
+        first += change * mass
+    return errors, np.maximum(moments[2].sum(axis=0), 0)

@@ -1,0 +1,80 @@
+"""Permute-and-flip over whole words, as one law."""
+from fractions import Fraction
+from random import SystemRandom
+
+import numpy as np
+
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.exact_draw import draw_below
+from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
+from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
+from symdp_ros.core.offline.noisy_maximum import (draw_distance, log_probabilities,
+                                                  rounding_reserve)
+from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline.words import distance, numbers
+from symdp_ros.core.privacy import Privacy
+
+
+class PermuteAndFlip:
+    """The noisy maximum of −d(w, o) (`core.offline.noisy_maximum`); a `core.law.Law`."""
+
+    positions_are_independent = False
+
+    def __init__(self, chain: Chain, privacy: Privacy, random=None):
+        self._chain = chain
+        self._random = SystemRandom() if random is None else random
+        self._epsilon_per_symbol = privacy.epsilon_per_symbol
+        self._uniform = None  # draws feasible words uniformly, without looking at the word
+        if chain.edge_count == len(chain)**2:
+            self._words = AlphabetWords(chain)
+        else:
+            reachable = ReachableChain(chain)
+            self._words = ChainWords(reachable)
+            self._uniform = BackwardSampler(reachable, Fraction(0), self._random)
+
+    def counting_steps(self, length):
+        return length**2 * self._chain.edge_count
+
+    def ratio(self, length):
+        reserve = rounding_reserve(length, self._words.most_successors, self._epsilon_per_symbol)
+        return match_ratio(self._epsilon_per_symbol, reserve)
+
+    def draw(self, word):
+        ratio = self.ratio(len(word))
+        if ratio == 1:
+            output = self._draw_uniformly(len(word))
+        else:
+            numbered = numbers(self._words, word)
+            chosen = draw_distance(self._words.counts(numbered), ratio, self._random)
+            output = self._words.draw(numbered, chosen, self._random)
+        return [self._words.label[i] for i in output]
+
+    def draw_many(self, symbols, offsets):
+        states, index = (*self._chain.states, None), self._chain.state_index  # −1 is the last
+        out = np.empty(len(symbols), np.int32)
+        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+            word = self.draw([states[i] for i in symbols[begin:end].tolist()])
+            out[begin:end] = [index[symbol] for symbol in word]
+        return out
+
+    def _draw_uniformly(self, length):
+        if self._uniform is not None:
+            return self._uniform.draw([0] * length)
+        return [1 + draw_below(self._words.most_successors, self._random) for _ in range(length)]
+
+    def log_probability(self, word, output):
+        counts = self._words.counts(numbers(self._words, word))
+        return float(log_probabilities(counts, self.ratio(len(word)))[distance(word, output)])
+
+    def distance_distribution(self, word):
+        counts = self._words.counts(numbers(self._words, word))
+        result = np.zeros(len(word) + 1)
+        logs = log_probabilities(counts, self.ratio(len(word)))[counts.present]
+        result[counts.present] = np.exp(counts.log + logs)
+        return result / result.sum()
+
+    def exact_probabilities(self, word, outputs):
+        return None
+
+    def errors(self, columns):
+        return None
