@@ -1,31 +1,34 @@
-"""A simulated robot and its privatizer, on the sample warehouse."""
+"""A simulated robot and its privatizer, on the sample warehouse; ends when one of them does."""
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
-from launch.substitutions import LaunchConfiguration
+from launch.actions import (DeclareLaunchArgument, GroupAction, IncludeLaunchDescription,
+                            RegisterEventHandler, Shutdown)
+from launch.event_handlers import OnProcessExit
+from launch.substitutions import LaunchConfiguration, ThisLaunchFileDir
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+
+ARGUMENTS = {
+    'namespace': ('demo', 'namespace of both nodes and their topics'),
+    'chain_file': ('package://symdp_ros/config/warehouse.chain.yaml',
+                   'chain (.yaml) or a map, such as a Nav2 route graph (.geojson), or '
+                   'package://PACKAGE/PATH'),
+    'initial_state': ('', 'needed where the file names none'),
+    'epsilon': ('2.0', 'ε, at least 0: smaller is more private'),
+    'period': ('1.0', 'seconds between regions of the robot'),
+}
 
 
 def generate_launch_description():
     """Start `patrol` and `privatizer` in one namespace."""
-    chain = {
-        'chain_file': ParameterValue(LaunchConfiguration('chain_file'), value_type=str),
-        'initial_state': ParameterValue(LaunchConfiguration('initial_state'), value_type=str),
-    }
-    epsilon = ParameterValue(LaunchConfiguration('epsilon'), value_type=float)
-    period = ParameterValue(LaunchConfiguration('period'), value_type=float)
-    namespace = LaunchConfiguration('namespace')
+    patrol = {name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+              for name, kind in (('chain_file', str), ('initial_state', str), ('period', float))}
     return LaunchDescription([
-        DeclareLaunchArgument('namespace', default_value='demo'),
-        DeclareLaunchArgument('chain_file',
-                              default_value='package://symdp_ros/config/warehouse.chain.yaml'),
-        DeclareLaunchArgument('initial_state', default_value='',
-                              description='needed where the file names none'),
-        DeclareLaunchArgument('epsilon', default_value='2.0'),
-        DeclareLaunchArgument('period', default_value='1.0',
-                              description='seconds between regions of the robot'),
-        Node(package='symdp_ros', executable='privatizer', namespace=namespace, output='screen',
-             parameters=[{**chain, 'epsilon': epsilon}]),
-        Node(package='symdp_ros', executable='patrol', namespace=namespace, output='screen',
-             parameters=[{**chain, 'period': period, 'wait_for_subscribers': 1}]),
+        *(DeclareLaunchArgument(name, default_value=default, description=text)
+          for name, (default, text) in ARGUMENTS.items()),
+        RegisterEventHandler(OnProcessExit(on_exit=[Shutdown(reason='a node of the demo ended')])),
+        Node(package='symdp_ros', executable='patrol', namespace=LaunchConfiguration('namespace'),
+             output='screen', parameters=[{**patrol, 'wait_for_subscribers': 1}]),
+        GroupAction([IncludeLaunchDescription(
+            [ThisLaunchFileDir(), '/privatizer.launch.py'],
+            launch_arguments={'period': ''}.items())]),  # each message is a symbol
     ])

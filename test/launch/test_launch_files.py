@@ -12,10 +12,11 @@ import pytest
 pytest.importorskip('launch_ros', reason='launch_ros is not installed: no launch files to run')
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix  # noqa: E402
-from harness import free_domain  # noqa: E402
+from harness import PATIENCE, free_domain  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVATIZER = ROOT / 'launch' / 'privatizer.launch.py'
+ARGUMENTS = [*(contents := runpy.run_path(str(PRIVATIZER)))['ARGUMENTS'], *contents['PARAMETERS']]
 RUN = ('import sys; from launch import LaunchService, LaunchDescription\n'
        'from launch.actions import IncludeLaunchDescription\n'
        'from launch.launch_description_sources import PythonLaunchDescriptionSource\n'
@@ -53,6 +54,7 @@ def launched(tmp_path):
     processes = []
 
     def start(file, *arguments):
+        """Start a file of this package, or one that is given as a path."""
         log = tmp_path / f'{len(processes)}.log'
         environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
                        'ROS_DOMAIN_ID': str(free_domain()),
@@ -60,7 +62,8 @@ def launched(tmp_path):
         with log.open('wb') as output:
             process = subprocess.Popen(
                 [sys.executable, '-c', RUN, str(ROOT / 'launch' / file), *arguments],
-                stdout=output, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+                stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=tmp_path,
+                start_new_session=True)
         processes.append(process)
         return process, log
 
@@ -72,7 +75,7 @@ def launched(tmp_path):
 
 
 def wait_for(process, log, text):
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE
     while text not in log.read_text():
         assert process.poll() is None and time.monotonic() < until, log.read_text()
         time.sleep(0.05)
@@ -80,7 +83,7 @@ def wait_for(process, log, text):
 
 def stop(process):
     process.send_signal(signal.SIGINT)
-    return process.wait(30)
+    return process.wait(PATIENCE)
 
 
 def test_privatizer(launched, tmp_path):
@@ -102,13 +105,84 @@ def test_parameters_from_a_file(launched):
     stop(process)
 
 
-def test_a_missing_epsilon_is_said(launched):
+def test_the_status_is_1_where_the_node_dies(launched):
     process, log = launched('privatizer.launch.py', f'chain_file:={ROOT}/config/depot.geojson')
-    process.wait(30)
+    assert process.wait(PATIENCE) == 1
     assert 'epsilon is not set' in log.read_text()
+    assert 'privatizer-1 ended with status 1' in log.read_text()
+
+
+@pytest.mark.parametrize('argument, said', [
+    ('epsilon:=abc', 'epsilon:=abc: epsilon must be a number'),
+    ('adjacency:=2.5', 'adjacency:=2.5: adjacency must be an integer'),
+    ('self_loops:=maybe', 'self_loops:=maybe: self_loops must be true or false'),
+    ('params_file:=nowhere.yaml', 'params_file:=nowhere.yaml: there is no such file'),
+    ('epsilom:=2', 'has no argument epsilom: did you mean epsilon?')])
+def test_an_argument_that_is_wrong_is_named(launched, argument, said):
+    process, log = launched('privatizer.launch.py', f'chain_file:={ROOT}/config/depot.geojson',
+                            'initial_state:=0', argument)
+    assert process.wait(PATIENCE) == 1 and said in log.read_text()
+
+
+def write_parameters(file, **parameters):
+    file.write_text('/**/privatizer:\n  ros__parameters:\n'
+                    f'    chain_file: {ROOT}/config/warehouse.chain.yaml\n'
+                    + ''.join(f'    {name}: {value}\n' for name, value in parameters.items()))
+
+
+def test_two_robots_as_in_the_readme(launched, tmp_path):
+    code = (ROOT / 'README.md').read_text().split('```python\n# two_robots.launch.py\n')[1]
+    file = tmp_path / 'two_robots.launch.py'
+    file.write_text(code.split('```')[0])
+    write_parameters(tmp_path / 'robot_1.yaml', epsilon=0.5, state_file=tmp_path / 'word')
+    write_parameters(tmp_path / 'robot_2.yaml', epsilon=-1)
+    process, log = launched(file)
+    # Robot 2 has none of robot 1's parameters; robot 1 goes on without it; the status tells of it.
+    wait_for(process, log, '[robot_2.privatizer]: epsilon is -1.0')
+    wait_for(process, log, 'privatizer-2 ended with status 1')
+    wait_for(process, log, '[robot_1.privatizer]: active')
+    assert 'ε = 0.5' in log.read_text()
+    assert stop(process) == 1
+
+
+@pytest.mark.parametrize('in_groups', [True, False])
+def test_no_argument_of_one_include_is_left_to_the_next(launched, tmp_path, in_groups):
+    file = tmp_path / 'includes.launch.py'
+    file.write_text(f"""
+from launch import LaunchDescription
+from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
+
+def include(**arguments):
+    action = IncludeLaunchDescription({str(PRIVATIZER)!r}, launch_arguments=arguments.items())
+    return GroupAction([action]) if {in_groups} else action
+
+def tell(context):
+    print('left:', sorted(set(context.launch_configurations) & set({ARGUMENTS!r})))
+
+def generate_launch_description():
+    chain = {str(ROOT / 'config' / 'warehouse.chain.yaml')!r}
+    return LaunchDescription([include(namespace='r1', chain_file=chain, epsilon='-1'),
+                              OpaqueFunction(function=tell), include(namespace='r2')])
+""")
+    process, log = launched(file)
+    assert process.wait(PATIENCE) == 1
+    if in_groups:
+        assert 'left: []' in log.read_text()
+        assert '[r1.privatizer]: epsilon is -1.0' in log.read_text()
+        assert '[r2.privatizer]: chain_file is not set' in log.read_text()
+    else:  # what was passed is still set, what was not is not
+        assert "left: ['chain_file', 'epsilon', 'namespace']" in log.read_text()
+        assert f'while chain_file:={ROOT}/config/warehouse.chain.yaml epsilon:=-1 is set from' \
+            in log.read_text()
 
 
 def test_demo(launched):
     process, log = launched('demo.launch.py', 'period:=0.05')
     wait_for(process, log, 'active')
     assert stop(process) == 0
+
+
+def test_the_demo_ends_with_its_privatizer(launched):
+    process, log = launched('demo.launch.py', 'epsilon:=-1')
+    assert process.wait(PATIENCE) == 1 and 'epsilon is -1.0' in log.read_text()
+    assert 'process has finished cleanly' in log.read_text()  # the patrol

@@ -47,7 +47,7 @@ def test_parameters(module, text, inherited):
 
 def test_the_python_example_runs(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    code = README.split('```python\n')[1].split('```')[0]
+    code = README.split('## In Python\n\n```python\n')[1].split('```')[0]
     exec(compile(code, 'README.md', 'exec'), {})
     assert len(capsys.readouterr().out.splitlines()) == 5
 
