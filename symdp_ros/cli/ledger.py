@@ -1,18 +1,34 @@
-"""`symdp ledger FILE`: show, verify and export what was spent."""
+"""`symdp ledger FILE`: show, verify, export, correct and recover what was spent."""
 import csv
 import json
 import sys
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.printable import printable
 
 
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
-        'ledger', help='show, verify and export what was spent',
+        'ledger', help='show, verify and export what was spent; set budgets; recover',
         description='Shows what each subject and log has spent, after verifying the ledger and '
-                    'the released files. Exit status 1 where something is wrong.')
+                    'the released files. Each charge shows its own ε and k, and what it costs its '
+                    'subject, whose ε are all counted for one number of changed symbols. Exit '
+                    'status 1 where something is wrong.')
     parser.add_argument('file', metavar='FILE')
     parser.add_argument('--export', choices=('csv', 'json'),
                         help='print every charge in this format instead')
+    changes = parser.add_argument_group('changes', 'Each is written into the ledger as an entry.')
+    changes.add_argument('--set-budget', metavar=('SUBJECT', 'EPSILON'), nargs=2, action='append',
+                         default=[], help='give a subject another subject_budget; 0: no limit')
+    changes.add_argument('--spent-at-least', metavar=('SUBJECT', 'EPSILON'), nargs=2,
+                         action='append', default=[],
+                         help='count at least so much as spent, where the ledger knows of less')
+    changes.add_argument('--recover', action='store_true',
+                         help='make a damaged, lost or older ledger usable again: what can be read '
+                              'is kept, and each subject has then spent at least what FILE.mark '
+                              'tells. Stop what uses the ledger first. The file as it was is kept '
+                              'beside it')
     parser.set_defaults(run=run)
 
 
@@ -20,14 +36,26 @@ def run(options) -> int:
     """Print the ledger; return 1 where it or its releases have a problem."""
     from symdp_ros.release.ledger import Ledger
 
+    budgets = [(subject, _amount(text)) for subject, text in options.set_budget]
+    least = {subject: _amount(text) for subject, text in options.spent_at_least}
+    if options.recover:
+        from symdp_ros.release.recovery import recover
+
+        for sentence in recover(options.file, least):
+            print(f'symdp ledger: {sentence}', file=sys.stderr)
     with Ledger(options.file, create=False) as ledger:
-        charges, files = ledger.charges(), ledger.files()
+        for subject, amount in least.items():
+            ledger.set_spent(subject, amount, 'said by the operator')
+        for subject, amount in budgets:
+            ledger.set_budget(subject, amount)
+        entries, files = ledger.entries(), ledger.files()
         problems = ledger.problems()
+        charges = [entry for entry in entries if entry.kind == 'charge']
         if options.export:
-            _export(charges, files, options.export)
+            _export(ledger, charges, files, options.export)
         else:
-            _print(ledger, charges)
-        problems += _file_problems(files)
+            _print(ledger, entries)
+    problems += _file_problems(files)
     for problem in problems:
         print(f'symdp ledger: {problem}', file=sys.stderr)
     if not options.export and not problems:
@@ -35,35 +63,69 @@ def run(options) -> int:
     return 1 if problems else 0
 
 
-def _print(ledger, charges):
+def _amount(text):
+    from symdp_ros.release.units import as_fraction
+
+    try:
+        value = float(text)
+        if 0 <= value < float('inf'):
+            return as_fraction(value)
+    except ValueError:
+        pass
+    raise ConfigurationError(f'{printable(text)} is no ε: give a finite number, at least 0')
+
+
+def _print(ledger, entries):
     from rich.console import Console
     from rich.table import Table
 
-    from symdp_ros.release.ledger import as_text
+    from symdp_ros.release.units import as_text
 
     console = Console(highlight=False, markup=False)
     table = Table(box=None, pad_edge=False, header_style='bold')
     for column, justify in (('#', 'right'), ('made (UTC)', 'left'), ('subject', 'left'),
                             ('log', 'left'), ('symbols', 'right'), ('ε', 'right'), ('k', 'right'),
-                            ('mechanism', 'left')):
+                            ('cost', 'right'), ('mechanism', 'left')):
         table.add_column(column, justify=justify, overflow='fold')
-    for charge in charges:
-        described = json.loads(charge.description)
-        mechanism = described['mechanism'] + (
-            f' {described["policy"]}' if 'policy' in described else '')
-        table.add_row(str(charge.number), charge.made[:19], charge.subject,
-                      charge.log_id or 'live', str(sum(charge.lengths)) if charge.log_id else '',
-                      charge.epsilon, str(described['adjacency']), mechanism)
+    for entry in entries:
+        first = str(entry.number), printable(entry.made[:19]), printable(entry.subject)
+        if entry.kind == 'charge':
+            described = entry.described
+            mechanism = ' '.join(str(described[name]) for name in ('mechanism', 'policy')
+                                 if name in described)
+            table.add_row(*first, 'live' if entry.log_id is None else printable(entry.log_id),
+                          '' if entry.log_id is None else str(entry.length),
+                          as_text(entry.loss.epsilon), str(entry.adjacency),
+                          as_text(ledger.cost(entry)), printable(mechanism))
+        else:
+            table.add_row(*first, '', '', '', '', '', printable(_told(entry), 2000))
     console.print(table)
-    for subject in sorted({charge.subject for charge in charges}):
-        console.print(f'{subject} has spent ε = {as_text(ledger.spent(subject))}')
+    for subject in ledger.subjects():
+        console.print(str(ledger.account(subject)), soft_wrap=True)
 
 
-def _export(charges, files, form):
+def _told(entry):
+    """Return what an entry says that is no charge."""
+    from symdp_ros.release.units import as_text
+
+    described, amount = entry.described, entry.amount
+    if entry.kind == 'budget':
+        return f'budget: {as_text(amount) if amount else "no limit"}'
+    if entry.kind == 'spent':
+        return f'spent besides: {as_text(amount)} ({described.get("reason", "")})'
+    if entry.kind == 'unit':
+        return f'unit: {entry.loss.unit} ({described.get("reason", "")})'
+    return 'recovered: ' + '; '.join(map(str, described.get('said', ())))
+
+
+def _export(ledger, charges, files, form):
+    from symdp_ros.release.accounts import written
+
     rows = [{
         'number': charge.number, 'made': charge.made, 'subject': charge.subject,
-        'log_id': charge.log_id, 'symbols': sum(charge.lengths), 'epsilon': charge.epsilon,
-        'settings': json.loads(charge.description),
+        'log_id': charge.log_id, 'symbols': charge.length, 'epsilon': charge.epsilon,
+        'adjacency': charge.adjacency, 'cost': written(ledger.cost(charge)),
+        'unit': str(ledger.account(charge.subject).unit), 'settings': charge.described,
         'files': [str(file.path) for file in files if file.number == charge.number],
     } for charge in charges]
     if form == 'json':
@@ -71,7 +133,8 @@ def _export(charges, files, form):
         print()
         return
     writer = csv.DictWriter(sys.stdout, ['number', 'made', 'subject', 'log_id', 'symbols',
-                                         'epsilon', 'settings', 'files'])
+                                         'epsilon', 'adjacency', 'cost', 'unit', 'settings',
+                                         'files'])
     writer.writeheader()
     for row in rows:
         writer.writerow({**row, 'settings': json.dumps(row['settings']),
@@ -83,6 +146,6 @@ def _file_problems(files):
 
     for file in files:
         if not file.visible:
-            yield f'the release {file.path} is charged and not yet in its place: release again'
+            yield f'the release {printable(file.path)} is charged and not yet in its place: release again'
         elif file.path.exists() and not holds(file.path, file.digest):
-            yield f'the release {file.path} is not what was released: it was changed since'
+            yield f'the release {printable(file.path)} is not what was released: it was changed since'

@@ -55,7 +55,8 @@ def add_parser(commands) -> None:
     ledger.add_argument('--budget', type=float, default=0.0,
                         help='the total ε that one log may ever spend; default: no limit')
     ledger.add_argument('--subject-budget', type=float, default=0.0,
-                        help='the total ε that the subject may ever spend; default: no limit')
+                        help='the total ε that the subject may ever spend; the ledger stores it, '
+                             'and a call without it uses the stored one; default: no limit')
     reading = parser.add_argument_group('reading and writing')
     reading.add_argument('--topic', default='region', help='of recordings; default: region')
     reading.add_argument('--message-type', metavar='TYPE', help='default: the recorded one')
@@ -125,8 +126,8 @@ def run(options) -> int:
                          subject_budget=options.subject_budget, wait=float('inf'),
                          on_wait=lambda: _say(f'another process is releasing into {directory}: '
                                               'waiting until it is done'))
-        spent = ledger.spent(options.subject) if ledger else None
-    _print(report, options, spent)
+        account = ledger.account(options.subject) if ledger else None
+    _print(report, options, account)
     for problem in report.problems:
         _say(problem)
     return 0 if report.ok else 1
@@ -242,11 +243,9 @@ def _progress(shown=True):
         yield progress, progress.add_task('releasing', total=None)
 
 
-def _print(report, options, spent):
+def _print(report, options, account):
     from rich.console import Console
     from rich.table import Table
-
-    from symdp_ros.release.ledger import as_text
 
     table = Table(box=None, pad_edge=False, header_style='bold')
     for column, justify in (('log', 'left'), ('symbols', 'right'), ('result', 'left'),
@@ -261,6 +260,8 @@ def _print(report, options, spent):
     console.print(table)
     console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = {options.adjacency} for '
                   f'{"the archive" if _is_archive(options) else "each log"}')
-    if spent is not None:
-        limit = f' of {options.subject_budget:g}' if options.subject_budget else ''
-        console.print(f'{options.subject} has spent ε = {as_text(spent)}{limit} in all')
+    if account is not None:
+        console.print(str(account), soft_wrap=True)
+    elif any(outcome.kind == 'released' for outcome in report.outcomes):
+        console.print('no --ledger: nothing was recorded. Whoever sees another release of the same '
+                      'gets the sum of their ε', soft_wrap=True)

@@ -13,7 +13,7 @@ from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.offline import SELECTIONS
 from symdp_ros.logs import FORMATS, UNKNOWN_SYMBOL
 from symdp_ros.release.engine import Releaser
-from symdp_ros.release.ledger import Ledger, as_text
+from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.outbox import check_apart
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode
@@ -138,9 +138,9 @@ class LogRelease(ManagedNode):
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'ε = {privacy.epsilon:g} for each log, k = {privacy.adjacency}, '
             f'mechanism {settings["mechanism"]}')
-        for name in ('budget', 'subject_budget'):
-            if settings[name] == 0:
-                log(f'{name}: 0.0, no limit')
+        if settings['budget'] == 0:
+            log('budget: 0.0, no limit')
+        log(f'ledger: {self._ledger.account(settings["subject"]).budget_text}')
         log('log ids and lengths are public by declaration; how long a release takes may tell of '
             'it: call ~/release on a schedule')
 
@@ -183,16 +183,14 @@ class LogRelease(ManagedNode):
             response.message = 'the node is not configured'
             return response
         try:
-            logs = self._ledger.log_count(subject)
-            spent = as_text(self._ledger.spent(subject))
+            account = self._ledger.account(subject)
         except SymdpError as error:
             response.message = str(error)
             return response
-        limit = self.settings['subject_budget']
         response.success = True
         response.message = (
-            f'{subject} has spent ε = {spent}' + (f' of {limit:g}' if limit else ', no limit')
-            + f'; logs released: {logs}; '
+            f'{account}{", no limit" if account.budget is None else ""}; '
+            f'logs released: {account.logs}; '
             + ('a release is running' if self._running else 'no release is running'))
         return response
 

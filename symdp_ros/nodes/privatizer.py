@@ -165,11 +165,11 @@ class Privatizer(ManagedNode):
         if not settings['subject']:
             raise ConfigurationError('ledger_file needs a subject: name whose regions these are')
         account = Account(resolve_path(settings['ledger_file']), settings['subject'],
-                          settings['subject_budget'])
+                          settings['subject_budget'], settings['sampling'], settings['period'])
         for problem in account.ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
-        if settings['subject_budget'] == 0:
-            self.get_logger().info('subject_budget: 0.0, no limit')
+        self.get_logger().info(
+            f'ledger: {account.ledger.account(settings["subject"]).budget_text}')
         return account
 
     def _open_word(self, mechanism):

@@ -23,9 +23,10 @@ from pathlib import Path
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogFile
 from symdp_ros.release import archive_file
+from symdp_ros.release.accounts import Entry
 from symdp_ros.release.archive_draw import SUFFIX, privatized
 from symdp_ros.release.archive_file import Archive
-from symdp_ros.release.ledger import Charge, Ledger, LedgerFile
+from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import Outbox, check_apart, digest_of, flush, holds
 from symdp_ros.release.report import Outcome, outcome_of
@@ -55,6 +56,7 @@ class ArchiveReleaser:
         self._output = Path(os.path.realpath(output.parent)) / output.name
         if ledger is not None:
             check_apart(ledger.path, self._output)
+            ledger.keep_budget(subject, subject_budget)
         self._settings, self._digest = settings, settings.digest()
         self._ledger, self._subject = ledger, subject
         self._budgets = {'budget': budget, 'subject_budget': subject_budget}
@@ -98,7 +100,8 @@ class ArchiveReleaser:
             if charge is not None:
                 return self._released_before(charge, log, content, archive.rows)
             if self._ledger is not None:
-                self._ledger.check(self._subject, self._settings.privacy.epsilon, log.id,
+                self._ledger.check(self._subject, self._settings.loss, log.id,
+                                   description=json.dumps(self._settings.described()),
                                    **self._budgets)
             with self._outbox.staged(SUFFIX) as path:
                 self._write(archive, path)
@@ -115,7 +118,7 @@ class ArchiveReleaser:
         if stop():
             return None
         charge, new = self._ledger.charge(
-            self._subject, self._settings.privacy.epsilon, log_id=log.id, settings=self._digest,
+            self._subject, self._settings.loss, log_id=log.id, settings=self._digest,
             content=content, lengths=[rows], description=json.dumps(self._settings.described()),
             files=lambda number: [(self._output, path, digest)], **self._budgets)
         if not new:  # another process was faster
@@ -158,7 +161,7 @@ class ArchiveReleaser:
                                archive.schema(), settings.chain.states, tell)
         flush(path.parent)
 
-    def _released_before(self, charge: Charge, log, content, length):
+    def _released_before(self, charge: Entry, log, content, length):
         if charge.content != content:
             return Outcome(log.id, 'failed', length, reason=(
                 'its file was changed or written anew since it was released: give the new archive '

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, contextmanager
 
 from symdp_ros.logs import LogFile, LogState, SkippedLog, list_logs, release_name, write_log
-from symdp_ros.release.ledger import Charge, Ledger, LedgerFile
+from symdp_ros.release.accounts import Entry
+from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
 from symdp_ros.release.outbox import Outbox, check_apart, digest_of, holds
@@ -23,7 +24,8 @@ class Releaser:
     :param ledger: None: nothing is charged, and no release is remembered.
     :param subject: whose logs these are, in the ledger.
     :param budget: the total ε that one log may ever spend; 0.0: no limit.
-    :param subject_budget: the same for the subject.
+    :param subject_budget: the same for the subject; the ledger stores it, and where it is 0.0,
+        the stored one holds.
     :param hand_out_again: write a release that was made before once more where its file is not
         in `release_dir`; else it is left alone.
     :param mechanisms: those of the settings, where they have been made before.
@@ -41,6 +43,7 @@ class Releaser:
         settings.check()
         if ledger is not None:
             check_apart(ledger.path, release_dir)
+            ledger.keep_budget(subject, subject_budget)
         self._settings, self._digest = settings, settings.digest()
         self._ledger, self._subject = ledger, subject
         self._budgets = {'budget': budget, 'subject_budget': subject_budget}
@@ -116,7 +119,8 @@ class Releaser:
             charge = self._ledger.find(self._subject, log.id, self._digest)
             if charge is not None:
                 return self._released_before(log, charge, content, length)
-            self._ledger.check(self._subject, self._settings.privacy.epsilon, log.id,
+            self._ledger.check(self._subject, self._settings.loss, log.id,
+                               description=json.dumps(self._settings.described()),
                                **self._budgets)
         mechanism = self._mechanisms.for_length(max(map(len, words)))
         released = [mechanism.privatize(word) for word in words]
@@ -129,7 +133,7 @@ class Releaser:
             if stop():
                 return None
             charge, new = self._ledger.charge(
-                self._subject, self._settings.privacy.epsilon, log_id=log.id,
+                self._subject, self._settings.loss, log_id=log.id,
                 settings=self._digest, content=content, words=released,
                 description=json.dumps(self._settings.described()),
                 files=lambda number: list(self._placed(log.id, number, staged)),
@@ -139,7 +143,7 @@ class Releaser:
             paths = [self._outbox.publish(file) for file in self._ledger.files(charge.number)]
         return Outcome(log.id, 'released', length, tuple(paths))
 
-    def _released_before(self, log, charge: Charge, content, length):
+    def _released_before(self, log, charge: Entry, content, length):
         if charge.content != content:
             return Outcome(log.id, 'failed', length, reason=(
                 'its content has changed since it was released: give the new log a name of its '

@@ -15,6 +15,7 @@ from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 from symdp_ros.logs import LogFile, read_log, sample
 from symdp_ros.release import archive_file
 from symdp_ros.release.archive_file import Columns
+from symdp_ros.release.units import Loss
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class ReleaseSettings:
     def digest(self) -> str:
         """Return a SHA-256 (hex) of `described`."""
         return _digest(self.described())
+
+    @property
+    def loss(self) -> Loss:
+        """What a release may give away."""
+        return Loss.of(self.privacy, self.sampling, self.period)
 
     def words(self, log: LogFile) -> list[list[str | None]]:
         """
@@ -120,6 +126,11 @@ class ArchiveSettings:
     def digest(self) -> str:
         """Return a SHA-256 (hex) of `described`."""
         return _digest(self.described())
+
+    @property
+    def loss(self) -> Loss:
+        """What a release may give away: a row of the archive is a symbol."""
+        return Loss.of(self.privacy, 'archive')
 
     def check(self) -> None:
         """

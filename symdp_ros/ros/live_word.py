@@ -19,15 +19,24 @@ class Account:
 
     :param path: of the ledger; made where it is absent.
     :param subject: whose regions the words are.
-    :param subject_budget: what the subject may ever spend; 0.0: no limit.
+    :param subject_budget: what the subject may ever spend; 0.0: what the ledger stores.
+    :param sampling, period: what a symbol of a word is.
     :raises LedgerError: the ledger cannot be used.
+    :raises BudgetError: the ledger stores another budget.
     """
 
-    def __init__(self, path: Path, subject: str, subject_budget: float):
+    def __init__(self, path: Path, subject: str, subject_budget: float, sampling: str,
+                 period: float):
         from symdp_ros.release.ledger import Ledger  # only where there is one
 
         self.ledger = Ledger(path)
         self.subject, self.subject_budget = subject, subject_budget
+        self._sampling, self._period = sampling, period
+        try:
+            self.ledger.keep_budget(subject, subject_budget)
+        except BaseException:
+            self.ledger.close()
+            raise
 
     def charge(self, mechanism: 'OnlineMechanism', digest: bytes) -> None:
         """
@@ -35,13 +44,16 @@ class Account:
 
         :raises BudgetError, LedgerError: it is not charged.
         """
+        from symdp_ros.release.units import Loss
+
         privacy = mechanism.privacy
+        period = {'period': self._period} if self._sampling == 'period' else {}
         self.ledger.charge(
-            self.subject, privacy.epsilon, settings=digest.hex(),
+            self.subject, Loss.of(privacy, self._sampling, self._period), settings=digest.hex(),
             subject_budget=self.subject_budget, description=json.dumps({
                 'chain': mechanism.chain.digest(), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'mechanism': 'live',
-                'policy': mechanism.policy}))
+                'policy': mechanism.policy, 'sampling': self._sampling, **period}))
 
     def close(self) -> None:
         """Close the ledger."""

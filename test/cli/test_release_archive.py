@@ -46,7 +46,7 @@ def place(tmp_path):
 def test_release_with_a_ledger(place):
     run = release(place, *LEDGER, '--subject-budget', '1', '--mechanism', 'auto')
     assert run.returncode == 0, run.stdout + run.stderr
-    assert '1 released' in run.stdout and 'r1 has spent ε = 1 of 1 in all' in run.stdout
+    assert '1 released' in run.stdout and 'r1 has spent ε = 1 of 1, for changes' in run.stdout
     [row] = [line.split() for line in run.stdout.splitlines() if 'walks' in line]
     table = pq.read_table(place / 'out' / 'private.parquet')
     assert row == ['walks.parquet', str(len(table)), 'released', 'private.parquet']

@@ -49,7 +49,7 @@ def test_release_with_a_ledger(place):
     run = release(place, *LEDGER, '--subject-budget', '3')
     assert run.returncode == 0, run.stderr
     assert '2 released, 0 already released' in run.stdout
-    assert 'r1 has spent ε = 2 of 3 in all' in run.stdout
+    assert 'r1 has spent ε = 2 of 3, for changes of up to 1 symbol (sampling: message)\n' in run.stdout
     paths = sorted((place / 'out').glob('[!.]*'))
     words = [[symbol for _, symbol in read_log(path)] for path in paths]
     assert [len(word) for word in words] == [24, 9]
@@ -80,7 +80,8 @@ def test_a_log_still_being_recorded_is_skipped(place):
 
 def test_release_without_a_ledger(place):
     for mechanism in ('exponential', 'permute_and_flip', 'causal'):
-        assert release(place, '--mechanism', mechanism, '--keep-names').returncode == 0
+        run = release(place, '--mechanism', mechanism, '--keep-names')
+        assert run.returncode == 0 and 'no --ledger: nothing was recorded' in run.stdout
     names = sorted(path.name for path in (place / 'out').glob('[!.]*'))
     assert len(names) == 6 and 'monday.private.csv' in names
 
@@ -129,11 +130,11 @@ def test_ledger_shows_verifies_and_exports(place):
     release(place, *LEDGER)
     run = symdp('ledger', 'robots.ledger', cwd=place)
     assert run.returncode == 0 and run.stderr == ''
-    assert 'r1 has spent ε = 2\n' in run.stdout
+    assert 'r1 has spent ε = 2, for changes of up to 1 symbol (sampling: message)\n' in run.stdout
     assert 'verified; charges: 2, released files: 2' in run.stdout
     exported = json.loads(symdp('ledger', 'robots.ledger', '--export', 'json', cwd=place).stdout)
     assert [(row['subject'], row['log_id'], row['epsilon'], row['symbols'])
-            for row in exported] == [('r1', 'monday.csv', '1.0', 24), ('r1', 'tuesday', '1.0', 9)]
+            for row in exported] == [('r1', 'monday.csv', '1', 24), ('r1', 'tuesday', '1', 9)]
     rows = list(csv.DictReader(io.StringIO(
         symdp('ledger', 'robots.ledger', '--export', 'csv', cwd=place).stdout)))
     assert [row['log_id'] for row in rows] == ['monday.csv', 'tuesday']

@@ -4,11 +4,12 @@ import random
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from symdp_ros import Chain, ConfigurationError, Privacy
+from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.release.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -341,7 +342,7 @@ def test_again_costs_nothing_and_hands_out_the_same(walks):
     assert walks.spent() == 1 and walks.visible() == []
     with Ledger(walks.ledger) as ledger:
         [charge] = ledger.charges()
-        assert charge.words == () and charge.lengths == (16,)
+        assert charge.words == () and charge.length == 16
 
 
 def test_a_changed_archive_is_refused(walks):
@@ -373,10 +374,14 @@ def test_other_settings_are_other_releases(walks):
 
 def test_budgets(walks):
     walks.archive(WALKS)
-    for more in ({'budget': 0.5}, {'subject_budget': 0.9}):
+    for more in ({'budget': 0.5}, {'subject_budget': 0.9}, {}):  # the ledger remembers the second
         outcome = walks.release(**more)
         assert outcome.kind == 'refused' and 'this costs 1 more' in outcome.reason
     assert walks.spent() == 0 and walks.visible() == []
+    with pytest.raises(BudgetError, match='is 0.9 in the ledger'):
+        walks.release(subject_budget=1.0)
+    with Ledger(walks.ledger) as ledger:
+        ledger.set_budget('r1', Fraction(1))
     assert walks.release(budget=1.0, subject_budget=1.0).kind == 'released'
 
 

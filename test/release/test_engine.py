@@ -6,11 +6,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from symdp_ros import Chain, ConfigurationError, Privacy
+from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.logs import LogFile, read_log
 from symdp_ros.release import outbox
 from symdp_ros.release.engine import Releaser
@@ -109,12 +110,15 @@ def test_other_settings_are_other_releases(place):
     place.log()
     variants = [settings(), settings(privacy=Privacy(0.5)), settings(privacy=Privacy(1.0, 2)),
                 settings(mechanism='causal'), settings(mechanism='causal', policy='paper'),
-                settings(sampling='change'), settings(sampling='period', period=2.0),
                 settings(chain=Chain({s: list('abc') for s in 'abc'}, 'a'))]
-    assert len({variant.digest() for variant in variants}) == len(variants)
+    other_symbols = [settings(sampling='change'), settings(sampling='period', period=2.0)]
+    assert len({variant.digest() for variant in variants + other_symbols}) == 8
     for variant in variants:
         assert place.release(variant).ok
-    assert place.spent() == 7.5 and len(place.visible()) == len(variants)
+    assert place.spent() == 5 and len(place.visible()) == len(variants)
+    for variant in other_symbols:  # a symbol of another sampling is another unit
+        [outcome] = place.release(variant).outcomes
+        assert outcome.kind == 'refused' and 'cannot be added' in outcome.reason
     # How it looks is not part of what it is.
     assert place.release(settings(format='jsonl', keep_names=True)).outcomes[0].kind == \
         'already released'
@@ -138,8 +142,14 @@ def test_budgets(place):
     report = place.release(subject_budget=2.0)
     assert [outcome.kind for outcome in report.outcomes] == ['released', 'released', 'refused']
     assert 'subject_budget' in report.outcomes[2].reason and not report.ok
+    assert not place.release().ok  # the ledger remembers it
+    with pytest.raises(BudgetError, match='leave it out, or change it with symdp ledger'):
+        place.release(subject_budget=3.0)
+    with Ledger(place.ledger) as ledger:
+        ledger.set_budget('r1', Fraction(3))
     report = place.release(settings(privacy=Privacy(0.5)), budget=1.2)
     assert [outcome.kind for outcome in report.outcomes] == ['refused', 'refused', 'released']
+    assert '(released before under other settings: epsilon 1 → 0.5)' in report.outcomes[0].reason
     assert place.spent() == 2.5
     place.check()
 
@@ -295,22 +305,22 @@ def test_a_stop_that_comes_while_a_log_is_prepared_spends_nothing(place):
 def test_numbers_do_not_tell_of_other_subjects(place):
     with Ledger(place.ledger) as ledger:
         for _ in range(5):
-            ledger.charge('r2', 1.0, settings='live', description='{}')
+            ledger.charge('r2', settings().loss, settings='live', description='{}')
     place.log()
     place.release()
     assert place.visible() == ['000001.private.csv']
 
 
-def test_one_damaged_row_spares_the_other_logs(place):
+def test_a_damaged_ledger_is_not_charged(place):
     place.log('a.csv')
     place.release()
     with sqlite3.connect(place.ledger) as db:
-        db.execute("UPDATE charges SET words = x'00'")
+        db.execute("UPDATE charges SET packed = x'00'")
     db.close()
     place.log('b.csv')
     report = place.release()
-    assert [outcome.kind for outcome in report.outcomes] == ['failed', 'released']
-    assert 'is damaged' in report.outcomes[0].reason
+    assert [outcome.kind for outcome in report.outcomes] == ['already released', 'failed']
+    assert '--recover' in report.outcomes[1].reason and len(place.visible()) == 1
 
 
 def test_directories_that_will_not_do(place, tmp_path):

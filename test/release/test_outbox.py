@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.outbox import Outbox, digest_of, holds
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.units import Loss
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = '.symdp_ros.lock'
@@ -41,7 +43,8 @@ def charge(box, ledger, log_id, name, content='abc'):
     """Stage and charge a release as a process does that is killed before it moves it."""
     with box.staged('.private.csv') as path:
         path.write_text(content)
-        ledger.charge('r1', 1.0, log_id=log_id, settings='s', description='{}', words=[['a']],
+        ledger.charge('r1', Loss(Fraction(1), 1, 'message'), log_id=log_id, settings='s',
+                      description='{}', words=[['a']],
                       files=lambda number: [(box.directory / name, path, digest_of(path))])
 
 

@@ -1,0 +1,208 @@
+"""
+What each subject has spent: the sums that a ledger's entries come to, read one after another.
+
+An entry is one row of the ledger. Most are charges; the others say how the account of a subject is
+kept: its budget, its unit, or that more was spent than the charges tell.
+"""
+import json
+import re
+import zlib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+
+from symdp_ros.core.errors import BudgetError, LedgerError
+from symdp_ros.core.printable import printable
+from symdp_ros.release.units import Loss, Unit, as_decimal, as_text
+
+KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
+_AMOUNT = re.compile(r'\d{1,2000}(\.\d{1,2000}|/0*[1-9]\d{0,2000})?')
+
+
+@dataclass(frozen=True)
+class Entry:
+    """
+    One row of the ledger, as it is written there.
+
+    :param kind: 'charge'; or 'budget' (`epsilon` is the new subject_budget, 0: none), 'unit' (of
+        the subject from now on, and for what it has spent), 'spent' (`epsilon` was spent besides
+        the charges, in the subject's unit), 'recovery' (`description` says of what).
+    :param log_id: None: a word that a live node began.
+    :param settings: a digest of all that the distribution depends on.
+    :param description: the settings as people read them, JSON.
+    :param epsilon, period, seconds: as decimals, or as p/q where there is none.
+    :param adjacency: k; 0 in entries that have none.
+    :param made: UTC.
+    :param lengths: JSON: of each word, or of all of an archive.
+    :param content: HMAC of the words that were released, or of the archive.
+    :param packed: zlib, JSON: the released words (of an archive, none).
+    :param files: how many files the release has.
+    """
+
+    number: int
+    kind: str
+    subject: str
+    log_id: str | None
+    settings: str
+    description: str
+    epsilon: str
+    adjacency: int
+    sampling: str
+    period: str | None
+    seconds: str | None
+    made: str
+    lengths: str
+    content: bytes
+    packed: bytes
+    files: int
+
+    @property
+    def words(self) -> tuple[tuple[str, ...], ...]:
+        """The released words; raises LedgerError where they are damaged."""
+        try:
+            return tuple(map(tuple, json.loads(zlib.decompress(self.packed))))
+        except (zlib.error, ValueError, TypeError):
+            pass
+        raise LedgerError(f'charge {self.number} of the ledger is damaged')
+
+    @property
+    def length(self) -> int:
+        """How many symbols were released; 0 for a word that a live node began."""
+        try:
+            return sum(json.loads(self.lengths))
+        except (ValueError, TypeError):
+            return 0
+
+    @property
+    def described(self) -> dict:
+        """The settings as people read them; empty where they are damaged."""
+        try:
+            described = json.loads(self.description)
+        except ValueError:
+            described = {}
+        return described if isinstance(described, dict) else {}
+
+    @property
+    def amount(self) -> Fraction:
+        """`epsilon` as a number."""
+        return amount(self.epsilon)
+
+    @property
+    def loss(self) -> Loss:
+        """What the release may give away."""
+        return Loss(self.amount, self.adjacency, self.sampling, _amount_or_none(self.period),
+                    _amount_or_none(self.seconds))
+
+    def is_sound(self) -> bool:
+        """Return whether every column holds what it should, as far as one row can tell."""
+        texts = (self.subject, self.settings, self.description, self.sampling, self.made,
+                 self.lengths)
+        try:
+            return (all(isinstance(text, str) for text in texts) and self.kind in KINDS
+                    and (self.log_id is None or isinstance(self.log_id, str))
+                    and type(self.number) is type(self.adjacency) is type(self.files) is int
+                    and 0 <= self.files
+                    and (1 <= self.adjacency or self.kind not in ('charge', 'unit')
+                         or self.kind == 'unit' and self.seconds is not None)
+                    and isinstance(self.content, bytes) and isinstance(self.packed, bytes)
+                    and amount(self.epsilon) >= 0
+                    and (self.period is None or amount(self.period) > 0)
+                    and (self.seconds is None or amount(self.seconds) > 0
+                         and (self.period is not None or self.kind != 'charge')))
+        except LedgerError:
+            return False
+
+
+@dataclass
+class Account:
+    """What one subject, and each of its logs, has spent."""
+
+    subject: str
+    unit: Unit | None = None
+    budget: Fraction | None = None
+    raised: Fraction = Fraction(0)  # what was spent besides the charges
+    _sums: dict = field(default_factory=dict)  # period → sum of ε/k'
+    _logs: dict = field(default_factory=dict)  # log id → the same
+
+    def add(self, entry: Entry) -> None:
+        """Count one more entry of this subject."""
+        if entry.kind == 'budget':
+            self.budget = entry.amount or None
+        elif entry.kind == 'spent':
+            self.raised += entry.amount
+        elif entry.kind == 'unit':
+            self.unit = Unit(entry.adjacency or None, entry.sampling,
+                             _amount_or_none(entry.period), _amount_or_none(entry.seconds))
+        elif entry.kind == 'charge':
+            loss = entry.loss
+            if self.unit is None:
+                self.unit = loss.unit
+            elif self.unit.seconds is None and self.unit.sampling == '' and loss.seconds is None:
+                self.unit = Unit(self.unit.symbols, loss.sampling, loss.period)
+            per_symbol, every = loss.per_symbol, [self._sums]
+            if entry.log_id is not None:
+                every.append(self._logs.setdefault(entry.log_id, {}))
+            for sums in every:
+                sums[loss.period] = sums[loss.period] + per_symbol if loss.period in sums \
+                    else per_symbol
+
+    def spent(self, log_id: str | None = None) -> Fraction:
+        """
+        Return what the subject, or one of its logs, has spent, in the unit of the subject.
+
+        What was spent besides the charges may all have been of one log, and counts for each.
+        """
+        sums = self._sums if log_id is None else self._logs.get(log_id, {})
+        return self.raised + sum((total * self.unit.factor(period)
+                                  for period, total in sums.items()), Fraction(0))
+
+    @property
+    def logs(self) -> int:
+        """How many logs of the subject were released."""
+        return len(self._logs)
+
+    def cost(self, loss: Loss) -> Fraction:
+        """
+        Return what a release would cost.
+
+        :raises BudgetError: it is counted in another unit than the subject.
+        """
+        unit = loss.unit if self.unit is None else self.unit
+        if not unit.accepts(loss):
+            raise BudgetError(
+                f'the ledger counts what {self.subject!r} spends for {unit}, and this release '
+                f'would be counted for {loss.unit}: the two cannot be added. Release as before, '
+                'or under another subject, whose ε add up to those of this one')
+        return unit.cost(loss)
+
+    @property
+    def budget_text(self) -> str:
+        """The budget, as nodes log it."""
+        return 'subject_budget: ' + ('none stored, no limit' if self.budget is None else
+                                     as_text(self.budget))
+
+    def __str__(self):
+        return (f'{printable(self.subject)} has spent ε = {as_text(self.spent())}'
+                + (f' of {as_text(self.budget)}' if self.budget is not None else '')
+                + (f', for {self.unit}' if self.unit is not None else ''))
+
+
+@lru_cache(maxsize=1000)
+def amount(text) -> Fraction:
+    """
+    Return an amount that is written in a ledger.
+
+    :raises LedgerError: it is none.
+    """
+    if not isinstance(text, str) or not _AMOUNT.fullmatch(text):
+        raise LedgerError('an amount in the ledger is damaged')
+    return Fraction(text)
+
+
+def written(number: Fraction) -> str:
+    """Return an amount as a ledger holds it."""
+    return as_decimal(number) or str(number)
+
+
+def _amount_or_none(text):
+    return None if text is None else amount(text)

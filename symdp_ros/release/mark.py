@@ -1,0 +1,108 @@
+"""
+The mark beside a ledger: what its last entry was, and what every subject had spent by then.
+
+By it a ledger that was put back to an older state shows, and what such a ledger has forgotten can
+still be counted. Two lines: JSON, and its SHA-256; in ledgers of version 1 one line with id,
+number and seal.
+"""
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from symdp_ros.core.errors import LedgerError
+from symdp_ros.core.printable import printable
+from symdp_ros.release.accounts import Account, amount, written
+from symdp_ros.release.units import Unit
+
+_VERSION_1 = re.compile(r'([0-9a-f]{32}) (\d{1,18}) ([0-9a-f]{64})\n')
+
+
+@dataclass(frozen=True)
+class Mark:
+    """
+    The id of a ledger, number and seal (hex) of its last entry, and its accounts.
+
+    `subjects` maps each subject to its spent ε, budget, symbols, sampling, period and seconds;
+    it is None in a mark of version 1, which tells of no subjects.
+    """
+
+    ledger: str
+    number: int
+    seal: str
+    subjects: dict | None = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ledger: str, number: int, seal: bytes, accounts: dict[str, Account]) -> 'Mark':
+        """Return the mark of a ledger."""
+        return cls(ledger, number, seal.hex(), {
+            subject: _written(account) for subject, account in accounts.items()})
+
+    @classmethod
+    def read(cls, path: Path) -> 'Mark | None':
+        """
+        Return the mark that is there, or None where there is none.
+
+        :raises LedgerError: it is damaged, or cannot be read.
+        """
+        try:
+            text = path.read_bytes().decode()
+            found = _VERSION_1.fullmatch(text)
+            if found:
+                return cls(found[1], int(found[2]), found[3], None)
+            line, digest, rest = text.split('\n')
+            if rest == '' and digest == sha256(line.encode()).hexdigest():
+                return cls(**json.loads(line))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError):
+            pass
+        raise LedgerError(f'{printable(path.name)} is damaged, and no longer tells whether charges are '
+                          'missing from the ledger')
+
+    def write(self, path: Path) -> None:
+        """
+        Put the mark in its place; a crash leaves the former one there, or this one.
+
+        :raises OSError: it cannot be written.
+        """
+        line = json.dumps(vars(self), sort_keys=True)
+        temporary = path.with_name(f'.{path.name}.new')
+        try:
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW,
+                              0o600), 'w') as file:
+                file.write(f'{line}\n{sha256(line.encode()).hexdigest()}\n')
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+
+    def accounts(self) -> dict[str, Account]:
+        """Return what each subject had spent; in each account all is spent besides charges."""
+        return {subject: Account(subject, _unit(told), _amount(told['budget']),
+                                 amount(told['spent']))
+                for subject, told in (self.subjects or {}).items()}
+
+
+def _written(account):
+    unit = account.unit or Unit()
+    return {'spent': written(account.spent()), 'symbols': unit.symbols, 'sampling': unit.sampling,
+            **{name: None if value is None else written(value) for name, value in (
+                ('budget', account.budget), ('period', unit.period), ('seconds', unit.seconds))}}
+
+
+def _unit(told):
+    if told['symbols'] is None and told['seconds'] is None:
+        return None
+    return Unit(told['symbols'], told['sampling'], _amount(told['period']),
+                _amount(told['seconds']))
+
+
+def _amount(text):
+    return None if text is None else amount(text)

@@ -1,0 +1,141 @@
+"""
+What the ε of one subject are counted in, so that they may be added.
+
+ε says nothing without the changes that it is for: ε = 1 at k = 20 and ε = 1 at k = 1 are not two
+of the same. Changing j symbols never costs more than j·ε/k, so every release can be counted in
+one unit, which its subject keeps:
+
+* k symbols at one sampling, in all words together: a release at (ε, k') costs ε·k/k'.
+* D seconds: a release of one symbol every T seconds costs (ε/k')·(⌊D/T⌋ + 1), since D seconds
+  touch that many symbols.
+
+A symbol of one sampling is not one of another, nor a time: they are not mixed. All is exact, in
+fractions; a float is read as its shortest decimal.
+"""
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from symdp_ros.core.privacy import Privacy
+
+_EXACT = Context(prec=2000)  # any sum of any doubles, written out
+_ROUGH = Context(prec=6)
+_LONGEST = 24  # characters of a fraction that people would read
+
+
+@dataclass(frozen=True)
+class Loss:
+    """
+    What one release may give away: e^ε for any `adjacency` changed symbols.
+
+    :param epsilon: ε ≥ 0, exact.
+    :param adjacency: k' ≥ 1.
+    :param sampling: what a symbol is: 'message', 'change', 'period' or 'archive' (a row); ''
+        where that is not known, in old ledgers alone.
+    :param period: of 'period', the seconds between two symbols; else None.
+    :param seconds: D, where the release was made to protect D seconds (with 'period' alone);
+        None: its `adjacency` symbols.
+    """
+
+    epsilon: Fraction
+    adjacency: int
+    sampling: str
+    period: Fraction | None = None
+    seconds: Fraction | None = None
+
+    @classmethod
+    def of(cls, privacy: Privacy, sampling: str, period: float | None = None,
+           seconds: float | None = None) -> 'Loss':
+        """Return what a mechanism gives away; `period` counts only with the sampling 'period'."""
+        return cls(as_fraction(privacy.epsilon), privacy.adjacency, sampling,
+                   as_fraction(period) if sampling == 'period' else None,
+                   None if seconds is None else as_fraction(seconds))
+
+    @property
+    def per_symbol(self) -> Fraction:
+        """ε/k'."""
+        return self.epsilon / self.adjacency
+
+    @property
+    def unit(self) -> 'Unit':
+        """The unit of a subject that begins with this release."""
+        if self.seconds is not None:
+            return Unit(seconds=self.seconds)
+        return Unit(self.adjacency, self.sampling, self.period)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """
+    The changes that the ε of a subject are for: k `symbols` of one sampling, or D `seconds`.
+
+    :param symbols: k ≥ 1; None where `seconds` are counted.
+    :param sampling, period: as of `Loss`.
+    :param seconds: D; None where symbols are counted.
+    """
+
+    symbols: int | None = None
+    sampling: str = ''
+    period: Fraction | None = None
+    seconds: Fraction | None = None
+
+    def accepts(self, loss: Loss) -> bool:
+        """Return whether a release can be counted in this unit."""
+        if self.seconds is not None or loss.seconds is not None:
+            return self.seconds is not None and loss.seconds is not None
+        return '' in (self.sampling, loss.sampling) or (
+            self.sampling, self.period) == (loss.sampling, loss.period)
+
+    def cost(self, loss: Loss) -> Fraction:
+        """Return what a release that it `accepts` costs in this unit."""
+        return loss.per_symbol * self.factor(loss.period)
+
+    def factor(self, period: Fraction | None) -> int:
+        """Return how many symbols of a release the unit touches."""
+        if self.seconds is None or period is None:
+            return self.symbols or 1
+        return symbols_during(self.seconds, period)
+
+    def __str__(self):
+        if self.seconds is not None:
+            return f'changes during {as_text(self.seconds)} s'
+        sampling = sampling_text(self.sampling, self.period)
+        return (f'changes of up to {self.symbols} symbol{"" if self.symbols == 1 else "s"}'
+                + (f' (sampling: {sampling})' if sampling else ''))
+
+
+def symbols_during(seconds: Fraction, period: Fraction) -> int:
+    """Return how many symbols, one every `period` seconds, a change of some seconds may touch."""
+    return seconds // period + 1
+
+
+def sampling_text(sampling: str, period: Fraction | None) -> str:
+    """Return a sampling as people read it."""
+    return sampling if period is None else f'{sampling} {as_text(period)} s'
+
+
+def as_fraction(number: float) -> Fraction:
+    """Return a number, read as its shortest decimal, exactly."""
+    return Fraction(repr(float(number)))
+
+
+def as_decimal(amount: Fraction) -> str | None:
+    """Return an amount as an exact decimal; None where it has none."""
+    rest = amount.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return None
+    quotient = _EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+    return f'{quotient.normalize(_EXACT):f}'
+
+
+def as_text(amount: Fraction) -> str:
+    """Return an amount as people read it: exact, or 'about …' where that would be long."""
+    exact = as_decimal(amount)
+    if exact is not None:
+        return exact
+    about = _ROUGH.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+    about = f'about {about.normalize()}'
+    return f'{amount} ({about})' if len(str(amount)) <= _LONGEST else about
