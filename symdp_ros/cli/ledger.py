@@ -145,7 +145,8 @@ def _file_problems(files):
     from symdp_ros.release.outbox import holds
 
     for file in files:
+        path = printable(file.path)
         if not file.visible:
-            yield f'the release {printable(file.path)} is charged and not yet in its place: release again'
+            yield f'the release {path} is charged and not yet in its place: release again'
         elif file.path.exists() and not holds(file.path, file.digest):
-            yield f'the release {printable(file.path)} is not what was released: it was changed since'
+            yield f'the release {path} is not what was released: it was changed since'

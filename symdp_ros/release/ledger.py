@@ -444,8 +444,8 @@ class Ledger:
 
     def _change_file(self, file_path, **changes):
         with self._errors(), self._transaction():
-            row = self._db.execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files WHERE path = ?',
-                                   (str(file_path),)).fetchone()
+            row = self._db.execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files '
+                                   'WHERE path = ?', (str(file_path),)).fetchone()
             if row is None:
                 return
             *row, seal = row
@@ -479,9 +479,9 @@ class Ledger:
             mark, problem = None, str(error)
         self._catch_up()  # after the mark was read: it is never ahead of what is written
         if mark is not None and not self._agrees(mark):
-            problem = (f'the ledger looks rolled back or replaced: {printable(self._mark.name)} tells of a '
-                       'charge that it does not hold, and what that one released is still known '
-                       'to others')
+            problem = (f'the ledger looks rolled back or replaced: {printable(self._mark.name)} '
+                       'tells of a charge that it does not hold, and what that one released is '
+                       'still known to others')
         return self._found + ([problem] if problem else [])
 
     def _refuse_if_damaged(self):
@@ -511,8 +511,9 @@ class Ledger:
         except LedgerError:
             lost = True
         if lost:
-            raise LedgerError(f'ledger {self._name} is {"empty" if self.path.exists() else "gone"}, '
-                              f'and {printable(self._mark.name)} tells that it held charges. '
+            state = 'empty' if self.path.exists() else 'gone'
+            raise LedgerError(f'ledger {self._name} is {state}, and '
+                              f'{printable(self._mark.name)} tells that it held charges. '
                               f'{self._how_to_recover}')
 
     def _no_ledger(self):

@@ -42,8 +42,8 @@ def problems(db: sqlite3.Connection, identity: str, key: bytes, mark: Path) -> l
         told = Mark.read(mark)
         if told is not None and (told.ledger != identity or told.number not in seals
                                  or seals[told.number].hex() != told.seal):
-            found.append(f'the ledger looks rolled back or replaced: {printable(mark.name)} tells of a '
-                         'charge that it does not hold')
+            found.append('the ledger looks rolled back or replaced: '
+                         f'{printable(mark.name)} tells of a charge that it does not hold')
     except LedgerError as error:
         found.append(str(error))
     return found

@@ -60,8 +60,8 @@ class Mark:
             return None
         except (OSError, ValueError, TypeError):
             pass
-        raise LedgerError(f'{printable(path.name)} is damaged, and no longer tells whether charges are '
-                          'missing from the ledger')
+        raise LedgerError(f'{printable(path.name)} is damaged, and no longer tells whether '
+                          'charges are missing from the ledger')
 
     def write(self, path: Path) -> None:
         """

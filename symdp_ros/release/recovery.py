@@ -75,8 +75,9 @@ def recover(path, least: dict[str, Fraction]) -> list[str]:
             tells = mark is not None and mark.subjects is not None
             if not least and not tells and (found.problems or mark is not None):
                 raise LedgerError(
-                    f'ledger {printable(path)}: {problems[0]}, and no mark tells what was spent. Say for '
-                    'each subject what it may have spent in all: --spent-at-least SUBJECT EPSILON')
+                    f'ledger {printable(path)}: {problems[0]}, and no mark tells what was spent. '
+                    'Say for each subject what it may have spent in all: --spent-at-least SUBJECT '
+                    'EPSILON')
             said = [f'found: {problem}' for problem in problems]
             with _made_anew(place / 'new', found, mark) as ledger:
                 kept = _keep(place, 'old', path)
@@ -90,7 +91,8 @@ def recover(path, least: dict[str, Fraction]) -> list[str]:
             _overwrite(file, place / 'new')
             os.replace(place / 'new.mark', mark_path)
     except OSError as error:
-        raise LedgerError(f'ledger {printable(path)} cannot be recovered: {error.strerror}') from None
+        raise LedgerError(f'ledger {printable(path)} cannot be recovered: '
+                          f'{error.strerror}') from None
     return said
 
 
@@ -105,7 +107,8 @@ def _alone(path):
             first, count = _SQLITE_LOCKS
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, count, first)
         except OSError:
-            raise LedgerError(f'another program has the ledger {printable(path)} open: stop it first') from None
+            raise LedgerError(f'another program has the ledger {printable(path)} open: stop it '
+                              'first') from None
         yield file
     finally:
         os.close(file)
@@ -222,8 +225,9 @@ def _read_mark(place, path, found):
             agrees = not ledger.problems()
     except LedgerError:
         agrees = False
-    return mark, None if agrees else (f'{printable(path.name)} tells of a charge that the ledger does not '
-                                      'hold: it looks rolled back or replaced')
+    return mark, None if agrees else (
+        f'{printable(path.name)} tells of a charge that the ledger does not hold: it looks rolled '
+        'back or replaced')
 
 
 def _made_anew(path, found, mark):
@@ -238,23 +242,22 @@ def _count(ledger, mark, least):
     """Count as spent what the mark and the operator tell; return sentences."""
     said = []
     for subject, told in (mark.accounts() if mark is not None else {}).items():
-        account = ledger.account(subject)
-        unit = told.unit
+        account, unit, name = ledger.account(subject), told.unit, printable(subject)
         if unit not in (None, account.unit) and (unit.sampling or unit.seconds is not None):
             ledger.set_unit(subject, unit, 'recovered from the mark')
         budgets = [budget for budget in (account.budget, told.budget) if budget is not None]
         if budgets and account.budget != min(budgets):
             ledger.set_budget(subject, min(budgets))
-            said.append(f'{printable(subject)}: the mark tells of a budget of {as_text(min(budgets))}: kept')
+            said.append(f'{name}: the budget is {as_text(min(budgets))}, as the mark tells')
         more = ledger.set_spent(subject, told.spent(), 'recovered from the mark')
         if more:
-            said.append(f'{printable(subject)}: the mark tells that {as_text(told.spent())} was spent, '
-                        f'{as_text(more)} more than the charges: counted')
+            said.append(f'{name}: the mark tells that {as_text(told.spent())} was spent; '
+                        f'{as_text(more)} more is counted')
     for subject, amount in least.items():
         more = ledger.set_spent(subject, amount, 'said by the operator')
         if more:
-            said.append(f'{printable(subject)}: at least {as_text(amount)} was spent, as the operator says, '
-                        f'{as_text(more)} more than was known: counted')
+            said.append(f'{printable(subject)}: the operator says that {as_text(amount)} was '
+                        f'spent; {as_text(more)} more is counted')
     return said
 
 

@@ -239,8 +239,8 @@ made = 0
 with Ledger(sys.argv[1]) as ledger:
     for i in range(40):
         try:
-            ledger.charge('r1', Loss.of(Privacy(0.1), 'message'), log_id=f'log-{sys.argv[2]}-{i}', settings='s',
-                          description='{}', subject_budget=4.0)
+            ledger.charge('r1', Loss.of(Privacy(0.1), 'message'), settings='s',
+                          log_id=f'log-{sys.argv[2]}-{i}', description='{}', subject_budget=4.0)
             made += 1
         except BudgetError:
             pass
@@ -279,7 +279,8 @@ def test_it_survives_kill_9_at_any_moment(tmp_path):
               'from fractions import Fraction\n'
               'ledger = Ledger(sys.argv[1])\nprint("ready", flush=True)\n'
               'for i in range(10**6):\n'
-              '    ledger.charge("r1", Loss(Fraction(1, 2), 1, "message"), log_id=None, settings="s", description="{}")\n'
+              '    ledger.charge("r1", Loss(Fraction(1, 2), 1, "message"), settings="s", '
+              'description="{}")\n'
               '    print(i + 1, flush=True)\n')
     path, acknowledged = tmp_path / 'a.ledger', 0
     for round_ in range(6):
