@@ -14,7 +14,8 @@ from strategies import chains, COMPLETE, FOUR, grid, relaxed, RING, SPLIT, words
 
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, UnknownSymbolError
 from symdp_ros.core.online import targets
-from symdp_ros.core.online.targets import DenseTargets, guided_targets, SparseTargets
+from symdp_ros.core.online.guided import guided_targets
+from symdp_ros.core.online.targets import DenseTargets, SparseTargets
 
 
 def ring(n, *, staying=False):

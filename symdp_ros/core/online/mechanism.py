@@ -6,12 +6,25 @@ import numpy as np
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
+from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import responses
-from symdp_ros.core.online.targets import guided_targets
 from symdp_ros.core.policies import POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
+
+def _guided(chain, privacy, weights):
+    return None if chain.is_complete else guided_targets(chain)
+
+
+def _planned(chain, privacy, weights):
+    everything_follows = chain.edge_count == len(chain)**2
+    return None if everything_follows else planned_targets(chain, privacy, *weights)
+
+
+#: policy → its table of targets, or None where every target is the symbol itself. On a complete
+#: chain every symbol is feasible: there is nothing to guide or to plan.
+_TARGETS = {'guided': _guided, 'planned': _planned, 'paper': lambda *_: None}
 
 
 class OnlineMechanism:
@@ -53,12 +66,7 @@ class OnlineMechanism:
         self._index = {**chain.state_index, None: len(chain)}
         self._random, self._batch = random, None
         self._width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
-        # On a complete chain every symbol is feasible: there is nothing to guide or to plan.
-        self._targets = None
-        if policy == 'guided' and not chain.is_complete:
-            self._targets = guided_targets(chain)
-        elif policy == 'planned' and chain.edge_count < len(chain)**2:
-            self._targets = planned_targets(chain, privacy, *self.weights())
+        self._targets = _TARGETS[policy](chain, privacy, self.weights())
         # A closure: a sixth faster than a method whose state is in self.
         self.step, self._carry_on, self._previous = _stepper(
             chain, self._targets, self._responses, self._width, random)

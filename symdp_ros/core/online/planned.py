@@ -48,6 +48,7 @@ import numpy as np
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import targets
+from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.targets import DenseTargets, SparseTargets
 from symdp_ros.core.privacy import Privacy
 
@@ -73,7 +74,7 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
     :param gain: (b−a)/T, same shape.
     """
     n = len(chain)
-    near = None if n <= targets.DENSE_STATES else targets.guided_targets(chain)
+    near = None if n <= targets.DENSE_STATES else guided_targets(chain)
     first, symbols = np.arange(n + 1) * n, np.empty(0, np.int32)
     if near is not None:
         first, symbols, _ = near.pairs()
