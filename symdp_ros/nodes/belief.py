@@ -12,6 +12,7 @@ from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.printable import printable
+from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.parameters import Setting
@@ -52,7 +53,7 @@ class Belief(ManagedNode):
     """
 
     def __init__(self, **kwargs):
-        super().__init__('belief', SETTINGS, **kwargs)
+        super().__init__('belief', SETTINGS, elsewhere=parameter_names, **kwargs)
         self._subscription = self._believed = self._belief = None
 
     def configure(self):

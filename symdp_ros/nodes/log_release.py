@@ -16,6 +16,7 @@ from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.outbox import check_apart
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
@@ -60,7 +61,7 @@ class LogRelease(ManagedNode):
     """
 
     def __init__(self, *, random=None, **kwargs):
-        super().__init__('log_release', SETTINGS, **kwargs)
+        super().__init__('log_release', SETTINGS, elsewhere=parameter_names, **kwargs)
         self._random = random
         self._stop = threading.Event()  # of this activation
         self._worker = self._ledger = None

@@ -9,6 +9,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.parameters import Setting, declare
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import CHAIN, chain_of
@@ -37,8 +38,8 @@ class Patrol(Node):
     """
 
     def __init__(self, **kwargs):
-        super().__init__('patrol', **kwargs)
-        self._settings, self._problems = declare(self, SETTINGS)
+        super().__init__('patrol', start_parameter_services=False, **kwargs)
+        self._settings, self._problems = declare(self, SETTINGS, parameter_names)
         self._publisher = None
 
     def autostart(self) -> bool:

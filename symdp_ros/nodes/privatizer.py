@@ -6,6 +6,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.adaptive_subscription import (OVERRIDABLE, AdaptiveSubscription,
                                                 check_qos_overrides)
 from symdp_ros.ros.lifecycle import ManagedNode
@@ -61,7 +62,7 @@ class Privatizer(ManagedNode):
     """
 
     def __init__(self, *, random=None, **kwargs):
-        super().__init__('privatizer', SETTINGS, **kwargs)
+        super().__init__('privatizer', SETTINGS, elsewhere=parameter_names, **kwargs)
         self._random = random
         self._claims = []
         self._word = None  # kept over a cleanup: the next configure may carry it on

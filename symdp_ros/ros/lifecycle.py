@@ -23,11 +23,12 @@ class ManagedNode(LifecycleNode):
     work, and may be called when there is none.
 
     :param settings: the parameters of the node; their values are in `self.settings`.
+    :param elsewhere: as in `declare`.
     """
 
-    def __init__(self, name: str, settings, **kwargs):
-        super().__init__(name, **kwargs)
-        self.settings, self._problems = declare(self, [*settings, AUTOSTART])
+    def __init__(self, name: str, settings, *, elsewhere=frozenset, **kwargs):
+        super().__init__(name, start_parameter_services=False, **kwargs)
+        self.settings, self._problems = declare(self, [*settings, AUTOSTART], elsewhere)
         for service in self.services:
             if service.srv_name.endswith('/change_state'):
                 service.callback = _refusing(service.callback, self.get_logger())

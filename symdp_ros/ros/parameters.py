@@ -5,7 +5,7 @@ A value that is wrong, or a name that is probably mistyped, does not stop the co
 node, which would end in a traceback; it is kept as a sentence, for the configure transition to
 fail with.
 """
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf, isfinite
@@ -14,6 +14,9 @@ from sys import float_info
 from rcl_interfaces.msg import (FloatingPointRange, IntegerRange, ParameterDescriptor,
                                 SetParametersResult)
 from rclpy.parameter import Parameter
+from rclpy.parameter_service import ParameterService
+
+from symdp_ros.core.printable import printable
 
 _Type = Parameter.Type
 _KINDS = {
@@ -86,23 +89,36 @@ class Setting:
         if self.type in (_Type.DOUBLE, _Type.INTEGER) and not value <= most:
             raise ValueError(f'{self.name} is {value}: it must be at most {most:g}')
         if self.choices and value not in self.choices:
-            raise ValueError(f'{self.name} is {value!r}: it must be one of '
+            raise ValueError(f'{self.name} is {printable(repr(value))}: it must be one of '
                              + ', '.join(self.choices))
         return value
 
 
-def declare(node, settings: Sequence[Setting]) -> tuple[Mapping[str, object], list[str]]:
+PARAMETER_SERVICES = Setting(
+    'parameter_services', _Type.BOOL, True,
+    'whether others on the graph can ask for parameters (ros2 param); false: the services are '
+    'not there')
+
+
+def declare(node, settings: Sequence[Setting], elsewhere: Callable[[], Set[str]] = frozenset,
+            ) -> tuple[Mapping[str, object], list[str]]:
     """
     Declare all settings on a node, and fix every parameter from then on.
+
+    The node must have been made without parameter services: they are made here, where
+    `PARAMETER_SERVICES` asks for them.
 
     Nobody on the graph may change one: not `use_sim_time` either, as a caller's /clock would then
     drive the node.
 
+    :param elsewhere: returns the names of parameters of other nodes, which may stand in the same
+        parameter file; called only where there are names that this node does not know.
     :return: the values by name, None where a required one is missing or a value is wrong; and one
         sentence for each problem.
     """
     overrides = {name: parameter.value for name, parameter in node._parameter_overrides.items()}
     values, problems = {}, []
+    settings = [*settings, PARAMETER_SERVICES]
     for setting in settings:
         value = setting.default
         if overrides.get(setting.name) is not None:
@@ -114,27 +130,43 @@ def declare(node, settings: Sequence[Setting]) -> tuple[Mapping[str, object], li
             problems.append(f'{setting.name} is not set: {setting.description}')
         values[setting.name] = value
         _declare_one(node, setting, value)
-    names = [setting.name for setting in settings]
-    for name in overrides:
-        if node.has_parameter(name) or name.startswith('qos_overrides.'):
-            continue
-        close = get_close_matches(name, names, 1, 0.8)
-        # A longer name, such as period_ms, may be another node's in a file that they share.
-        if close and not name.startswith(close[0]):
-            problems.append(f'there is no parameter {name}: did you mean {close[0]}?')
-        else:
-            node.get_logger().warning(f'there is no parameter {name}: it has no effect')
-    if not overrides:
-        problems.append('no parameter reached this node: does the name at the top of the '
-                        f'parameter file match {node.get_fully_qualified_name()}?')
+    problems += _check_names(node, overrides, [setting.name for setting in settings], elsewhere)
 
     def refuse(parameters):
-        fixed = [parameter.name for parameter in parameters if node.has_parameter(parameter.name)]
+        fixed = {parameter.name: None for parameter in parameters
+                 if node.has_parameter(parameter.name)}
         return SetParametersResult(successful=not fixed, reason=(
             f'{", ".join(fixed)}: parameters are fixed when the node starts' if fixed else ''))
 
     node.add_on_set_parameters_callback(refuse)
+    if values['parameter_services']:
+        node.parameter_services = ParameterService(node)
     return values, problems
+
+
+def _check_names(node, overrides, names, elsewhere):
+    """Return a sentence for each name that is probably mistyped; log the others."""
+    unknown = [name for name in overrides
+               if not node.has_parameter(name) and not name.startswith('qos_overrides.')]
+    known_elsewhere = elsewhere() if unknown else ()
+    problems, others = [], []
+    for name in unknown:
+        close = get_close_matches(name, names, 1, 0.8)
+        if name in known_elsewhere:
+            others.append(name)
+        # A longer name, such as period_ms, may be another node's in a file that they share.
+        elif close and not name.startswith(close[0]):
+            problems.append(f'there is no parameter {printable(name)}: did you mean {close[0]}?')
+        else:
+            node.get_logger().warning(f'there is no parameter {printable(name)}: it has no effect')
+    if others:
+        node.get_logger().info('for other nodes of this package, and without effect here: '
+                               + ', '.join(others))
+    if not overrides:
+        problems.append('no parameter reached this node: does the name at the top of the '
+                        f'parameter file match {node.get_fully_qualified_name()}? /** matches '
+                        'every node')
+    return problems
 
 
 def _declare_one(node, setting, value):
@@ -155,4 +187,4 @@ def _all_strings(value):
 
 
 def _shown(value):
-    return f'the string {value!r}' if isinstance(value, str) else repr(value)
+    return printable(f'the string {value!r}' if isinstance(value, str) else repr(value))

@@ -39,8 +39,9 @@ def test_parameters(module, text, inherited):
     pytest.importorskip('rclpy', reason='rclpy is not installed: no parameters to compare')
     node = import_module(f'symdp_ros.nodes.{module}')
     from symdp_ros.ros.lifecycle import AUTOSTART
+    from symdp_ros.ros.parameters import PARAMETER_SERVICES
 
-    settings = [*node.SETTINGS, *([AUTOSTART] if not inherited else [])]
+    settings = [*node.SETTINGS, *([AUTOSTART, PARAMETER_SERVICES] if not inherited else [])]
     assert written(text) == {setting.name: default_of(setting) for setting in settings
                              if setting.name not in inherited}
 

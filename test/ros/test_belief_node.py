@@ -4,7 +4,7 @@ import signal
 import pytest
 import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
-from harness import LATCHED
+from harness import LATCHED, ROOT
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from std_msgs.msg import String
@@ -12,6 +12,7 @@ from strategies import grid
 
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.belief import Filter
+from symdp_ros.nodes import privatizer
 from studies.belief import structured
 
 
@@ -195,6 +196,21 @@ def test_bytes_that_are_no_message_are_ignored(world, chain_file, data):
     send(publisher, 'b')
     world.wait_until(lambda: believed == ['b'], 'the belief')
     assert 'a message that cannot be read is ignored' in run.log and 'Traceback' not in run.log
+
+
+def test_the_sample_parameters_of_the_privatizer_serve_the_belief(world, tmp_path):
+    """As README types it; and with every parameter of the privatizer set in the file."""
+    sample = ROOT / 'config' / 'privatizer.yaml'
+    content = yaml.safe_load(sample.read_text())
+    for setting in privatizer.SETTINGS:
+        if setting.default not in (None, []):
+            content['/**']['ros__parameters'].setdefault(setting.name, setting.default)
+    full = tmp_path / 'privatizer.yaml'
+    full.write_text(yaml.safe_dump(content))
+    for number, file in enumerate((sample, full)):
+        run = believe(world, '--params-file', str(file), '-r', f'__ns:=/robot_{number}')
+        assert 'chain warehouse.chain.yaml' in run.log and 'there is no parameter' not in run.log
+    assert run.log.count('for other nodes of this package, and without effect here') == 1
 
 
 def test_remapping_and_namespace(world, chain_file):

@@ -1,14 +1,23 @@
 """Settings: what is accepted, what is said of the rest; messages, fields and paths."""
+import os
+import subprocess
+import sys
+
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from harness import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.node import NodeNameNonExistentError
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Bool, Byte, Char, Int8, Int64MultiArray, String, UInt8, UInt8MultiArray
 
 from symdp_ros import ConfigurationError
+from symdp_ros.nodes import NODES
 from symdp_ros.ros.messages import field_getter, message_class, region_reader, region_writer
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
@@ -156,3 +165,76 @@ def test_paths(monkeypatch):
             == (ROOT / 'config' / 'warehouse.chain.yaml').read_text())
     with pytest.raises(ConfigurationError, match="'nowhere' is not found"):
         resolve_path('package://nowhere/a.yaml')
+
+
+def starting(node, chain_file, tmp_path):
+    """Return the parameters that a node cannot do without."""
+    given = {'chain_file': chain_file, 'epsilon': 1.0}
+    if node == 'patrol':
+        return {'chain_file': chain_file, 'period': 0.01}
+    if node == 'log_release':
+        for name in ('logs', 'released'):
+            (tmp_path / name).mkdir()
+        given |= {'log_dir': tmp_path / 'logs', 'release_dir': tmp_path / 'released',
+                  'ledger_file': tmp_path / 'ledger', 'subject': 'r1'}
+    return given
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_parameter_services_can_be_switched_off(world, chain_file, tmp_path, node):
+    def services(name):
+        try:
+            return {kind for _, kinds in world.node.get_service_names_and_types_by_node(name, '/')
+                    for kind in kinds if 'Parameter' in kind}
+        except NodeNameNonExistentError:  # not discovered yet
+            return None
+
+    def is_there(name):
+        return world.node.count_publishers('region' if node == 'patrol' else
+                                           f'/{name}/transition_event') > 0
+
+    given = starting(node, chain_file, tmp_path)
+    run = world.start(node, parameter_services='false', **given)
+    world.wait_until(lambda: is_there(node), 'the node')
+    if node != 'patrol':
+        run.wait_for('active')
+    for _ in range(20):
+        world.spin()
+    assert services(node) == set()
+    assert run.stop() == 0 and 'Traceback' not in run.log
+    run = world.start(node, '-r', '__node:=open', **given)
+    world.wait_until(lambda: len(services('open') or ()) == 6, 'the six services')
+
+
+def test_a_privatizer_without_parameter_services_works(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=1000.0, parameter_services='false')
+    private = world.listen()
+    publisher = world.publisher()
+    for value in 'bca':
+        publisher.publish(String(data=value))
+    world.wait_until(lambda: private == ['b', 'c', 'a'], 'the private symbols')
+
+
+def test_a_refusal_names_each_parameter_once(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    value = ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=True)
+    answer = world.call(SetParametersAtomically, '/privatizer/set_parameters_atomically',
+                        SetParametersAtomically.Request(parameters=[
+                            ParameterMessage(name='use_sim_time', value=value)] * 1000))
+    assert not answer.result.successful and len(answer.result.reason) < 1000
+
+
+@pytest.mark.parametrize('name', NODES)
+@pytest.mark.parametrize('started', ['-m', 'script'])
+def test_a_node_without_ros_says_so_in_a_sentence(tmp_path, name, started):
+    code = f'import sys; from symdp_ros.nodes.{name} import main; sys.exit(main())'
+    program = tmp_path / name
+    program.write_text(code)
+    arguments = ['-m', f'symdp_ros.nodes.{name}'] if started == '-m' else [str(program)]
+    (tmp_path / 'rclpy.py').write_text("raise ImportError('there is none')")
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, 'PYTHONPATH': f'{tmp_path}{os.pathsep}{ROOT}'})
+    assert done.returncode == 1 and done.stdout == ''
+    assert done.stderr.count('\n') == 1 and 'needs ROS 2' in done.stderr
+    assert 'rclpy cannot be imported (there is none)' in done.stderr
