@@ -79,7 +79,10 @@ class Belief(ManagedNode):
         self._subscription = AdaptiveSubscription(self, String, 'private_region',
                                                   self._on_private_region, depth=_QUEUE,
                                                   latched=True)
-        self.get_logger().info('active')
+        self.get_logger().info(
+            f'active: reads {self._subscription.topic} (std_msgs/msg/String), publishes '
+            f'{self._believed.topic_name} and {self._belief.topic_name}'
+            + ('' if self._subscription.count else '; waits for a publisher'))
 
     def deactivate(self):
         if self._subscription is not None:

@@ -13,7 +13,7 @@ from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, check_sampling
 from symdp_ros.ros.live_word import Account, LiveWord
-from symdp_ros.ros.messages import message_class, region_reader, region_writer
+from symdp_ros.ros.messages import full_name, message_class, region_reader, region_writer
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.resources import resolve_path
@@ -115,7 +115,10 @@ class Privatizer(ManagedNode):
             self._tick_timer = self.create_timer(self.settings['period'], self._tick)
         self._subscription = self._diagnostics.subscription = AdaptiveSubscription(
             self, self._message_type, 'region', on_message, depth=_INCOMING, latched=latched)
-        self.get_logger().info('active')
+        self.get_logger().info(
+            f'active: reads {self._subscription.topic} ({full_name(self._message_type)}), publishes '
+            f'{self._publisher.topic_name} ({full_name(self._publisher.msg_type)})'
+            + ('' if self._subscription.count else '; waits for a publisher'))
 
     def deactivate(self):
         if self._subscription is not None:

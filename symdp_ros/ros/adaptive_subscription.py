@@ -81,7 +81,9 @@ class AdaptiveSubscription:
         self._unneeded_since = {}   # the same → seconds, monotonic
         self._doubtful = 0          # how many more messages may be ones that were passed on
         self._seen, self._seen_order = set(), deque()
-        self._best_effort = self._refused = ()  # names of publishers that were logged
+        self._best_effort = ()  # names of publishers
+        #: Names of the nodes whose publishers do not suit what the operator set.
+        self.refused = []
         self._timer = None
         self._look_every(_FIRST_LOOKS)
         self._look()  # publishers may have been found while the node was configured
@@ -208,10 +210,10 @@ class AdaptiveSubscription:
         logger = self._node.get_logger()
         refused = publisher_names(info for info in publishers
                                   if not self._is_heard(info.qos_profile))
-        if refused and refused != self._refused:
+        if refused and refused != self.refused:
             logger.warning(f'what {listed(refused)} offers on {self.topic} does not suit what '
                            'qos_overrides asks for here: nothing is received from there')
-        self._refused = refused
+        self.refused = refused
         best_effort = publisher_names(
             info for info in publishers if info.qos_profile.reliability == _BEST_EFFORT)
         if best_effort == self._best_effort:

@@ -1,34 +1,52 @@
 """What `privatizer` reports once a second on /diagnostics."""
+from collections import deque
+from time import monotonic
+
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 
+from symdp_ros.core.printable import printable
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.watch import other_subscribers
+from symdp_ros.ros.watch import listed, other_subscribers, publisher_names
+
+_REPORTS_A_RATE_SPANS = 10
+_STILL = 2         # reports in a row with the same time on /clock
+_UNUSUAL = 10      # times the usual interval between symbols
+_SHORTEST = 10.0   # seconds of silence that are worth a warning
+
+_ALL_IS_WELL = 'one publisher, and nobody else subscribes to the raw topic'
 
 
 class LiveDiagnostics:
     """
     Reports on a live node, and warns of what makes its private topic useless or unsafe.
 
-    Everything here is the operator's, the graph's, or a count of what was published.
+    Everything here is the operator's, the graph's (who publishes and who subscribes is told to
+    everybody there), or tells of what was published: how many symbols, and when. It does not tell
+    whether messages come in: with `sampling: period` that is a part of what ε protects, as a
+    region that is read no more becomes unknown, and with `sampling: change` repeats are not
+    published. So that the input has stopped is said for `sampling: message` alone, from the times
+    of what was published.
 
     :param node: the node that reads the topic `region`.
     :param message_type: the message class that it reads.
-    :param settings: name → value, reported as they are.
+    :param settings: name → value, reported as they are; among them `sampling`.
 
     `published` is how many symbols the node has published; `subscription` its
     `AdaptiveSubscription` while it is active, else None. The node sets both.
     """
 
     def __init__(self, node, message_type, settings: dict):
-        self._node, self._message_type, self._settings = node, message_type, settings
+        self._node, self._type, self._settings = node, full_name(message_type), settings
+        self._topic = node.resolve_topic_name('region')
         self.published, self.subscription = 0, None
-        self._reported, self._warned = 0, []
+        self._warned = []
+        self._clock_time, self._clock_still = None, 0
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._reported_at = steady.now()
-        self._timer = node.create_timer(1.0, self._report, clock=steady)
+        self._rate, self._silence = Rate(monotonic()), Silence()
+        self._timer = node.create_timer(1.0, self._report,
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def destroy(self) -> None:
         """Stop reporting, once the last report is delivered."""
@@ -36,44 +54,110 @@ class LiveDiagnostics:
         destroy_when_delivered(self._node, self._publisher)
 
     def _report(self):
-        node = self._node
-        now = self._timer.clock.now()
-        seconds = (now - self._reported_at).nanoseconds / 1e9
-        rate = (self.published - self._reported) / seconds if seconds > 0 else 0.0
-        self._reported, self._reported_at = self.published, now
-        topic = node.resolve_topic_name('region')
+        node, topic = self._node, self._topic
         own = self.subscription.count if self.subscription is not None else 0
         others = other_subscribers(node, topic, own)
         publishers = node.get_publishers_info_by_topic(topic)
-        warnings = []
-        if others:
-            nodes = 'node reads' if len(others) == 1 else 'nodes read'
-            warnings.append(
-                f'{len(others)} other {nodes} the raw topic {topic}: {", ".join(others)}')
-        types = {info.topic_type for info in publishers} - {full_name(self._message_type)}
-        if types:
-            warnings.append(f'{topic} is published as {", ".join(sorted(types))}, which is not '
-                            'message_type: nothing is received from there')
-        if node.get_clock().ros_time_is_active and node.get_clock().now().nanoseconds == 0:
-            warnings.append('use_sim_time is set, and there is no time on /clock')
-        level = DiagnosticStatus.WARN if warnings else DiagnosticStatus.OK
-        message = '; '.join(warnings) or 'nobody else subscribes to the raw topic'
-        if warnings != self._warned:
-            self._warned = warnings
-            for warning in warnings:
-                node.get_logger().warning(warning)
+        warnings = [*self._publisher_warnings(publishers), *self._reader_warnings(others),
+                    *self._clock_warnings(), *self._silence_warnings()]
+        self._log(warnings)
+        if self.subscription is None:  # not logged: the transition is
+            self._silence = Silence()
+            warnings.append('the node is not active: nothing is published')
+        message = '; '.join(warnings) or _ALL_IS_WELL
         values = {
             **self._settings,
             'active': self.subscription is not None,
             'published': self.published,
-            'published per second': f'{rate:.1f}',
+            'published per second': f'{self._rate.after(self.published, monotonic()):.1f}',
             'publishers of the raw topic': len(publishers),
             'other subscribers of the raw topic': len(others),
         }
         name = node.get_fully_qualified_name()
         status = DiagnosticStatus(
-            level=level, name=f'{name}: private region', message=message, hardware_id=name,
+            level=DiagnosticStatus.WARN if warnings else DiagnosticStatus.OK,
+            name=f'{name}: private region', message=message, hardware_id=name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
         array = DiagnosticArray(status=[status])
         array.header.stamp = node.get_clock().now().to_msg()
         self._publisher.publish(array)
+
+    def _publisher_warnings(self, publishers):
+        topic = self._topic
+        suiting = [info for info in publishers if info.topic_type == self._type]
+        types = sorted({info.topic_type for info in publishers} - {self._type})
+        if not publishers:
+            yield f'nobody publishes {topic} ({self._type}): nothing is known of the robot'
+        if types:
+            yield (f'{topic} is published as {printable(listed(types))}, which is not '
+                   'message_type: nothing is received from there')
+        if self.subscription is not None and self.subscription.refused:
+            yield (f'{topic}: qos_overrides keep what {listed(self.subscription.refused)} '
+                   'publishes from being received')
+        if len(suiting) > 1:
+            yield (f'{len(suiting)} publishers on {topic}, of {listed(publisher_names(suiting))}: '
+                   'their regions get mixed in one word')
+
+    def _reader_warnings(self, others):
+        if others:
+            nodes = 'node reads' if len(others) == 1 else 'nodes read'
+            yield f'{len(others)} other {nodes} the raw topic {self._topic}: {listed(others, 20)}'
+
+    def _clock_warnings(self):
+        clock = self._node.get_clock()
+        if not clock.ros_time_is_active:
+            return
+        now = clock.now().nanoseconds
+        self._clock_still = self._clock_still + 1 if now == self._clock_time else 0
+        self._clock_time = now
+        if not now:
+            yield 'use_sim_time is set, and there is no time on /clock'
+        elif self._clock_still >= _STILL:
+            yield 'use_sim_time is set, and the time on /clock stands still'
+
+    def _silence_warnings(self):
+        silent = (self.subscription is not None
+                  and self._silence.after(self.published, monotonic()))
+        if silent and self._settings['sampling'] == 'message':
+            yield (f'nothing was published for over {_UNUSUAL} times as long as usual: does '
+                   f'{self._topic} still come?')
+
+    def _log(self, warnings):
+        for warning in warnings:
+            if warning not in self._warned:
+                self._node.get_logger().warning(warning)
+        if self._warned and not warnings:
+            self._node.get_logger().info(f'{self._topic}: {_ALL_IS_WELL}')
+        self._warned = warnings.copy()
+
+
+class Rate:
+    """How many a second there were, over the last reports."""
+
+    def __init__(self, now: float):
+        """`now` is in seconds, here and below."""
+        self._counts = deque([(now, 0)], _REPORTS_A_RATE_SPANS + 1)
+
+    def after(self, count: int, now: float) -> float:
+        """Take in how many there are by now; return how many there were in a second."""
+        self._counts.append((now, count))
+        begin, first = self._counts[0]
+        return (count - first) / (now - begin) if now > begin else 0.0
+
+
+class Silence:
+    """Whether what has come regularly has stopped."""
+
+    def __init__(self):
+        self._count = 0
+        self._first = self._last = None  # (seconds, count) when the count was seen to grow
+
+    def after(self, count: int, now: float) -> bool:
+        """Take in how many there are by now; return whether none has come for unusually long."""
+        if count != self._count:
+            self._count, self._last = count, (now, count)
+            self._first = self._first or self._last
+        if self._first == self._last:
+            return False
+        usual = (self._last[0] - self._first[0]) / (self._last[1] - self._first[1])
+        return now - self._last[0] > max(_SHORTEST, _UNUSUAL * usual)

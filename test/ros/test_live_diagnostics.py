@@ -1,0 +1,131 @@
+"""What /diagnostics warns of; that it does not depend on the region: test_non_interference.py."""
+import pytest
+import rclpy
+from harness import BEST_EFFORT, LATCHED, RELIABLE, wait_until
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+
+from symdp_ros.ros.live_diagnostics import Rate, Silence
+
+
+def test_the_rate_is_that_of_the_last_ten_reports():
+    rate = Rate(0.0)
+    assert [rate.after(5 * t, float(t)) for t in (1, 2, 3)] == [5.0] * 3
+    rates = [rate.after(15, float(t)) for t in range(4, 15)]
+    assert rates[6] == 1.5 and rates[-1] == 0.0
+    assert Rate(1.0).after(3, 1.0) == 0.0
+
+
+def silent(times, count_of, silence=None):
+    silence = silence or Silence()
+    return [silence.after(count_of(t), float(t)) for t in times]
+
+
+def test_silence_is_ten_times_the_usual_interval_and_ten_seconds():
+    assert not any(silent(range(100), lambda t: 0)), 'nothing has ever come'
+    assert not any(silent(range(100), lambda t: 1)), 'one is no rhythm'
+    assert not any(silent(range(500), lambda t: t // 4))
+    assert silent(range(20, 70), lambda t: 5 * min(t, 30)).index(True) == 21  # over 10 s
+    assert silent(range(20, 200), lambda t: min(t, 60) // 4).index(True) == 81  # over 40 s
+    silence = Silence()
+    assert silent(range(40), lambda t: min(t, 20), silence)[-1]
+    assert not silence.after(21, 41.0), 'it has come again'
+
+
+def reported(world, statuses, text):
+    world.wait_until(lambda: statuses and text in statuses[-1].message, f'a report: {text}')
+    assert statuses[-1].level == statuses[-1].WARN
+
+
+def test_nobody_publishes(world, chain_file):
+    statuses = world.diagnostics()
+    run = world.privatizer('-r', '__ns:=/robot_1', chain_file=chain_file, epsilon=1.0)
+    run.wait_for('active: reads /robot_1/region (std_msgs/msg/String), publishes '
+                 '/robot_1/private_region (std_msgs/msg/String); waits for a publisher')
+    reported(world, statuses, 'nobody publishes /robot_1/region (std_msgs/msg/String)')
+    run.wait_for('nobody publishes /robot_1/region')
+    publisher = world.publisher('/robot_1/region')
+    world.wait_until(lambda: statuses[-1].level == statuses[-1].OK, 'no warning')
+    run.wait_for('/robot_1/region: one publisher, and nobody else subscribes')
+    world.node.destroy_publisher(publisher)
+    reported(world, statuses, 'nobody publishes /robot_1/region')
+
+
+def test_two_publishers(world, chain_file):
+    statuses = world.diagnostics()
+    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    world.publisher(qos=RELIABLE)
+    world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
+    world.publisher(qos=RELIABLE)
+    reported(world, statuses, '2 publishers on /region, of /observer: their regions get mixed')
+
+
+class SimulatedClock:
+    """Publishes /clock, as long as it is asked to."""
+
+    def __init__(self, world):
+        self._world, self._message = world, Clock()
+        self._message.clock.sec = 100
+        self._publisher = world.node.create_publisher(Clock, '/clock', 10)
+
+    def tick(self, seconds):
+        self._message.clock.sec += seconds
+        self._publisher.publish(self._message)
+        self._world.spin()
+
+
+def test_no_time_on_the_clock(world, chain_file):
+    statuses = world.diagnostics()
+    run = world.privatizer(chain_file=chain_file, epsilon=1.0, use_sim_time='true',
+                           sampling='period', self_loops='true')
+    world.publisher()
+    reported(world, statuses, 'there is no time on /clock')
+    run.wait_for('there is no time on /clock')
+
+
+def test_a_clock_that_stands_still(world, chain_file):
+    statuses, clock = world.diagnostics(), SimulatedClock(world)
+    run = world.privatizer(chain_file=chain_file, epsilon=1.0, use_sim_time='true')
+    world.publisher()
+    wait_until(lambda: sum(status.level == status.OK for status in statuses) > 3, 'reports',
+               lambda: clock.tick(1))
+    statuses.clear()
+    wait_until(lambda: statuses and statuses[-1].level == statuses[-1].WARN, 'a warning',
+               lambda: clock.tick(0))
+    assert statuses[-1].message == 'use_sim_time is set, and the time on /clock stands still'
+    run.wait_for('the time on /clock stands still')
+    wait_until(lambda: statuses[-1].level == statuses[-1].OK, 'no warning', lambda: clock.tick(1))
+
+
+def test_what_qos_overrides_keep_out(world, chain_file):
+    statuses = world.diagnostics()
+    world.privatizer('-p', 'qos_overrides./region.subscription.reliability:=reliable',
+                     chain_file=chain_file, epsilon=1.0)
+    world.node.create_publisher(String, 'region', BEST_EFFORT)
+    reported(world, statuses, '/region: qos_overrides keep what /observer publishes from being')
+
+
+def test_an_inactive_node(world, chain_file):
+    statuses = world.diagnostics()
+    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    world.publisher()
+    world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
+    request = ChangeState.Request()
+    request.transition.id = Transition.TRANSITION_DEACTIVATE
+    assert world.call(ChangeState, '/privatizer/change_state', request).success
+    reported(world, statuses, 'the node is not active: nothing is published')
+
+
+def test_names_that_are_shown_are_few(world, chain_file):
+    statuses = world.diagnostics()
+    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    world.publisher()
+    nodes = [rclpy.create_node(f'reader_{number:02}', context=world.context) for number in range(23)]
+    for node in nodes:
+        node.create_subscription(String, 'region', lambda message: None, 10)
+    reported(world, statuses, '23 other nodes read the raw topic /region: /reader_00, /reader_01')
+    assert statuses[-1].message.endswith('/reader_19 and 3 more')
+    for node in nodes:
+        node.destroy_node()
