@@ -1,0 +1,203 @@
+"""
+Maps and chain files at random: written, read again, and damaged.
+
+A file that is as it should be gives the graph that it was written from. Of a damaged one the
+reader may make another graph, or refuse it with one line that begins with the file; nothing else
+ever comes out, and no more than a graph can have.
+"""
+import json
+from math import isfinite
+
+from long_runs import fuzz
+
+from symdp_ros import Chain, ChainError
+from symdp_ros.core.graph import TransitionGraph, structure
+from symdp_ros.maps import SUFFIXES, read_chain, read_graph
+from symdp_ros.maps.map_graph import MapGraph
+
+NAMES = ('dock', 'aisle 1', '7', 'no', 'null', '1e3', 'Küche', '厨房', "o'clock", 'a: b', '- x', '#9',
+         '"q"', '\\', '{}', '[red]', '$x_1$', '~', '<<', '0x1F', '2024-05-01', 'x' * 200, '🤖', '=',
+         '%a', '@b', '`', '|', '>', '?', '!x', '&y', '*z', ',', ' leading')
+
+
+def quoted(name):
+    return json.dumps(name, ensure_ascii=False)
+
+
+def a_graph(random, names=None) -> dict[str, list[str]]:
+    """Return state → successors, some of them listed nowhere else, all different."""
+    count = random.randint(1, 8)
+    names = names or random.sample(NAMES, count)
+    return {name: random.sample(names, random.randint(0, min(3, len(names)))) for name in names}
+
+
+def chain_file(random):
+    graph = a_graph(random)
+    initial = random.choice(list(graph))
+    rows = []
+    for state, row in graph.items():
+        if row and random.random() < 0.3:
+            chances = ', '.join(f'{quoted(target)}: {1 / len(row)!r}' for target in row)
+            rows.append(f'  {quoted(state)}: {{{chances}}}')
+        else:
+            rows.append(f'  {quoted(state)}: [{", ".join(map(quoted, row))}]')
+    text = f'initial_state: {quoted(initial)}\ntransitions:\n' + '\n'.join(rows) + '\n'
+    return '.yaml', text, graph
+
+
+def alphabet(random):
+    names = list(a_graph(random))
+    text = f'initial_state: {quoted(names[0])}\nsymbols: [{", ".join(map(quoted, names))}]\n'
+    return '.yml', text, {name: [] for name in names}
+
+
+def nodes(random, graph, indent):
+    for name, row in graph.items():
+        edges = ', '.join(f'{{edge_id: e, node: {quoted(target)}}}' for target in row)
+        yield (f'{indent}- meta: {{node: {quoted(name)}}}\n{indent}  node:\n{indent}    edges: '
+               f'[{edges}]\n{indent}    name: {quoted(name)}\n{indent}    pose: {{position: {{x: '
+               f'{random.uniform(-9, 9)!r}, y: {random.randint(-9, 9)}, z: 0.0}}}}\n')
+
+
+def tmap2(random):
+    graph = a_graph(random)
+    return '.tmap2', 'nodes:\n' + ''.join(nodes(random, graph, '')) + 'pointset: p\n', graph
+
+
+def strands(random):
+    graph = a_graph(random)
+    return '.yaml', ''.join(nodes(random, graph, '')), graph
+
+
+def nav2(random):
+    graph = a_graph(random, [str(number) for number in range(random.randint(1, 8))])
+    features = [{'type': 'Feature', 'properties': {'id': int(name), 'frame': 'map'},
+                 'geometry': {'type': 'Point', 'coordinates': [random.random(), random.random()]}}
+                for name in graph]
+    features += [{'type': 'Feature', 'properties': {'id': 9, 'startid': int(start),
+                                                    'endid': int(end)},
+                  'geometry': {'type': 'MultiLineString', 'coordinates': [[[0, 0], [1, 1]]]}}
+                 for start, row in graph.items() for end in row]
+    return '.geojson', json.dumps({'type': 'FeatureCollection', 'features': features}), graph
+
+
+def patrolling(random):
+    graph = a_graph(random, [str(number) for number in range(random.randint(1, 8))])
+    lines = [f'{len(graph)} 100 80 0.05', *(['-1.5 2'] if random.random() < 0.5 else [])]
+    for name, row in graph.items():
+        lines.append(f'{name} {random.randint(0, 99)} {random.randint(0, 79)} {len(row)} '
+                     + ' '.join(f'{target} {random.choice("NSEW")} 12' for target in row))
+    return '.graph', '\n'.join(lines), graph
+
+
+def building(random):
+    graph = {state: row for state, row in a_graph(random).items() if row}
+    if not graph:
+        return building(random)
+    names = list(dict.fromkeys([*graph, *(target for row in graph.values() for target in row)]))
+    vertices = ', '.join(f'[{random.randint(0, 99)}, {random.random()!r}, 0.0, {quoted(name)}]'
+                         for name in names)
+    lanes = ', '.join(f'[{names.index(start)}, {names.index(end)}, {{graph_idx: [2, 0], '
+                      'bidirectional: [4, false]}]' for start, row in graph.items() for end in row)
+    text = (f'levels:\n  L1:\n    vertices: [{vertices}]\n    lanes: [{lanes}]\n'
+            '    measurements: []\nlifts: {}\nname: house\n')
+    return '.building.yaml', text, {name: graph.get(name, []) for name in names}
+
+
+WRITERS = (tmap2, strands, nav2, patrolling, building)
+
+#: What a damaged file may hold in the place of something else.
+PIECES = [piece.encode('utf-8', 'surrogatepass') for piece in (
+    '', '{', '}', '[', ']', ': ', ', ', '- ', '&a ', '*a', '*b', '!!python/object:os.system ',
+    '!!str ', '!own ', '<<: ', '"', "'", '\0', '\x1b[31m', '\ud800', '\u202e', '\ufeff', '\x85',
+    '\u2028', 'NaN', '.nan', '.inf', '-Infinity', '1e999', '-0', '9' * 400, '1' + '0' * 5000, '-1',
+    '1_000', '0x1F', '0b1', '1:30', 'null', '~', 'true', '%YAML 9.9\n', '%TAG ! x\n', '---\n',
+    '...\n', '|\n', '>-\n', '\t', '\n', '\r', '? ', '# ', '[[[[' * 20, '{' * 60, '\\u0000',
+    '"\\ud800"', 'x' * 1001, 'levels: ', 'nodes: ', 'symbols: ', 'transitions: ', 'node: ',
+    '"features": ', '"coordinates": {}', '"id": [], ', 'initial_state: ')] + [b'\xff', b'\xc3']
+
+
+def damaged(random, content: bytes) -> bytes:
+    for _ in range(random.randint(1, 4)):
+        begin = random.randrange(len(content) + 1)
+        end = min(len(content), begin + random.choice((0, 0, 1, 1, 2, 5, 20, 200)))
+        piece = random.choice((
+            random.choice(PIECES), random.choice(PIECES), content[begin:end] * 2,
+            random.randbytes(random.randint(1, 4)),
+            content[(other := random.randrange(len(content) + 1)):other + end - begin]))
+        content = content[:begin] + piece + content[end:]
+    return content[:random.randrange(len(content) + 1)] if random.random() < 0.1 else content
+
+
+def moves(graph: TransitionGraph) -> dict[str, list[str]]:
+    return {state: list(row) for state, row in graph.successors.items()}
+
+
+def check_refusal(error, file):
+    message = str(error)
+    assert message.isprintable() and len(message) < 2100, ascii(message)
+    assert message.startswith((str(file), f"'{file}'")), message
+
+
+def check_graph(found, file):
+    """Everything that is done with a graph must work, or be refused."""
+    assert isinstance(found, TransitionGraph) and found.source == str(file)
+    assert all(isfinite(x) and isfinite(y) for x, y in found.positions.values())
+    if isinstance(found, MapGraph):
+        assert set(found.unnamed or ()) <= set(found.successors)
+    for graph in (found, found.with_self_loops()):
+        try:
+            measured = structure(graph)
+            chain = Chain.from_graph(graph, next(iter(graph.successors)))
+        except ChainError as error:
+            check_refusal(error, file)
+            continue
+        assert measured.states == len(chain) and measured.edges == chain.edge_count
+        assert chain.is_feasible([chain.successors(chain.initial_state)[0]])
+        assert all(abs(sum(chain.probabilities(state).values()) - 1) < 1e-6
+                   for state in chain.states)
+
+
+def read(file, random):
+    options = {'self_loops': random.random() < 0.2, 'prune': random.random() < 0.2,
+               'initial_state': random.choice((None, None, 'dock', '0', '\x1b', '')),
+               'graph': random.choice((None, None, 0, -1, 2**70)),
+               'level': random.choice((None, None, 'L1', '\udcff'))}
+    try:
+        return read_graph(file, **options)
+    except ChainError as error:
+        check_refusal(error, file)
+        return None
+
+
+def test_maps(tmp_path):
+    def case(random):
+        suffix, text, graph = random.choice(WRITERS)(random)
+        file = tmp_path / f'map{suffix}'
+        file.write_text(text, 'utf-8')
+        assert moves(read_graph(file)) == graph
+        if random.random() < 0.05:
+            file = tmp_path / f'map{random.choice(SUFFIXES)}'
+        file.write_bytes(damaged(random, text.encode()))
+        if (found := read(file, random)) is not None:
+            check_graph(found, file)
+
+    fuzz(case)
+
+
+def test_chain_files(tmp_path):
+    def case(random):
+        suffix, text, graph = random.choice((chain_file, chain_file, alphabet))(random)
+        file = tmp_path / f'chain{suffix}'
+        file.write_text(text, 'utf-8')
+        assert moves(read_graph(file)) == graph
+        file.write_bytes(damaged(random, text.encode()))
+        if (found := read(file, random)) is not None:
+            check_graph(found, file)
+        for reader in (Chain.from_yaml, read_chain):
+            try:
+                assert isinstance(reader(file), Chain)
+            except ChainError as error:
+                check_refusal(error, file)
+
+    fuzz(case)
