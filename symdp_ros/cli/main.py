@@ -17,18 +17,23 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable(message, 2000))
 
 
-def main(arguments=None) -> int:
-    """Run `symdp`; return the exit status (0 done, 1 a problem that is said, 2 wrong usage)."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
-            stream.reconfigure(errors='backslashreplace')
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of `symdp`, with all its subcommands."""
     parser = _Parser(
         prog='symdp', description='Word differential privacy for the regions and modes of robots.')
     parser.add_argument('--version', action='version', version=f'symdp {__version__}')
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
     for module in COMMANDS:
         module.add_parser(commands)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments=None) -> int:
+    """Run `symdp`; return the exit status (0 done, 1 a problem that is said, 2 wrong usage)."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
+            stream.reconfigure(errors='backslashreplace')
+    options = make_parser().parse_args(arguments)
     try:
         status = options.run(options)
         sys.stdout.flush()
