@@ -74,7 +74,7 @@ def chain_of(options) -> Chain:
     """
     graph = graph_of(options)
     if options.prune:
-        print(f'{graph.place()}pruned: {_pruned(graph)}', file=sys.stderr)
+        print(f'{printable(graph.place())}pruned: {_pruned(graph)}', file=sys.stderr)
     require_moves(graph)
     return Chain.from_graph(graph)
 

@@ -16,6 +16,14 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message):
         super().error(printable(message, 2000))
 
+    def parse_known_args(self, args=None, namespace=None):
+        found, rest = super().parse_known_args(args, namespace)
+        for action in self._actions:  # of `--option=--`, Python before 3.13 makes an empty list
+            value = getattr(found, action.dest, None)
+            if value == [] != action.default or value == [[]]:
+                self.error(f'argument {"/".join(action.option_strings)}: expected one argument')
+        return found, rest
+
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of `symdp`, with all its subcommands."""
