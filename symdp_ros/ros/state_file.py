@@ -13,6 +13,7 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
 
 from symdp_ros.core.errors import StateFileError
 
@@ -43,7 +44,8 @@ class StateFile:
 
     def __init__(self, path: Path, digest: bytes, states: int):
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK,
+                                 0o600)
         except OSError as error:
             raise StateFileError(f'state_file {path} cannot be opened: {error.strerror}') from None
         try:
@@ -87,6 +89,9 @@ class StateFile:
                                  'or give each node a state file of its own') from None
 
     def _read(self, path, digest, states):
+        if not S_ISREG(os.fstat(self._file).st_mode):  # a device would keep nothing
+            raise StateFileError(f'state_file {path} is not a file: name one that this node may '
+                                 'write')
         content = os.pread(self._file, _SIZE + 1, 0)
         if not content:
             return 'no word', None
