@@ -1,0 +1,111 @@
+"""
+`kill -9` of a live privatizer at random moments, over and over, while regions keep coming.
+
+What others saw over all its lives is one feasible word for each charge in the ledger, or fewer
+words; the ledger verifies after every kill, and holds what its charges add up to.
+"""
+import time
+from random import Random
+
+import pytest
+from harness import RELIABLE, wait_until
+from long_runs import KILL_ROUNDS, first_seed, report
+from std_msgs.msg import String
+
+from symdp_ros.release.ledger import Ledger
+
+_STATES = 1500
+_MOST_LOST = 200  # symbols that were drawn, and had not arrived when the process was killed
+EPSILON = 0.5
+
+
+@pytest.fixture
+def ring(tmp_path):
+    """Each state leads one or two on: a word never comes back to where it was, but all round."""
+    file = tmp_path / 'ring.chain.yaml'
+    file.write_text('initial_state: s0\ntransitions:\n' + ''.join(
+        f'  s{i}: [s{(i + 1) % _STATES}, s{(i + 2) % _STATES}]\n' for i in range(_STATES)))
+    return file
+
+
+def words_of(lives: list[list[int]]) -> int:
+    """
+    Return how many words were begun, the fewest that these lives can be; fail where they are none.
+
+    :param lives: the positions of the symbols that each life published, none of them empty.
+    """
+    words, last = 0, None
+    for life in lives:
+        ahead = None if last is None else (life[0] - last) % _STATES
+        # 0: what was published last is there again for who comes late.
+        if ahead is None or ahead > 2 * _MOST_LOST:
+            # The first ones may have been lost with a process of which nothing arrived.
+            assert 1 <= life[0] <= 2 * _MOST_LOST, f'after {last}, a life begins with {life[0]}'
+            words += 1
+        steps = {(there - here) % _STATES for here, there in zip(life, life[1:], strict=False)}
+        assert steps <= {1, 2}, f'moves that the chain does not allow: {steps}'
+        last = life[-1]
+    return words
+
+
+@pytest.mark.parametrize('lives, words', [
+    ([[1, 2, 4], [4, 5], [9], [2, 3]], 2), ([[1]], 1), ([[1498, 0]], None), ([[1, 1]], None),
+    ([[1, 4]], None), ([[2, 4], [3, 7]], None), ([[1, 3], [800]], None), ([[500]], None),
+])
+def test_words_are_told_apart(lives, words):
+    if words is None:
+        with pytest.raises(AssertionError):
+            words_of(lives)
+    else:
+        assert words_of(lives) == words
+
+
+@pytest.mark.parametrize('keeps_state', [True, False], ids=['state_file', 'no_state_file'])
+def test_kill_privatizer(world, ring, tmp_path, keeps_state):
+    seed = first_seed()
+    random, path = Random(seed), tmp_path / 'spent.ledger'
+    private, lives, began, killed_early = world.listen(), [], 0, 0
+    publisher = world.node.create_publisher(String, 'region', RELIABLE)
+    state = {'state_file': tmp_path / 'word'} if keeps_state else {}
+
+    def send():
+        publisher.publish(String(data=f's{random.randrange(_STATES)}'))
+        world.spin(0.01)
+
+    def send_for(seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            send()
+
+    startup = 2.0  # seconds; measured below
+    for _ in range(KILL_ROUNDS):
+        mark, begin = len(private), time.monotonic()
+        run = world.start('privatizer', chain_file=ring, epsilon=EPSILON, subject='robot',
+                          ledger_file=path, **state)
+        if random.random() < 0.4:  # while it starts
+            send_for(random.random() * 1.2 * startup)
+        else:
+            wait_until(lambda mark=mark: len(private) > mark, 'a symbol', send)
+            startup = time.monotonic() - begin
+            send_for(random.random() * 0.5)
+        assert run.process.poll() is None, run.log
+        run.kill()
+        run.close()
+        for _ in range(20):
+            world.spin(0.02)
+        life = [int(symbol[1:]) for symbol in private[mark:]]
+        lives += [life] if life else []
+        killed_early += not life
+        began += 'a new word begins' in run.log
+        if path.exists():
+            with Ledger(path) as ledger:
+                charges = ledger.charges()
+                assert ledger.problems() == [] and ledger.spent('robot') == EPSILON * len(charges)
+            # A word may have been charged, and its process killed before it began.
+            words = words_of(lives)
+            assert words <= len(charges) <= began, f'{words} words, {began} began:\n{run.log}'
+            if not keeps_state:
+                assert len(charges) >= len(lives)
+    report(f'{KILL_ROUNDS} kills, {killed_early} of them before a symbol; seed {seed}',
+           f'{sum(map(len, lives)):,} symbols, all feasible; {words_of(lives)} words, '
+           f'{len(charges) if path.exists() else 0} charges; the ledger verified each time')
