@@ -1,6 +1,7 @@
 """Uniform random integers from the operating system, in bulk."""
 import os
 import weakref
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,23 +13,24 @@ class RandomIntegers:
     """
     A buffered source of uniform integers below a limit, by rejection.
 
-    `buffer.pop()` hands out the next one; where it raises IndexError, `refill()` fills the buffer
-    and hands out the first. A fork discards the buffer in the child, so that two processes never
-    share random bits.
+    `buffer.pop()` hands out the next one; where it raises IndexError, `fill()` fills the buffer. A
+    fork discards the buffer in the child, so that two processes never share random bits.
 
     :param width: 30 or 60 bits, of which each integer is made.
     :param limit: from 1 to 2^width.
     :param random: an object with `getrandbits`, or None for the operating system's randomness.
+    :param read: what the buffer holds of an array of integers; one item for each.
     """
 
-    def __init__(self, width: int, limit: int, random=None):
+    def __init__(self, width: int, limit: int, random=None,
+                 read: Callable[[np.ndarray], list] = np.ndarray.tolist):
         self._dtype, self._shift = {30: ('<u4', 2), 60: ('<u8', 4)}[width]
         self._limit, self._random, self._bytes = limit, random, _FIRST_BYTES
-        self.buffer: list[int] = []
+        self._read, self.buffer = read, []
         _live.add(self)
 
-    def refill(self) -> int:
-        """Fill the buffer and return one integer from it."""
+    def fill(self) -> None:
+        """Fill the buffer, where it is empty."""
         while not self.buffer:
             if self._random is None:
                 raw = os.urandom(self._bytes)
@@ -36,8 +38,7 @@ class RandomIntegers:
                 raw = self._random.getrandbits(8 * self._bytes).to_bytes(self._bytes, 'little')
             self._bytes = min(2 * self._bytes, _MOST_BYTES)
             drawn = np.frombuffer(raw, self._dtype) >> self._shift
-            self.buffer.extend(drawn[drawn < self._limit].tolist())
-        return self.buffer.pop()
+            self.buffer.extend(self._read(drawn[drawn < self._limit]))
 
 
 def _discard_buffers():

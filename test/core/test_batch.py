@@ -75,8 +75,8 @@ def lookup(request, monkeypatch):
 @pytest.mark.parametrize('complete', [False, True])
 def test_the_ends_of_every_range_of_integers(complete, count, epsilon, lookup):
     """
-    An outcome's integers follow each other, so their ends say how many there are: as many, out of
-    all that are accepted, as the proof of `core.online.response` has it.
+    Those of an outcome follow each other, in each part, so their ends say how many there are: as
+    many, out of all that are accepted, as the proof of `core.online.response` has it.
     """
     names = [f's{i}' for i in range(count)]
     chain = (Chain.complete(names, 's0') if complete
@@ -86,19 +86,20 @@ def test_the_ends_of_every_range_of_integers(complete, count, epsilon, lookup):
     largest = int(np.iinfo(dtype).max)
     r = made[count]
     scale = largest // (count * r.total)
-    limit, weight, uniform = scale * count * r.total, scale * count * r.a, scale * r.total
-    threshold = count * weight
+    limit, weight, cut = scale * count * r.total, scale * r.total, scale * count * r.a
     assert limit <= largest < 2 * limit
     mechanism = OnlineMechanism(chain, Privacy(epsilon))
     aim = count // 2
     assert mechanism.exact_distribution(names[aim], 's0')[names[aim]] == Fraction(
-        limit - threshold + weight, limit)
+        cut + count * (weight - cut), limit)
     script = [(None, limit - 1, count - 1)]
-    if threshold < limit:  # not where all weigh the same
-        script += [(names[aim], threshold, aim), (names[aim], limit - 1, aim)]
     for i in sorted({0, 1, aim, count - 1} & set(range(count))):
-        script += [(names[aim], i * weight, i), (names[aim], (i + 1) * weight - 1, i),
-                   (None, i * uniform, i), (None, (i + 1) * uniform - 1, i)]
+        first, last = i * weight, (i + 1) * weight - 1
+        script += [(names[aim], first, i), (names[aim], first + cut - 1, i), (None, first, i),
+                   (None, first + cut - 1, i), (None, last, i)]
+        if cut < weight:  # not where all weigh the same
+            script += [(names[aim], first + cut, aim), (names[aim], last, aim),
+                       (None, first + cut, i)]
     drawn = privatized(OnlineMechanism(
         chain, Privacy(epsilon), random=Draws([draw for _, draw, _ in script], dtype)),
         [[symbol for symbol, _, _ in script]])

@@ -1,6 +1,8 @@
 """The online mechanism: what is drawn, exactly; what that reveals; the word that it carries."""
 import copy
+import gc
 import pickle
+import sys
 import traceback
 from collections import Counter
 from fractions import Fraction
@@ -227,7 +229,7 @@ def test_every_integer_that_a_step_can_draw(chain, policy, epsilon, narrow):
 @pytest.mark.parametrize('count', [1, 2, 3, 11, 43, 200])
 @pytest.mark.parametrize('policy, stored', [('paper', True), ('paper', False), ('guided', True)])
 def test_the_ends_of_every_range_that_a_step_can_draw(policy, stored, count, epsilon):
-    """An outcome's integers follow each other, so their ends say how many there are."""
+    """Those of an outcome follow each other, in each part: their ends say how many there are."""
     names = [f's{i}' for i in range(count)]
     chain = (Chain(dict.fromkeys(names, names), 's0') if stored
              else Chain.complete(names, 's0'))
@@ -236,11 +238,12 @@ def test_the_ends_of_every_range_that_a_step_can_draw(policy, stored, count, eps
     aim = count // 2
     some = sorted({0, 1, aim, count - 1} & set(range(count)))
     script = [(None, r.limit - 1, count - 1)]
-    if r.threshold < r.limit:  # not where all weigh the same
-        script += [(names[aim], r.threshold, aim), (names[aim], r.limit - 1, aim)]
     for i in some:
-        script += [(names[aim], i * r.weight, i), (names[aim], (i + 1) * r.weight - 1, i),
-                   (None, i * r.uniform_weight, i), (None, (i + 1) * r.uniform_weight - 1, i)]
+        first, cut, last = i * r.weight, i * r.weight + r.cut, (i + 1) * r.weight - 1
+        script += [(names[aim], first, i), (names[aim], cut - 1, i), (None, first, i),
+                   (None, cut - 1, i), (None, last, i)]
+        if r.cut < r.weight:  # not where all weigh the same
+            script += [(names[aim], cut, aim), (names[aim], last, aim), (None, cut, i)]
     mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy, random=Scripted(
         [integer for _, integer, _ in script] + [min(r.limit, 2**width - 1), 0], width))
     assert [mechanism.step(symbol) for symbol, _, _ in script] == [names[i] for *_, i in script]
@@ -267,6 +270,54 @@ def test_retries_do_not_depend_on_the_symbol(chain, policy, narrow):
         mechanism.reset()
         after.add(tuple(mechanism.step(None) for _ in range(100)))
     assert len(after) == 1
+
+
+@pytest.mark.parametrize('dense', [True, False])
+@both_policies
+@pytest.mark.parametrize('chain', [FOUR, COMPLETE, grid(5)], ids=['four', 'complete', 'grid'])
+def test_a_step_takes_the_same_way_for_every_symbol(chain, policy, dense, monkeypatch):
+    """Every instruction: for feasible, infeasible and unknown symbols, whatever is published."""
+    if not dense:
+        monkeypatch.setattr(online, 'DENSE_STATES', 0)
+    mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(6))
+    mechanism.step(None)
+    mechanism.reset()
+    outputs, ways = set(), set()
+
+    def follow(frame, event, argument):
+        frame.f_trace_opcodes = True
+        if event == 'opcode':
+            way.append((frame.f_code, frame.f_lasti))
+        return follow
+
+    tracing = sys.gettrace()
+    for symbol in (*chain.states, None) * (64 // (len(chain) + 1)):  # all drawn at once
+        way = []
+        gc.disable()  # it calls functions of others
+        sys.settrace(follow)
+        try:
+            outputs.add((symbol, mechanism.step(symbol)))
+        finally:
+            sys.settrace(tracing)
+            gc.enable()
+        ways.add(tuple(way))
+        mechanism.reset()
+    assert len(ways) == 1 and len(ways.pop()) > 10
+    hits = sum(symbol == output for symbol, output in outputs)
+    assert 0 < hits < len(outputs)
+
+
+@pytest.mark.parametrize('epsilon', [0.5, 2.0])
+@for_all_chains
+def test_large_chains_draw_as_small_ones_do(chain, epsilon, monkeypatch):
+    """Where there are too many states for a table of all pairs, the same integers do the same."""
+    def word():
+        return OnlineMechanism(chain, Privacy(epsilon), policy='paper', random=Random(5)).privatize(
+            [*chain.states, None] * 30)
+
+    small = word()
+    monkeypatch.setattr(online, 'DENSE_STATES', 0)
+    assert word() == small
 
 
 # Statistics of the real sampler.
@@ -513,17 +564,21 @@ class Label(str):
     """A string that is not the chain's own, as those of numpy and pandas are not."""
 
 
-@pytest.mark.parametrize('kind', [Label, np.str_, lambda s: ''.join(list(s))],
-                         ids=['Label', 'numpy', 'str'])
+@pytest.mark.parametrize('kind', [Label, np.str_, lambda s: ''.join(list(s)), lambda s: s],
+                         ids=['Label', 'numpy', 'str', 'own'])
 @both_policies
 @for_all_chains
-def test_outputs_are_the_chains_own_labels(chain, policy, kind):
+def test_outputs_are_never_the_callers_objects(chain, policy, kind):
     """Handing back the caller's object would tell where the output is the truth."""
-    own = {id(state) for state in chain.states}
+    names = {state: f'room {state}' for state in chain.states}  # of one letter there is one object
+    chain = (Chain.complete(names.values(), names[chain.initial_state]) if chain.is_complete else
+             Chain({names[state]: [names[s] for s in chain.successors(state)]
+                    for state in chain.states}, names[chain.initial_state]))
     word = [kind(chain.successors(chain.initial_state)[0])] * 200
     output = OnlineMechanism(chain, Privacy(1.0), policy=policy).privatize(word)
     assert {type(symbol) for symbol in output} == {str}
-    assert {id(symbol) for symbol in output} <= own
+    assert not {id(symbol) for symbol in output} & {id(symbol) for symbol in word}
+    assert chain.is_feasible(output)
 
 
 class Own(str):

@@ -1,7 +1,9 @@
 """The integers that are drawn: never a ratio above e^{ε/k}, and hardly below the paper's τ."""
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,12 +96,32 @@ def test_at_most_one_draw_in_nine_is_rejected(epsilon, adjacency):
 
 @cases
 def test_shares_of_the_range_are_exact(epsilon, adjacency):
-    """Outcomes are r // weight below the threshold, the target above it: count the r."""
+    """Outcomes are r // weight, and the target in its place where r % weight ≥ cut: count the r."""
     for count in COUNTS:
         _, r = drawn(epsilon, adjacency, count)
-        assert r.threshold == count * r.weight and r.limit == count * r.uniform_weight
-        assert Fraction(r.weight, r.limit) == Fraction(r.a, r.total)
-        assert Fraction(r.weight + r.limit - r.threshold, r.limit) == Fraction(r.b, r.total)
+        assert r.limit == count * r.weight and 0 < r.cut <= r.weight
+        assert Fraction(r.cut, r.limit) == Fraction(r.a, r.total)
+        assert Fraction(r.cut + count * (r.weight - r.cut), r.limit) == Fraction(r.b, r.total)
+
+
+@pytest.mark.parametrize('epsilon', [0.0, 0.5, LN_2, 2.0, 40.0])
+@pytest.mark.parametrize('count', [1, 2, 3, 11])
+def test_every_integer_is_read_as_the_distribution(count, epsilon):
+    """Of all integers below the limit, those that lead to each outcome are counted."""
+    r = Response.fitting(count, exp_lower_bound(Fraction(epsilon)), 10)
+    pairs = Counter(r.reader()(np.arange(r.limit, dtype=np.uint32)))
+    assert all(type(number) is type(hit) is int for number, hit in pairs)
+    for number in range(1, count + 1):
+        assert pairs[number, 0] == r.cut and pairs[number, 1] == r.weight - r.cut
+    assert set(pairs) <= {(number, hit) for number in range(1, count + 1) for hit in (0, 1)}
+
+
+@pytest.mark.parametrize('width, dtype', [(30, np.uint32), (60, np.uint64)])
+def test_the_ends_of_every_outcome_are_read(width, dtype):
+    r = Response.fitting(43, exp_lower_bound(Fraction(2)), width)
+    ends = [r.limit - 1, 0, r.cut - 1, r.cut, r.weight - 1, r.weight, 42 * r.weight + r.cut - 1]
+    assert r.reader()(np.array(ends, dtype)) == [
+        (43, 1), (1, 0), (1, 0), (1, 1), (1, 1), (2, 0), (43, 0)]
 
 
 @relaxed

@@ -61,10 +61,9 @@ class OnlineBatch:
 
     def _row(self, response):
         """Return the integers of a response for draws from the whole type, as in `Response`."""
-        count, a, total = response.count, response.a, response.total
-        scale = np.iinfo(self._dtype).max // (count * total)
-        return [scale * count * total - 1, scale * count * count * a, scale * total,
-                scale * count * a, 0]
+        response = Response.of_weights(response.count, response.a, response.b,
+                                       int(np.iinfo(self._dtype).max))
+        return [response.limit - 1, response.weight, response.cut, 0]
 
     def draw(self, symbols: np.ndarray, offsets: np.ndarray, random=None) -> np.ndarray:
         """

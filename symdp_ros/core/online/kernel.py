@@ -10,7 +10,7 @@ from symdp_ros.core.compiling import compiled
 
 LANES = 4
 TABLE, IDENTITY, SEARCH = 0, 1, 2  # how the target of a symbol is found
-LAST, THRESHOLD, UNIFORM_WEIGHT, WEIGHT, OFFSET = range(5)  # columns of `rows`
+LAST, WEIGHT, CUT, OFFSET = range(4)  # columns of `rows`
 
 
 @compiled
@@ -47,8 +47,8 @@ def online(symbols, first, segments, raw, spare, kind, aims, starts, known, rows
     kind      TABLE: aims[o·(states+1) + s+1] is 1 + the edge to the target of s, 0 for none;
               SEARCH: the same in aims, where s+1 is among known[starts[o]:starts[o+1]], ascending;
               IDENTITY: the target of every known s is s (a complete chain; `rows` has one row)
-    rows      (states, 5)    of each previous symbol, the integers of its `Response`, and the
-                             first of its edges
+    rows      (states, 4)    of each previous symbol, limit−1, weight and cut of its `Response`, and
+                             the first of its edges
     targets   (edges,)       where edges lead
     start                    the initial state
     at        int64 (2,)     where to go on: (step, lane); what is left of both when done
@@ -87,10 +87,10 @@ def online(symbols, first, segments, raw, spare, kind, aims, starts, known, rows
                 drawn = spare[used]
                 used += 1
             # No branch from here on depends on the symbol: all is drawn at the same cost.
-            aimed = number(aim != none)
-            edge = rows[o, OFFSET] + drawn // rows[o, number(UNIFORM_WEIGHT) + aimed]
-            hit = number(drawn >= rows[o, THRESHOLD]) & aimed
-            edge = aim - one if hit else edge
+            place = drawn // rows[o, WEIGHT]
+            hit = number(drawn - place * rows[o, WEIGHT] >= rows[o, CUT]) & number(aim != none)
+            edge = rows[o, OFFSET] + place
+            edge += hit * (aim - one - edge)
             here[lane] = targets[edge]
             out[x] = here[lane]
         begin = 0

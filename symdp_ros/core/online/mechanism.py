@@ -9,6 +9,7 @@ from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolE
 from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import responses
+from symdp_ros.core.online.targets import DENSE_STATES, feasible_row
 from symdp_ros.core.policies import POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
@@ -261,78 +262,98 @@ def _stepper(chain, targets, responses, width, random):
     """
     Return the functions (step, carry_on, previous) of one word.
 
-    Each state has a row, a list: itself, and, once a word has been there, what a step from it
-    needs: the buffer of draws for its number of successors, the integers of the `Response`, the
-    rows of its successors, and either the rows by feasible symbol or the codes of the targets.
+    Each state has a row, a list: its label, and, once a word has been there, what a step from it
+    needs: the draws for its number of successors, the rows of these from place 1 on, and for each
+    symbol the place of its target, 0 where there is none.
+
+    A step does the same for every symbol, and whether or not it takes the target: it draws a row
+    uniformly, puts it into place 0, looks up that of the target, and takes one of the two.
     """
+    # Copies: were a label the caller's own object, its type would show that, and its time too.
+    rows = {state: [''.join(list(state))] for state in chain.states}
+    complete = [None, *rows.values()] if chain.is_complete else None
     index = {**chain.state_index, None: len(chain)}
-    rows = {state: [state] for state in chain.states}
+    if complete:  # the place of the target itself
+        index = {**{state: place for place, state in enumerate(rows, 1)}, None: 0}
     draws = {}  # for each number of successors: RandomIntegers
-    complete = (list(rows.values()), rows) if chain.is_complete else None
     made = []
     row = None
+
+    def make_ready(symbol):
+        """
+        Provide what a step from here has found missing.
+
+        :raises UnknownSymbolError: that is the symbol.
+        """
+        if symbol not in index:
+            raise UnknownSymbolError
+        if len(row) == 1:
+            make(row)
+        draws[len(row[2]) - 1].fill()
 
     def make(row):
         """Append to the row of a state what steps from it need."""
         state = row[0]
-        successors, by_symbol = complete or (
-            [rows[successor] for successor in chain.successors(state)], None)
+        near = complete or [None, *[rows[successor] for successor in chain.successors(state)]]
+        places = None
         if targets is not None:
             if len(made) == targets.kept_rows:
                 for other in made:
                     del other[1:]
                 made.clear()
             made.append(row)
-            by_symbol = targets.row(index[state])
-        elif by_symbol is None:
-            by_symbol = {successor[0]: successor for successor in successors}
-        count = len(successors)
-        response = responses[count]
+            places = targets.row(index[state])
+        elif not complete:
+            successors = [index[successor[0]] for successor in near[1:]]
+            places = (feasible_row(successors, len(chain)) if len(chain) <= DENSE_STATES
+                      else {position: place for place, position in enumerate(successors, 1)})
+        count = len(near) - 1
         if count not in draws:
-            draws[count] = RandomIntegers(width, response.limit, random)
-        row += (draws[count].buffer.pop, response.threshold, response.weight,
-                response.uniform_weight, successors, by_symbol)
+            response = responses[count]
+            draws[count] = RandomIntegers(width, response.limit, random, response.reader())
+        row += (draws[count].buffer.pop, near, places)
 
-    # In both steps the integer is drawn, and one below the limit found, before the symbol is
-    # looked at; and they return the chain's own string: the caller's may be of another type, and
-    # so show a match.
+    # Three times the same step, as a call from one to another would take as long again. How the
+    # last line is put makes no difference to what it does; these differ least in time.
 
-    def step_to_feasible(symbol):
+    def step_to_any(symbol):
         nonlocal row
         try:
-            _, pop, threshold, weight, uniform_weight, successors, feasible = row
-            drawn = pop()
-        except (IndexError, ValueError):
-            if len(row) == 1:
-                make(row)
-            _, pop, threshold, weight, uniform_weight, successors, feasible = row
-            drawn = draws[len(successors)].refill()
-        if symbol in feasible:
-            row = feasible[symbol] if drawn >= threshold else successors[drawn // weight]
-        elif symbol in index:
-            row = successors[drawn // uniform_weight]
-        else:
-            raise UnknownSymbolError
-        return row[0]
+            _, pop, near, _ = row
+            number, hit = pop()
+            near[0] = near[number]
+            row = near[(0, index[symbol])[hit]]
+            return row[0]
+        except (IndexError, KeyError, ValueError):
+            pass
+        make_ready(symbol)
+        return step_to_any(symbol)
 
     def step_to_target(symbol):
         nonlocal row
         try:
-            _, pop, threshold, weight, uniform_weight, successors, codes = row
-            drawn = pop()
-        except (IndexError, ValueError):
-            if len(row) == 1:
-                make(row)
-            _, pop, threshold, weight, uniform_weight, successors, codes = row
-            drawn = draws[len(successors)].refill()
-        if symbol not in index:
-            raise UnknownSymbolError
-        code = codes[index[symbol]]
-        if code:
-            row = successors[code - 1 if drawn >= threshold else drawn // weight]
-        else:
-            row = successors[drawn // uniform_weight]
-        return row[0]
+            _, pop, near, places = row
+            number, hit = pop()
+            near[0] = near[number]
+            row = (near[0], near[places[index[symbol]]])[hit]
+            return row[0]
+        except (IndexError, KeyError, ValueError):
+            pass
+        make_ready(symbol)
+        return step_to_target(symbol)
+
+    def step_to_feasible(symbol):
+        nonlocal row
+        try:
+            _, pop, near, places = row
+            number, hit = pop()
+            near[0] = near[number]
+            row = (near[0], near[places.get(index[symbol], 0)])[hit]
+            return row[0]
+        except (IndexError, KeyError, ValueError):
+            pass
+        make_ready(symbol)
+        return step_to_feasible(symbol)
 
     def carry_on(previous):
         nonlocal row
@@ -340,4 +361,6 @@ def _stepper(chain, targets, responses, width, random):
             raise ChainError(f'{previous!r} is not a state of the chain')
         row = rows[previous]
 
-    return (step_to_feasible if targets is None else step_to_target), carry_on, lambda: row[0]
+    step = (step_to_any if complete else
+            step_to_feasible if targets is None and len(chain) > DENSE_STATES else step_to_target)
+    return step, carry_on, lambda: row[0]

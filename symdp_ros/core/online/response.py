@@ -18,15 +18,22 @@ Two with targets: their entries are a/T and b/T, and b/a ≤ e^{ε/k} by (1). A 
 uniform: b/T ÷ 1/N = N·b / ((N−1)·a + b) ≤ N·b / (N·a) = b/a, as b ≥ a; and 1/N ÷ a/T =
 ((N−1)·a + b) / (N·a) ≤ N·b / (N·a) = b/a. Uniform against itself: 1. ∎
 
-Nothing is assumed about rounding: a, b and T are integers, a uniform integer below T is drawn by
+Nothing is assumed about rounding: a, b and T are integers, a uniform integer is drawn by
 rejection, and b ≤ a·e^{ε/k} is decided against a rational lower bound of e^{ε/k}. As a ≥ 1, no
 feasible state ever has the probability zero.
 
-For one N all draws use the same integer range, 0 … limit−1 with limit = c·N·T, for uniform rows
-too. So how often a draw is rejected depends on N, which is public, and not on the symbol.
+One draw r, uniform in 0 … limit−1 with limit = N·weight and weight = c·T, serves all symbols alike:
+r // weight is the number of a state, uniform among the N, and r % weight, independent of it, is at
+least cut = c·N·a with probability (T − N·a)/T = (b−a)/T. Then the target is taken in place of that
+state, if there is one. So the target gets a/T + (b−a)/T = b/T, any other state a/T, and without a
+target each 1/N. Neither what is computed of r nor how often a draw is rejected depends on the
+symbol.
 """
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+
+import numpy as np
 
 from symdp_ros.core.privacy import Privacy
 
@@ -97,24 +104,30 @@ def best_weights(count: int, ratio: Fraction, largest_total: int) -> tuple[int, 
 @dataclass(frozen=True)
 class Response:
     """
-    How to draw one of N states from a uniform integer r in 0 … limit−1.
+    How to draw one of N states from a uniform integer r in 0 … limit−1 (see the module).
 
-    With a target: the target where r ≥ threshold, else state number r // weight.
-    Without: state number r // uniform_weight.
+    The target, where there is one and r % weight ≥ cut; else state number r // weight.
     """
 
-    count: int           # N
-    a: int               # weight of every other state, before scaling
-    b: int               # weight of the target, before scaling
-    limit: int           # c·N·T
-    threshold: int       # N·weight
-    weight: int          # c·N·a
-    uniform_weight: int  # c·T
+    count: int   # N
+    a: int       # weight of every other state, before scaling
+    b: int       # weight of the target, before scaling
+    limit: int   # c·N·T
+    weight: int  # c·T
+    cut: int     # c·N·a
 
     @property
     def total(self) -> int:
         """T = (N−1)·a + b."""
         return (self.count - 1) * self.a + self.b
+
+    @classmethod
+    def of_weights(cls, count: int, a: int, b: int, most: int) -> 'Response':
+        """Return the response with these weights and the largest limit up to `most`."""
+        total = (count - 1) * a + b
+        scale = most // (count * total)
+        return cls(count, a, b, limit=scale * count * total, weight=scale * total,
+                   cut=scale * count * a)
 
     @classmethod
     def fitting(cls, count: int, ratio: Fraction, width: int) -> 'Response':
@@ -124,10 +137,23 @@ class Response:
         Totals are kept below 2^width / 8N, so that at most one draw in nine is rejected.
         """
         a, b = best_weights(count, ratio, max(count, 2**width // (8 * count)))
-        total = (count - 1) * a + b
-        scale = 2**width // (count * total)
-        return cls(count, a, b, limit=scale * count * total, threshold=count * scale * count * a,
-                   weight=scale * count * a, uniform_weight=scale * total)
+        return cls.of_weights(count, a, b, 2**width)
+
+    def reader(self) -> Callable[[np.ndarray], list[tuple[int, int]]]:
+        """
+        Return a function from draws below the limit to pairs (1 + r // weight, 0 or 1).
+
+        1: the target is to be taken, if there is one. O(N) memory, shared by all pairs.
+        """
+        pairs = np.empty(2 * self.count, object)
+        for i in range(self.count):
+            pairs[i], pairs[self.count + i] = (i + 1, 0), (i + 1, 1)
+
+        def read(drawn):
+            states, rest = np.divmod(drawn, self.weight)
+            return pairs[states.astype(np.intp) + self.count * (rest >= self.cut)].tolist()
+
+        return read
 
 
 def responses(counts, privacy: Privacy) -> tuple[int, dict[int, Response]]:

@@ -83,3 +83,10 @@ class SparseTargets:
 def as_row(codes: np.ndarray):
     """Return codes as what Python indexes fastest."""
     return codes.tobytes() if codes.dtype == np.uint8 else array('I', codes.tobytes())
+
+
+def feasible_row(successors: list[int], states: int):
+    """Return the codes of one o where only its successors are targets, of themselves, as `row`."""
+    codes = np.zeros(states + 1, np.uint8 if len(successors) <= 255 else np.uint32)
+    codes[successors] = np.arange(1, len(successors) + 1)
+    return as_row(codes)
