@@ -1,8 +1,13 @@
-"""Rows of the online mechanism: one step, its memory, its start."""
+"""Rows of the online mechanism: one step, what its time tells, its memory, its start."""
 import tracemalloc
 from math import exp
+from random import Random
+from statistics import median
+from time import perf_counter_ns
 
-from bench.chains import ALPHABET, PRIVACY, any_word, random_chain, town
+import numpy as np
+
+from bench.chains import ALPHABET, PRIVACY, any_word, random_chain, town, walk
 from bench.measure import (Figure, Row, medians, no_garbage_collection, peer,
                                           ratios, side_by_side)
 from symdp_ros.core.chain import Chain
@@ -60,6 +65,81 @@ def _step_and_empty_call(effort):
     yield Figure('step-empty', ratios(without_loop('step'), call), medians(times),
                  f'The loop\'s own time is taken off both; {plain:.2f}× where it is not. '
                  f"On the town's map {on_town:.2f}×, and {guided:.2f}× with the guided policy.")
+
+
+def _what_time_tells(effort):
+    chain, streets = _alphabet(), town()
+    steps = effort.either(20_000, 100_000)
+    found = {}
+    for label, mechanism in (('43 symbols', OnlineMechanism(chain, PRIVACY)),
+                             ('town', OnlineMechanism(streets, PRIVACY))):
+        word = _mixed_word(mechanism.chain, steps)
+        copies = {symbol: ''.join(list(symbol)) for symbol in mechanism.chain.states}
+        found[label] = mechanism, word
+        found[f'{label}, each a string of its own'] = mechanism, [copies[s] for s in word]
+    areas = {label: [] for label in found}
+    for _ in range(effort.rounds):
+        for label, (mechanism, word) in found.items():
+            areas[label].append(area_under_curve(*_timed_steps(mechanism, word)))
+    worst = max(areas.values(), key=lambda some: folded(median(some)))
+    yield Figure('step-tells', tuple(map(folded, worst)), note='By what is privatized: ' + '; '.join(
+        f'{label}: {median(some):.3f}' for label, some in areas.items()) + '.')
+
+
+def _mixed_word(chain, length):
+    """Return a walk in which every other symbol, at random, is any state: few are feasible."""
+    random = Random(3)
+    return [random.choice(chain.states) if random.random() < 1 / 2 else symbol
+            for symbol in walk(chain, length)]
+
+
+def _timed_steps(mechanism, word):
+    """
+    Return for each step its time (ns), whether the truth was published, and which move it was:
+    what is published before and now, as one number.
+    """
+    step, clock, index = mechanism.step, perf_counter_ns, mechanism.chain.state_index
+    mechanism.reset()
+    times, outputs = [0] * len(word), [None] * len(word)
+    with no_garbage_collection():
+        for t, symbol in enumerate(word):
+            begun = clock()
+            output = step(symbol)
+            times[t] = clock() - begun
+            outputs[t] = output
+    numbers = np.array([index[mechanism.chain.initial_state], *(index[o] for o in outputs)])
+    hits = np.array([symbol == output for symbol, output in zip(word, outputs, strict=True)])
+    return np.array(times), hits, numbers[:-1] * len(index) + numbers[1:]
+
+
+def area_under_curve(times, hits, moves) -> float:
+    """
+    Return the chance that a hit took longer than a miss of the same move, ties counting half.
+
+    That is the area under the curve of an observer who sees the moves and guesses by the time.
+    Averaged over the moves that were both, each by how sure its own area is.
+
+    :param times: shape (n,).
+    :param hits: bool, same shape.
+    :param moves: integers, same shape.
+    """
+    from scipy.stats import rankdata
+
+    order = np.argsort(moves, kind='stable')
+    areas, weights = [], []
+    for some in np.split(order, np.flatnonzero(np.diff(moves[order])) + 1):
+        hit = hits[some]
+        count, others = int(hit.sum()), int((~hit).sum())
+        if count and others:
+            ranks = rankdata(times[some])[hit].sum()
+            areas.append((ranks - count * (count + 1) / 2) / (count * others))
+            weights.append(count * others / (count + others))
+    return float(np.average(areas, weights=weights))
+
+
+def folded(area: float) -> float:
+    """Return what an observer reaches who knows which way the times lean."""
+    return max(area, 1 - area)
 
 
 def _step_and_opendp(effort):
@@ -138,6 +218,13 @@ ROWS = (
         '`OnlineMechanism.step` on 43 symbols that can all follow one another, and '
         '`def empty(symbol): pass`, each called with the same 10,000 random symbols in a loop; '
         'randomness from the operating system.'),
+    Row('step-tells', ('step-tells',), _what_time_tells,
+        'Each step is timed by itself, in the process that makes it, after warming up; among steps '
+        'that publish the same move, the area under the ROC curve (AUC) of these times, those that '
+        'publish the true region against those that do not: 0.5 is guessing, 1 is knowing; 1 less '
+        'it where it is below. Half of the symbols are a walk, half any state: on 43 symbols that '
+        'can all follow one another and on the town, guided, as strings of the chain and as other '
+        'equal ones. The worst of the four counts.'),
     Row('step-opendp', ('step-opendp',), _step_and_opendp,
         'The same step, and OpenDP\'s randomized response over the same 43 strings, at the same '
         'ε = 2 (its privacy map says so).'),

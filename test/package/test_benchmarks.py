@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import chains, measure, peers, suite
+from bench import chains, measure, online, peers, suite
 from bench.figures import draw_scaling
 from bench.goals import GOALS, Goal, in_unit
 from bench.measure import Effort, Figure, NotMeasured, Row, ratios, side_by_side
@@ -196,6 +196,22 @@ def test_the_figure_is_the_same_every_time(tmp_path):
     draw_scaling(found['scaling'], tmp_path / 'a.svg')
     draw_scaling(found['scaling'], tmp_path / 'b.svg')
     assert (tmp_path / 'a.svg').read_bytes() == (tmp_path / 'b.svg').read_bytes()
+
+
+@pytest.mark.parametrize('late, area', [(0, 0.5), (30, 1.0), (-30, 0.0)])
+def test_what_times_tell_is_the_area_under_the_curve(late, area):
+    """Of the same move: that one move takes longer than another tells nothing."""
+    rng = np.random.default_rng(1)
+    moves, hits = rng.integers(0, 3, 30_000), rng.random(30_000) < 0.2
+    times = 100 * moves + rng.integers(0, 20, 30_000) + late * hits
+    assert online.area_under_curve(times, hits, moves) == pytest.approx(area, abs=0.02)
+
+
+def test_what_times_tell_by_hand():
+    times, hits = np.array([1, 2, 2, 3, 9]), np.array([False, True, False, True, True])
+    moves = np.array([0, 0, 0, 0, 1])  # of move 1 there is no miss
+    assert online.area_under_curve(times, hits, moves) == (1 + 0.5 + 1 + 1) / 4
+    assert online.folded(0.25) == 0.75 and online.folded(0.5) == 0.5
 
 
 def test_random_chains_have_the_degree_they_say():
