@@ -37,8 +37,8 @@ def _batch(effort, **mechanisms):
 
 def _online(effort):
     chain = town()
-    times = _batch(effort, paper=OnlineMechanism(chain, PRIVACY),
-                   guided=OnlineMechanism(chain, PRIVACY, policy='guided'))
+    times = _batch(effort, paper=OnlineMechanism(chain, PRIVACY, policy='paper'),
+                   guided=OnlineMechanism(chain, PRIVACY))
     guided = Figure('', ratios(times['guided'], times['4 bytes'])).median
     yield Figure('batch-online', ratios(times['paper'], times['4 bytes']), medians(times),
                  f'With the guided policy {guided:.3g}×.')

@@ -50,7 +50,7 @@ def _step_and_empty_call(effort):
         'step': _through(OnlineMechanism(chain, PRIVACY).step, word),
         'empty call': _through(_empty, word),
         'loop': _loop(word),
-        'step, town': _through(OnlineMechanism(streets, PRIVACY).step, route),
+        'step, town': _through(OnlineMechanism(streets, PRIVACY, policy='paper').step, route),
         'step, town, guided': _through(
             OnlineMechanism(streets, PRIVACY, policy='guided').step, route),
     }, effort), _WORD)
@@ -186,7 +186,7 @@ def _memory(effort):
 
 
 def _visited(chain):
-    mechanism = OnlineMechanism(chain, PRIVACY)
+    mechanism = OnlineMechanism(chain, PRIVACY, policy='paper')
     for state in chain.states:
         mechanism.reset(state)
         mechanism.step(state)
@@ -209,7 +209,8 @@ def _bytes_of(make):
 
 def _start_up(effort):
     chain = random_chain(10_000)
-    times = side_by_side({'start-up': lambda: OnlineMechanism(chain, PRIVACY)}, effort)
+    times = side_by_side({'start-up': lambda: OnlineMechanism(chain, PRIVACY, policy='paper')},
+                         effort)
     yield Figure('start-up', tuple(1e3 * t for t in times['start-up']), medians(times))
 
 

@@ -45,7 +45,8 @@ def _curve(values, cases, effort, exact=False):
 
 
 def _times(chain, word, effort, exact):
-    offline, online = OfflineMechanism(chain, PRIVACY), OnlineMechanism(chain, PRIVACY)
+    offline, online = OfflineMechanism(chain, PRIVACY), OnlineMechanism(
+        chain, PRIVACY, policy='paper')
     tasks = {'exponential': lambda: offline.privatize(word),
              'online': lambda: online.privatize(word),
              'mat-vecs': matvecs(chain, len(word))}

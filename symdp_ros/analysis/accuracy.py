@@ -33,6 +33,7 @@ from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
 from symdp_ros.core.offline.causal import Causal
 from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.privacy import Privacy
 
 WALKS = 100
@@ -147,7 +148,7 @@ def patrols(chain: Chain, privacy: Privacy, length: int, walks: int) -> list[lis
     return result
 
 
-def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, policy: str = 'guided',
+def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, policy: str = DEFAULT_POLICY,
                    walks: int = WALKS, counting: bool = True) -> str:
     """
     Return the selection of the offline mechanism that is expected to err least.

@@ -11,7 +11,8 @@ from itertools import zip_longest
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.cli.check import add_chain_arguments, chain_of, file_of, graph_of
 from symdp_ros.core.errors import SymdpError
-from symdp_ros.core.online import POLICIES, OnlineMechanism
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.ros.free_domain import FreeDomain
@@ -36,7 +37,8 @@ def add_parser(commands) -> None:
     add_chain_arguments(parser)
     parser.add_argument('--epsilon', type=float, default=2.0, help='default: 2')
     parser.add_argument('--adjacency', type=int, default=1, help='default: 1')
-    parser.add_argument('--policy', choices=POLICIES, default='guided', help='default: guided')
+    parser.add_argument('--policy', choices=POLICIES, default=DEFAULT_POLICY,
+                        help='default: %(default)s')
     parser.add_argument('--duration', type=float, default=20.0, help='seconds; default: 20')
     parser.add_argument('--rate', type=float, default=5.0, help='regions a second; default: 5')
     parser.add_argument('--figure', metavar='FILE.svg',

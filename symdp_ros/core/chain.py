@@ -67,6 +67,18 @@ class Chain:
                 array.flags.writeable = False
 
     @classmethod
+    def check(cls, chain: 'Chain') -> 'Chain':
+        """
+        Return what was passed as the chain of a mechanism.
+
+        :raises ChainError: it is something else, such as the mapping that a chain is made of.
+        """
+        if isinstance(chain, cls):
+            return chain
+        raise ChainError(f'chain is of type {type(chain).__name__}: pass Chain(successors, '
+                         'initial_state), or Chain.from_yaml(path)')
+
+    @classmethod
     def complete(cls, symbols: Iterable[str], initial_state: str) -> 'Chain':
         """
         Return the chain in which every symbol can follow every symbol: an alphabet.

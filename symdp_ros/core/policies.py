@@ -1,3 +1,4 @@
 """The names of the online mechanism's policies (`core.online`), apart from what they import."""
 
 POLICIES = ('paper', 'guided', 'planned')
+DEFAULT_POLICY = 'guided'  # everywhere: library, nodes and command line

@@ -41,6 +41,20 @@ class Privacy:
         object.__setattr__(self, 'epsilon', abs(value))  # -0.0 becomes 0.0
         object.__setattr__(self, 'adjacency', int(adjacency))
 
+    @classmethod
+    def check(cls, privacy: 'Privacy') -> 'Privacy':
+        """
+        Return what was passed as ε and k of a mechanism.
+
+        :raises PrivacyError: it is something else, such as a bare ε.
+        """
+        if isinstance(privacy, cls):
+            return privacy
+        if isinstance(privacy, Real) and not isinstance(privacy, bool):
+            raise PrivacyError(f'privacy is the number {privacy!r}: pass Privacy({privacy!r})')
+        raise PrivacyError(f'privacy is of type {type(privacy).__name__}: pass Privacy(epsilon), or '
+                           'Privacy(epsilon, adjacency)')
+
     @property
     def epsilon_per_symbol(self) -> Fraction:
         """

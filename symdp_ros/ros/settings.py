@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rclpy.parameter import Parameter
 
-from symdp_ros.core.policies import POLICIES
+from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
@@ -40,9 +40,10 @@ PRIVACY = (
             'k, in how many symbols two words may differ and still be kept apart by no more than '
             'e^ε', least=1),
 )
-POLICY = Setting('policy', _Type.STRING, 'guided',
-                 'what a private symbol aims at where the true one is not a feasible move: '
-                 'nothing (paper), or the nearest state on the way to it (guided)',
+POLICY = Setting('policy', _Type.STRING, DEFAULT_POLICY,
+                 'what a private symbol aims at: the true one, and where that is no feasible move '
+                 'the nearest state on the way to it (guided) or nothing (paper); or what errs '
+                 'least in the long run (planned)',
                  choices=POLICIES)
 
 INPUT = (

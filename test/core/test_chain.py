@@ -267,7 +267,8 @@ def test_memory_of_a_chain():
 
 def test_memory_of_a_mechanism_that_has_been_everywhere():
     def make():
-        mechanism = OnlineMechanism(Chain(rows_of(10_000), 'region_0'), Privacy(1.0))
+        mechanism = OnlineMechanism(Chain(rows_of(10_000), 'region_0'), Privacy(1.0),
+                                    policy='paper')
         for state in mechanism.chain.states:
             mechanism.reset(state)
             mechanism.step(state)

@@ -47,7 +47,7 @@ def algorithm_4(chain, symbol, previous, epsilon, adjacency):
 @pytest.mark.parametrize('epsilon', [0.0, 0.1, LN_2, 2.0, 10.0, 40.0])
 @for_all_chains
 def test_algorithm_4(chain, epsilon, adjacency):
-    mechanism = OnlineMechanism(chain, Privacy(epsilon, adjacency))
+    mechanism = OnlineMechanism(chain, Privacy(epsilon, adjacency), policy='paper')
     for previous, symbol in product(chain.states, (*chain.states, None)):
         exact = mechanism.exact_distribution(symbol, previous)
         assert sum(exact.values()) == 1 and tuple(exact) == chain.successors(previous)
@@ -66,10 +66,11 @@ def test_algorithm_4(chain, epsilon, adjacency):
     ('s0', 's2', {'s0': 1}), ('s3', 's2', {'s0': 1}), (None, 's2', {'s0': 1}),
     ('s2', 's3', {'s3': 1 / 5, 's0': 1 / 5, 's1': 1 / 5, 's2': 2 / 5})])
 def test_by_hand_at_ln_2(symbol, previous, expected):
-    found = OnlineMechanism(FOUR, Privacy(LN_2)).distribution(symbol, previous)
+    found = OnlineMechanism(FOUR, Privacy(LN_2), policy='paper').distribution(symbol, previous)
     assert found == pytest.approx(expected, abs=1e-9)
     assert found == pytest.approx(
-        OnlineMechanism(FOUR, Privacy(3 * LN_2, 3)).distribution(symbol, previous), abs=1e-9)
+        OnlineMechanism(FOUR, Privacy(3 * LN_2, 3), policy='paper').distribution(symbol, previous),
+        abs=1e-9)
 
 
 @for_all_chains

@@ -10,6 +10,7 @@ from symdp_ros.core.offline.causal import Causal
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.privacy import Privacy
 
 #: n²·|E| up to which the words at every distance are counted.
@@ -49,15 +50,17 @@ class OfflineMechanism:
     :param selection: 'exponential', 'permute_and_flip' or 'causal'.
     :param policy: of the online mechanism; used by 'causal' alone.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
+    :raises ChainError, PrivacyError: something else is passed as chain or privacy.
     :raises ConfigurationError: unknown selection or policy.
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',
-                 policy: str = 'guided', random=None):
+                 policy: str = DEFAULT_POLICY, random=None):
         if selection not in SELECTIONS:
             raise ConfigurationError(f'selection must be one of {", ".join(SELECTIONS)}, '
                                      f'not {selection!r}')
-        self._chain, self._privacy, self._selection = chain, privacy, selection
+        self._chain, self._privacy, self._selection = (Chain.check(chain), Privacy.check(privacy),
+                                                       selection)
         self._symbols = frozenset((*chain.states, None))
         #: How it draws, and how likely its outputs are (`core.law.Law`).
         self.law = LAWS[selection](chain, privacy, policy, random)

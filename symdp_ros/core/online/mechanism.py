@@ -10,7 +10,7 @@ from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row
-from symdp_ros.core.policies import POLICIES
+from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
 
@@ -37,9 +37,9 @@ class OnlineMechanism:
     (1−τ)/(N−1), as close as integers come to it from the private side (`core.online.response`);
     where s_t has no target, each has 1/N.
 
-    policy='paper': the target is s_t itself, where it is feasible (Theorem 7).
-    policy='guided': where s_t is not feasible, the target is the feasible state from which s_t
-    can be reached in the fewest moves (`core.online.targets`).
+    policy='guided' (the default): the target is s_t itself where it is feasible, and else the
+    feasible state from which s_t can be reached in the fewest moves (`core.online.targets`).
+    policy='paper': the target is s_t itself, where it is feasible; else there is none (Theorem 7).
     policy='planned': the target, where s_t is feasible too, is the feasible state that lets the
     fewest errors be expected in the long run, by the chain's P (`core.online.planned`).
 
@@ -54,16 +54,18 @@ class OnlineMechanism:
 
     :param chain: the public chain.
     :param privacy: ε and k.
-    :param policy: 'paper', 'guided' or 'planned'.
+    :param policy: 'guided', 'paper' or 'planned'.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
+    :raises ChainError, PrivacyError: something else is passed as chain or privacy.
     :raises ConfigurationError: unknown policy.
     """
 
-    def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = 'paper', random=None):
+    def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
+                 random=None):
         if policy not in POLICIES:
             raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
                                      f'not {policy!r}')
-        self._chain, self._privacy, self._policy = chain, privacy, policy
+        self._chain, self._privacy, self._policy = Chain.check(chain), Privacy.check(privacy), policy
         self._index = {**chain.state_index, None: len(chain)}
         self._random, self._batch = random, None
         self._width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
