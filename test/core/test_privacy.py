@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import relaxed
+from strategies import COMPLETE, relaxed
 
-from symdp_ros import Privacy, PrivacyError, SymdpError
+from symdp_ros import (ChainError, OfflineMechanism, OnlineMechanism, Privacy, PrivacyError,
+                       SymdpError)
 
 
 @pytest.mark.parametrize('epsilon, adjacency, stored', [
@@ -77,3 +78,21 @@ def test_epsilon_per_symbol_is_below_both_readings(epsilon, adjacency):
     loss = Privacy(epsilon, adjacency).epsilon_per_symbol * adjacency
     readings = {Fraction(*epsilon.as_integer_ratio()), Fraction(repr(epsilon))}
     assert loss <= min(readings) and loss in readings
+
+
+@pytest.mark.parametrize('make', [OnlineMechanism, OfflineMechanism])
+@pytest.mark.parametrize('privacy, text', [
+    (2.0, 'privacy is the number 2.0: pass Privacy(2.0)'), (1, 'pass Privacy(1)'),
+    (None, 'of type NoneType: pass Privacy(epsilon)'), ('2', 'of type str: pass Privacy(epsilon)'),
+    ((2.0, 1), 'or Privacy(epsilon, adjacency)'), (True, 'of type bool')])
+def test_a_mechanism_tells_how_epsilon_is_passed(make, privacy, text):
+    with pytest.raises(PrivacyError) as caught:
+        make(COMPLETE, privacy)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize('make', [OnlineMechanism, OfflineMechanism])
+@pytest.mark.parametrize('chain', [{'a': ['a']}, 'a.yaml', None])
+def test_a_mechanism_tells_how_a_chain_is_passed(make, chain):
+    with pytest.raises(ChainError, match='pass Chain'):
+        make(chain, Privacy(1.0))

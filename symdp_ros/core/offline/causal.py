@@ -15,7 +15,18 @@ class Causal:
     def __init__(self, online: OnlineMechanism):
         self.online = online
         self.positions_are_independent = online.chain.edge_count == len(online.chain)**2
-        self.draw, self.draw_many = online.privatize, online.privatize_many
+        self._idle = [online]  # as many as threads have drawn at once
+        self.draw_many = online.privatize_many
+
+    def draw(self, word):
+        try:
+            online = self._idle.pop()
+        except IndexError:
+            online = self.online.another()
+        try:
+            return online.privatize(word)
+        finally:
+            self._idle.append(online)
 
     def counting_steps(self, length):
         return 0

@@ -41,6 +41,8 @@ class OfflineMechanism:
     2⁻⁴⁰ (about 2⁻⁶⁰ where drawn in integers). At ε = 0 the output does not depend on the word in
     any bit. Every feasible output has a positive probability. The proofs are in those modules.
 
+    It may be used from several threads at once.
+
     Unknown symbols are None: unlike every state. The time of a release depends on the length and
     on what is released; with permute-and-flip also on its distance and on how many words lie at
     each distance: run releases on a schedule.

@@ -50,7 +50,7 @@ class OnlineMechanism:
     Changing j symbols costs at most j·ε/k.
 
     A step takes O(1) time; the mechanism O(states + edges) memory, the table of targets apart. One
-    mechanism carries one word: use it from one thread.
+    mechanism carries one word: use it from one thread, and `another` for each further word.
 
     :param chain: the public chain.
     :param privacy: ε and k.
@@ -70,10 +70,20 @@ class OnlineMechanism:
         self._random, self._batch = random, None
         self._width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
         self._targets = _TARGETS[policy](chain, privacy, self.weights())
+        self._carry_a_word()
+
+    def _carry_a_word(self):
         # A closure: a sixth faster than a method whose state is in self.
         self.step, self._carry_on, self._previous = _stepper(
-            chain, self._targets, self._responses, self._width, random)
+            self._chain, self._targets, self._responses, self._width, self._random)
         self.reset()
+
+    def another(self) -> 'OnlineMechanism':
+        """Return a mechanism that carries a word of its own and shares this one's tables."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        other._carry_a_word()
+        return other
 
     @property
     def chain(self) -> Chain:

@@ -1,0 +1,41 @@
+"""What is left out means the same in the library, the command line and the nodes."""
+import inspect
+
+import pytest
+
+from symdp_ros import OfflineMechanism, OnlineMechanism
+from symdp_ros.analysis.accuracy import best_mechanism
+from symdp_ros.cli import demo, main, release
+from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
+
+
+def defaults_of_command(module, arguments):
+    """Return the options of a subcommand that is given nothing but what it needs."""
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    module.add_parser(parser.add_subparsers())
+    return vars(parser.parse_args(arguments))
+
+
+def test_the_policy_is_guided_in_the_library():
+    assert DEFAULT_POLICY == 'guided' in POLICIES
+    for function in (OnlineMechanism, OfflineMechanism, best_mechanism):
+        assert inspect.signature(function).parameters['policy'].default == 'guided'
+
+
+@pytest.mark.parametrize('module, arguments', [
+    (demo, ['demo', 'map.yaml']),
+    (release, ['release', 'log.csv', '-o', 'out', '--chain', 'map.yaml', '--epsilon', '1'])])
+def test_the_policy_is_guided_on_the_command_line(module, arguments):
+    assert module in main.COMMANDS
+    assert defaults_of_command(module, arguments)['policy'] == 'guided'
+
+
+def test_the_policy_is_guided_in_every_node():
+    pytest.importorskip('rclpy', reason='ROS 2 is not there')
+    from symdp_ros.nodes import belief, log_release, privatizer
+
+    for node in (belief, log_release, privatizer):
+        policy, = (setting for setting in node.SETTINGS if setting.name == 'policy')
+        assert policy.default == 'guided' and policy.choices == POLICIES
