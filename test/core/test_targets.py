@@ -183,7 +183,8 @@ def test_forgetting_rows_changes_nothing(kept, word, seed):
         sparse = OnlineMechanism(chain, Privacy(2.0), policy='guided', random=Random(seed))
     sparse.targets.kept_rows = kept
     assert sparse.privatize(word) == dense.privatize(word)
-    make = getclosurevars(sparse.step).nonlocals['make']
+    make_ready = getclosurevars(sparse.step).nonlocals['make_ready']
+    make = getclosurevars(make_ready).nonlocals['make']
     rows = getclosurevars(make).nonlocals['rows'].values()
     assert sum(len(row) > 1 for row in rows) <= kept
     for o in chain.states:
