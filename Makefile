@@ -25,7 +25,7 @@ unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMP
 endif
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 
-.PHONY: help setup demo test fuzz kill soak experiments tables bench clean
+.PHONY: help setup demo test fuzz kill soak figures experiments tables bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -35,6 +35,8 @@ help:
 	@echo 'make fuzz   the fuzzers for as long as one likes (MINUTES=10)'
 	@echo 'make kill   the kill tests as often as one likes (ROUNDS=100)'
 	@echo 'make soak   the nodes under load: loss, memory, processor time (MINUTES=10)'
+	@echo 'make figures'
+	@echo '            put what the last of these three printed into SECURITY.md'
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
 	@echo 'make experiments, make tables'
 	@echo '            the numbers and figures of docs/'
@@ -79,6 +81,9 @@ kill: setup
 soak: setup
 	export SYMDP_SOAK_SECONDS=$$((60 * $(MINUTES))); \
 	$(LONG_RUN) $(SOAKS) $(TEST_OPTIONS); $(PRINT_FIGURES)
+
+figures: setup
+	$(VENV)/bin/python test/core/long_runs.py SECURITY.md $(FIGURES)
 
 experiments: setup
 	$(VENV)/bin/python -m studies.paper docs/experiments

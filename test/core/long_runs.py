@@ -8,15 +8,18 @@ They run in small in `make test`, and for as long as one likes by `make fuzz MIN
 - SYMDP_KILL_ROUNDS: how often each kill test kills (default 3);
 - SYMDP_SOAK_SECONDS: how long a soak takes (default 5);
 - SYMDP_TEST_SEED: the seed of the first case (default: another one each time);
-- SYMDP_FIGURES: a file that each test appends its row of a Markdown table to.
+- SYMDP_FIGURES: a file that each test appends its row of a Markdown table to. `make figures`,
+  which runs this module, puts these rows into the table of SECURITY.md.
 
 A fuzzer stands in a file named test_fuzz_*.py, and is a test that calls `fuzz`.
 """
 import os
 import random
 import secrets
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 FUZZ_SECONDS = float(os.environ.get('SYMDP_FUZZ_SECONDS') or 2)
 KILL_ROUNDS = int(os.environ.get('SYMDP_KILL_ROUNDS') or 3)
@@ -63,3 +66,20 @@ def report(tried: str, result: str) -> None:
 
 def _test():
     return os.environ.get('PYTEST_CURRENT_TEST', 'no test').rpartition(' (')[0]
+
+
+def merged(page: str, figures: str) -> str:
+    """Return a page with the rows of a table put into its own, in the place of older ones."""
+    def rows_of(lines):
+        return {line.split('|')[1]: line for line in lines if line.startswith('| test/')}
+
+    lines = page.split('\n')
+    rows = rows_of(lines) | rows_of(figures.split('\n'))
+    kept = [line for line in lines if not line.startswith('| test/')]
+    place = kept.index('|---|---|---|') + 1
+    return '\n'.join(kept[:place] + [rows[name] for name in sorted(rows)] + kept[place:])
+
+
+if __name__ == '__main__':
+    target, source = map(Path, sys.argv[1:])
+    target.write_text(merged(target.read_text('utf-8'), source.read_text('utf-8')), 'utf-8')

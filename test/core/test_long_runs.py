@@ -1,6 +1,6 @@
 """The fuzzers' own part: seeds that replay a case, and the rows of the table."""
 import pytest
-from long_runs import fuzz
+from long_runs import fuzz, merged
 
 
 @pytest.fixture(autouse=True)
@@ -33,3 +33,12 @@ def test_the_row_of_a_fuzzer_that_found_nothing(figures):
     assert figures.read_text() == (
         '| test/core/test_long_runs.py::test_the_row_of_a_fuzzer_that_found_nothing '
         '| 1 cases in 0 s, from seed 7 | no failure |\n')
+
+
+def test_rows_are_put_into_the_table_of_a_page():
+    page = 'Text.\n\n| test | tried | result |\n|---|---|---|\n| test/b | 1 | old |\n\nMore.\n'
+    figures = '| test | tried | result |\n|---|---|---|\n| test/c | 2 | new |\n| test/b | 3 | new |\n'
+    assert merged(page, figures) == (
+        'Text.\n\n| test | tried | result |\n|---|---|---|\n| test/b | 3 | new |\n'
+        '| test/c | 2 | new |\n\nMore.\n')
+    assert merged(merged(page, figures), '') == merged(page, figures)
