@@ -157,7 +157,8 @@ class ArchiveReleaser:
             more = min(os.cpu_count() or 1, _MOST_THREADS) - 1
             mechanisms = [mechanism, *(settings.mechanism_of(mechanism.selection, self._random)
                                        for _ in range(more))]
-            archive_file.write(path, privatized(archive.chunks(), mechanisms, settings),
+            chunks = archive.chunks(position_of=settings.states_by_value())
+            archive_file.write(path, privatized(chunks, mechanisms),
                                archive.schema(), settings.chain.states, tell)
         flush(path.parent)
 

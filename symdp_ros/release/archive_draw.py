@@ -9,27 +9,26 @@ import numpy as np
 
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.release.archive_file import Chunk
-from symdp_ros.release.settings import ArchiveSettings
 
 SUFFIX = '.parquet'
 
 _BLOCK_ROWS = 1 << 16  # privatized between two looks at whether to stop
 
 
-def privatized(chunks: Iterable[Chunk], mechanisms: list[OfflineMechanism],
-               settings: ArchiveSettings) -> Generator[tuple[Chunk, np.ndarray], None, None]:
+def privatized(chunks: Iterable[Chunk],
+               mechanisms: list[OfflineMechanism]) -> Generator[tuple[Chunk, np.ndarray], None, None]:
     """
     Yield each chunk with the symbols released for it: int32, shape (rows,), positions in states.
 
     In order. One chunk is read ahead, and as many are privatized ahead as there are mechanisms,
     each on a thread.
     """
-    states_by_value, free, stopped = settings.states_by_value(), SimpleQueue(), Event()
+    free, stopped = SimpleQueue(), Event()
     for mechanism in mechanisms:
         free.put(mechanism)
 
     def draw(chunk):
-        symbols = chunk.symbols(states_by_value)
+        symbols = chunk.states.astype(np.int32, copy=False)
         released, mechanism = np.empty_like(symbols), free.get()
         try:
             for rows, offsets in chunk.blocks(_BLOCK_ROWS):

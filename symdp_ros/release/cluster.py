@@ -192,8 +192,9 @@ def _attempt(task):
         with Archive(task.path, settings.columns) as archive:
             archive.check_unchanged(task.stamp)
             mechanism = settings.mechanism_of(settings.mechanism)
-            chunks = archive.chunks(first=task.first, end=task.end, start=task.start)
-            rows = archive_file.write(path, privatized(chunks, [mechanism], settings),
+            chunks = archive.chunks(position_of=settings.states_by_value(), first=task.first,
+                                    end=task.end, start=task.start)
+            rows = archive_file.write(path, privatized(chunks, [mechanism]),
                                       archive.schema(), settings.chain.states)
             archive.check_unchanged(task.stamp)
         return Part(path.name, digest_of(path), rows)

@@ -2,6 +2,7 @@
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from fractions import Fraction
@@ -305,6 +306,29 @@ def test_files_that_will_not_do(walks):
     assert walks.spent() == 0 and walks.visible() == []
 
 
+def test_an_archive_that_kills_its_reader(walks, monkeypatch):
+    walks.archive(WALKS)
+
+    def start(function, real=archive_file.child.start):
+        process = real(function)
+        process.send_signal(signal.SIGABRT)
+        return process
+
+    monkeypatch.setattr(archive_file.child, 'start', start)
+    outcome = walks.release()
+    assert outcome.kind == 'failed' and outcome.reason == (
+        'it cannot be read, as it is damaged: the process that read it ended by SIGABRT')
+    assert walks.spent() == 0 and walks.visible() == []
+
+
+@pytest.mark.parametrize('make', [lambda path: os.mkfifo(path),
+                                  lambda path: path.symlink_to('/dev/zero')])
+def test_an_archive_that_is_no_regular_file(walks, make):
+    make(walks.path)
+    outcome = walks.release()
+    assert outcome.kind == 'failed' and 'no regular file' in outcome.reason
+
+
 def test_a_route_that_is_too_long_is_refused_before_anything_is_spent(walks):
     walks.archive([(1, 'ab'), (2, 'a' * 60_000), (3, 'b')], group=10_000)
     outcome = walks.release(walks.settings(mechanism='permute_and_flip'))
@@ -496,7 +520,8 @@ def test_an_interrupt_just_after_the_charge_loses_nothing(walks, monkeypatch):
 
 def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
     """
-    What Arrow holds: some chunks, however many there are in the archive, of one row group.
+    What Arrow holds here, and the process that reads: some chunks, however many there are in the
+    archive, of one row group.
 
     With two mechanisms at most six chunks at once: one is written, three wait, one is read, and
     one more is being put together from what was read. How many there are at a moment is up to the
@@ -514,10 +539,19 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
     pq.write_table(table, walks.path, row_group_size=rows, use_dictionary=False,
                    compression='none')  # a file as large as what it holds
     del table
-    before, held = pa.total_allocated_bytes(), []
-    assert walks.release(ledger=False, tell=lambda *_: held.append(
-        pa.total_allocated_bytes() - before)).kind == 'released'
+    before, held, reader, processes = pa.total_allocated_bytes(), [], [], []
+    start = archive_file.child.start
+    monkeypatch.setattr(archive_file.child, 'start',
+                        lambda function: processes.append(start(function)) or processes[-1])
+
+    def look(*_):
+        held.append(pa.total_allocated_bytes() - before)
+        status = Path(f'/proc/{processes[-1].pid}/status').read_text()
+        reader.append(int(status.partition('VmHWM:')[2].split()[0]) << 10)
+
+    assert walks.release(ledger=False, tell=look).kind == 'released'
     assert len(held) >= chunks and max(held) < 10 * chunk * bytes_of_a_row
+    assert reader[-1] - reader[0] < 40 * chunk * bytes_of_a_row < rows * bytes_of_a_row / 2 + 1
 
 
 # Kills itself with SIGKILL at the given number of calls into release/ or of the operating
@@ -593,14 +627,13 @@ def test_without_pyarrow_it_is_said(walks, monkeypatch):
         walks.release()
 
 
-def test_an_open_archive_tells_its_groups(walks):
+def test_an_open_archive_tells_where_routes_begin(walks):
     walks.archive(walks.words(100), group=100)
     with Archive(walks.path, Columns()) as opened:
-        ends = opened.group_rows
-        assert ends[0] == 0 and ends[-1] == opened.rows and len(ends) > 3
         starts = [0]
         for _, n in lengths(walks.words(100)):
             starts.append(starts[-1] + n)
+        assert opened.rows == starts[-1] > 300
         wanted = [0, 1, 99, 100, opened.rows - 1]
         survey = opened.survey(wanted)
         assert survey.cuts == tuple(min(s for s in starts if s >= row) for row in wanted)

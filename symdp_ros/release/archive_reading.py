@@ -1,0 +1,402 @@
+"""
+Reading archives, in a process of its own: damaged Parquet can make its library abort.
+
+The process is started by `archive_file.Archive`, and answers its requests in turn. What it passes
+on is what was checked: whole routes in chunks, each with its id, its length and the positions of
+its symbols in the states of the chain.
+"""
+import marshal
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.logs import child
+
+_MEMORY = 4 << 30  # bytes that the process may take beyond its libraries
+_SORT = 'sort the archive by route and position'
+
+
+def parquet():
+    """
+    Return the Python packages (pyarrow, pyarrow.parquet), which rosdep knows no key for.
+
+    :raises ConfigurationError: they are not installed.
+    """
+    try:
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError:
+        pyarrow = None
+    if pyarrow is None:
+        raise ConfigurationError('archives need the Python package pyarrow: install it with pip')
+    return pyarrow, pyarrow.parquet
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the columns of an archive."""
+
+    route: str = 'route'
+    position: str = 'position'
+    symbol: str = 'symbol'
+
+    def __post_init__(self):
+        if len(set(self.names())) < 3:
+            raise ConfigurationError('route_key, position_key and symbol_key must name three '
+                                     'columns')
+
+    def names(self) -> tuple[str, str, str]:
+        """Return the names in order."""
+        return self.route, self.position, self.symbol
+
+
+@dataclass(frozen=True)
+class Survey:
+    """
+    What is public of the order of an archive.
+
+    `start`: the position of each route's first row; `longest`: rows of the longest route; `cuts`:
+    for each row that was asked for, the first row from there on with which a route begins, or the
+    number of rows.
+    """
+
+    start: int
+    longest: int
+    cuts: tuple[int, ...]
+
+
+def serve(source, target) -> None:
+    """
+    Answer requests until there are no more: the work of the process.
+
+    Each answer begins with (problem or None, a first part of the answer).
+
+    :param source: a file with the path, the columns and settings, and then the requests.
+    :param target: the file to which the answers go.
+    """
+    parquet()
+    child.limit_memory(_MEMORY)
+    path, names, buffer_bytes, batch_rows = marshal.load(source)
+    try:
+        file = _File(path, Columns(*names), buffer_bytes, batch_rows)
+        answer = None, file.described()
+    except Exception as error:
+        problem = error.reason if isinstance(error, LogError) else (
+            'it is no Parquet file, or is cut off, damaged or encrypted')
+        answer = problem, None
+    marshal.dump(answer, target)
+    while answer[0] is None:
+        target.flush()
+        child.keep_on()
+        try:
+            kind, arguments = marshal.load(source)
+        except EOFError:
+            return
+        try:
+            for parts in getattr(file, kind)(*arguments):
+                marshal.dump((None, parts[0]), target)
+                for part in parts[1:]:
+                    target.write(part)
+                child.keep_on()
+        except BrokenPipeError:
+            return
+        except UnicodeDecodeError:
+            answer = file.no_text(), None
+            marshal.dump(answer, target)
+        except Exception as error:
+            answer = child.problem_of(error), None
+            marshal.dump(answer, target)
+
+
+class _File:
+    """
+    A Parquet file that is open for reading.
+
+    :raises LogError: it has no such columns, others of their type, or no rows. What else may be
+        raised is the library's.
+    """
+
+    def __init__(self, path, columns, buffer_bytes, batch_rows):
+        self._pyarrow, pq = parquet()
+        self._columns, self._batch_rows = columns, batch_rows
+        with pq.ParquetFile(path) as file:
+            problem = _problem(file, columns, self._pyarrow.types)
+            plain = _delta_encoded(file.metadata)
+        if problem is not None:
+            raise LogError(problem)
+        self._file = pq.ParquetFile(
+            path, read_dictionary=sorted({columns.route, columns.symbol} - plain),
+            pre_buffer=False, buffer_size=buffer_bytes, page_checksum_verification=True)
+        metadata = self._file.metadata
+        self._group_rows = np.cumsum([0] + [metadata.row_group(i).num_rows
+                                            for i in range(metadata.num_row_groups)])
+        self._rows = int(self._group_rows[-1])
+
+    def described(self) -> tuple[int, bytes]:
+        """Return the number of rows, and the serialized schema of routes and positions."""
+        here, columns, pyarrow = self._file.schema_arrow, self._columns, self._pyarrow
+        route, position = (here.field(name).type for name in (columns.route, columns.position))
+        if not pyarrow.types.is_integer(route):
+            route = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+        schema = pyarrow.schema([(columns.route, route), (columns.position, position)])
+        return self._rows, schema.serialize().to_pybytes()
+
+    def no_text(self) -> str:
+        """Return what is to be said of ids that are no text."""
+        return f'the column {self._columns.route!r} is not UTF-8 text: convert it'
+
+    def survey(self, wanted: Iterable[int]) -> Iterator[tuple]:
+        """Yield (start, longest, cuts), as in `Survey`; `wanted`: the rows of `cuts`, in order."""
+        order, row, last, longest, cuts = _Order(self._columns, 0, None), 0, 0, 0, []
+        for batch in self._batches(self._columns.names()[:2], 0, self._rows):
+            starts = order.starts(batch) + row
+            if len(starts):
+                longest = max(longest, int(np.diff(starts, prepend=last).max()))
+                last = int(starts[-1])
+                while len(cuts) < len(wanted) and wanted[len(cuts)] <= last:
+                    cuts.append(int(starts[np.searchsorted(starts, wanted[len(cuts)])]))
+            row += len(batch)
+            child.keep_on()
+        cuts += [row] * (len(wanted) - len(cuts))
+        yield (order.start, max(longest, row - last), tuple(cuts)),
+
+    def chunks(self, position_of: Mapping[str, int], first: int, end: int, start: int | None,
+               chunk_rows: int) -> Iterator[tuple]:
+        """
+        Yield the rows from `first` to `end`, between which there are whole routes, in chunks.
+
+        A chunk is ((rows, routes, size of the ids, start, type of the states), offsets, ids,
+        states), the last three in bytes; () is the end. `archive_file.Chunk` says what they are.
+        """
+        order, states = _Order(self._columns, first, start), _States(position_of)
+        held, begins, size = [], [], 0
+        for batch in self._batches(self._columns.names(), first, end):
+            starts = order.starts(batch)
+            while True:
+                i = np.searchsorted(starts, chunk_rows - size)
+                if i == len(starts):
+                    break
+                cut = int(starts[i])
+                held.append(batch.slice(0, cut))
+                yield self._chunk(held, [*begins, starts[:i] + size], order, states)
+                batch, starts = batch.slice(cut), starts[i:] - cut
+                held, begins, size = [], [], 0
+            held.append(batch)
+            begins.append(starts + size)
+            size += len(batch)
+            child.keep_on()
+        if size:
+            yield self._chunk(held, begins, order, states)
+        yield (),
+
+    def _chunk(self, batches, begins, order, states):
+        pyarrow, columns = self._pyarrow, self._columns
+        rows = sum(map(len, batches))
+        offsets = np.append(np.concatenate(begins), rows).astype(np.int64)
+        parts, row = [], 0
+        for batch in batches:  # the id of each route that begins in the batch
+            here = offsets[np.searchsorted(offsets, row):
+                           np.searchsorted(offsets, row + len(batch))] - row
+            ids = batch.column(columns.route).take(pyarrow.array(here))
+            parts.append(ids.cast(pyarrow.string())
+                         if pyarrow.types.is_dictionary(ids.type) else ids)
+            row += len(batch)
+        ids = pyarrow.concat_arrays(parts)
+        if not _is_whole(ids):
+            raise LogError(self.no_text())
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(sink, pyarrow.schema([(columns.route, ids.type)])) as stream:
+            stream.write_batch(pyarrow.record_batch([ids], names=[columns.route]))
+        ids = sink.getvalue()
+        found = np.concatenate([states.of(batch.column(columns.symbol)) for batch in batches])
+        return ((rows, len(offsets) - 1, ids.size, order.start, found.dtype.str), offsets, ids,
+                found)
+
+    def _batches(self, names, first, end):
+        """Yield the rows from `first` to `end` of some columns in record batches."""
+        groups = [i for i in range(len(self._group_rows) - 1)
+                  if self._group_rows[i] < end and self._group_rows[i + 1] > first]
+        row = int(self._group_rows[groups[0]]) if groups else 0
+        batches = self._file.iter_batches(self._batch_rows, row_groups=groups,
+                                          columns=list(names))
+        while row < end:
+            batch = next(batches, None)
+            if batch is None:
+                raise LogError('it cannot be read, as it is damaged: rows are missing')
+            for name in names:
+                _check_indices(batch.column(name))
+            name = self._columns.route
+            if _is_text(self._pyarrow.types, batch.column(name).type):  # not read as a dictionary
+                batch = batch.set_column(
+                    batch.schema.get_field_index(name), name,
+                    batch.column(name).cast(self._pyarrow.string()).dictionary_encode())
+            left, right = max(first - row, 0), min(end - row, len(batch))
+            row += len(batch)
+            if left < right:
+                yield batch.slice(left, right - left)
+
+
+class _States:
+    """
+    From symbols to the positions of states.
+
+    :param position_of: value → position in the states of the chain; other values are −1.
+    """
+
+    def __init__(self, position_of):
+        self._pyarrow, _ = parquet()
+        self._values = self._pyarrow.array(list(position_of), self._pyarrow.string())
+        largest = max(position_of.values(), default=0)
+        type_ = np.int16 if largest < 1 << 15 else np.int32
+        # One more, for values that are not listed, which is also the last, for null.
+        self._states = np.array([*position_of.values(), -1], type_)
+
+    def of(self, symbols) -> np.ndarray:
+        """Return the state of each symbol of a column."""
+        pyarrow = self._pyarrow
+        if not pyarrow.types.is_dictionary(symbols.type):
+            symbols = symbols.dictionary_encode()
+        known = pyarrow.compute.index_in(symbols.dictionary.cast(pyarrow.string()), self._values)
+        codes = np.append(self._states[known.fill_null(-1).to_numpy(zero_copy_only=False)], -1)
+        indices = symbols.indices.fill_null(-1) if symbols.null_count else symbols.indices
+        return np.take(codes.astype(self._states.dtype), indices.to_numpy(zero_copy_only=False),
+                       mode='wrap')
+
+
+class _Order:
+    """Checks, batch by batch, that routes lie together and positions count up, in O(1) memory."""
+
+    def __init__(self, columns, row, start):
+        self._pyarrow, _ = parquet()
+        self._columns, self._row, self.start = columns, row, start
+        self._route = self._position = self._dictionary = None
+
+    def starts(self, batch) -> np.ndarray:
+        """
+        Return the rows of the batch with which a route begins: int64.
+
+        :raises LogError: with the row, and nothing of what the route is called.
+        """
+        route = self._checked(batch, self._columns.route)
+        position = self._checked(batch, self._columns.position).to_numpy()
+        if position.itemsize < 4:
+            position = position.astype(np.int64)  # differences do not wrap around to 1
+        numbers, last = self._numbers(route)
+        new = np.empty(len(batch), bool)
+        np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
+        new[0] = self._row_is_new(route)
+        follows = np.empty(len(batch), bool)
+        np.equal(position[1:] - position[:-1], 1, out=follows[1:])
+        follows[0] = self._position is not None and int(position[0]) - self._position == 1
+        starts = np.flatnonzero(new)
+        if self.start is None:
+            if position[0] not in (0, 1):
+                raise LogError(f'row {self._row} (counted from 0): the first position of a route '
+                               'must be 0 or 1: number the positions of each route from there, '
+                               f'and {_SORT}')
+            self.start = int(position[0])
+        wrong_starts = starts[position[starts] != self.start]
+        np.logical_or(follows, new, out=follows)
+        if len(wrong_starts) or not follows.all():
+            self._refuse(wrong_starts, np.flatnonzero(~follows))
+        self._row += len(batch)
+        self._route, self._position = last, int(position[-1])
+        return starts
+
+    def _refuse(self, wrong_starts, wrong_steps):
+        if not len(wrong_steps) or len(wrong_starts) and wrong_starts[0] < wrong_steps[0]:
+            raise LogError(f'row {self._row + wrong_starts[0]} (counted from 0): a route begins '
+                           f'there, and not with position {self.start} as the first one does; the '
+                           f'rows of a route must lie together: {_SORT}')
+        raise LogError(f'row {self._row + wrong_steps[0]} (counted from 0): its position is not '
+                       f'that of the row before it and one more: {_SORT}, and look for rows that '
+                       'are missing or repeated')
+
+    def _checked(self, batch, name):
+        column = batch.column(name)
+        if column.null_count:
+            row = self._row + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+            raise LogError(f'row {row} (counted from 0): the column {name!r} is null: every row '
+                           'needs a route and a position')
+        return column
+
+    def _numbers(self, route):
+        """Return a number for each row, equal where routes are, and the last row's route."""
+        if not self._pyarrow.types.is_dictionary(route.type):
+            return route.to_numpy(), route[-1].as_py()
+        if self._dictionary is None or not route.dictionary.equals(self._dictionary):
+            if route.dictionary.null_count:
+                raise LogError(f'the column {self._columns.route!r} has null in its dictionary: '
+                               'every row needs a route')
+            if len(route.dictionary.unique()) < len(route.dictionary):
+                route = route.cast(route.type.value_type).dictionary_encode()
+            else:
+                self._dictionary = route.dictionary
+        return route.indices.to_numpy(), route[-1].as_py()
+
+    def _row_is_new(self, route):
+        return self._position is None or route[0].as_py() != self._route
+
+
+def _is_text(types, type_):
+    return types.is_string(type_) or types.is_large_string(type_)
+
+
+def _check_indices(column):
+    """
+    Check that a column of a dictionary names values alone that are in it.
+
+    The library does not, at the bytes of a file that is damaged.
+
+    :raises LogError: it names others.
+    """
+    pyarrow, _ = parquet()
+    if not pyarrow.types.is_dictionary(column.type):
+        return
+    bounds = pyarrow.compute.min_max(column.indices).as_py()
+    if bounds['max'] is not None and not 0 <= bounds['min'] <= bounds['max'] < len(
+            column.dictionary):
+        raise LogError('it cannot be read, as it is damaged: a dictionary lacks a value')
+
+
+def _is_whole(array):
+    pyarrow, _ = parquet()
+    try:
+        array.validate(full=True)
+    except pyarrow.ArrowInvalid:
+        return False
+    return True
+
+
+def _delta_encoded(metadata):
+    """Return the columns with an encoding of which the library makes no dictionaries."""
+    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+    columns = (group.column(i) for group in groups for i in range(metadata.num_columns))
+    return {column.path_in_schema for column in columns
+            if any('DELTA' in encoding for encoding in column.encodings)}
+
+
+def _problem(file, columns, types):
+    """Return what is wrong with the columns, or None."""
+    schema = file.schema_arrow
+    for name in columns.names():
+        if schema.names.count(name) != 1:
+            return (f'it must have one column {name!r}: add it, or name the columns that it has '
+                    '(--route-key, --position-key, --symbol-key)')
+
+    def plain(name):
+        type_ = schema.field(name).type
+        return type_.value_type if types.is_dictionary(type_) else type_
+
+    if not (_is_text(types, plain(columns.route)) or types.is_integer(plain(columns.route))):
+        return f'the column {columns.route!r} holds neither strings nor integers: convert it'
+    if not types.is_integer(schema.field(columns.position).type):
+        return f'the column {columns.position!r} does not hold integers: convert it'
+    symbol = plain(columns.symbol)
+    if not (_is_text(types, symbol) or types.is_integer(symbol) or types.is_boolean(symbol)
+            or types.is_null(symbol)):
+        return (f'the column {columns.symbol!r} holds neither strings, integers nor booleans: '
+                'convert it')
+    return None if file.metadata.num_rows else 'it holds no symbols'
