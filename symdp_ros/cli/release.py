@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from symdp_ros.cli.check import add_chain_arguments, chain_of
+from symdp_ros.core.compile_notice import SENTENCE, on_compilation
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import POLICIES
 from symdp_ros.core.printable import printable
@@ -43,9 +44,9 @@ def add_parser(commands) -> None:
     chain.add_argument('--epsilon', type=float, required=True,
                        help='ε ≥ 0: smaller is more private')
     chain.add_argument('--adjacency', type=int, default=1, help='k ≥ 1; default: 1')
-    chain.add_argument('--mechanism', choices=MECHANISMS, default='exponential',
-                       help='auto: as errs least, from chain, ε, k and length alone; default: '
-                            'exponential. (Of an archive, the longest route decides; '
+    chain.add_argument('--mechanism', choices=MECHANISMS, default='auto',
+                       help='default: auto, the one that errs least, chosen from chain, ε, k and '
+                            'length alone. (Of an archive, the longest route decides; '
                             'permute_and_flip draws its routes one by one, which takes long.)')
     chain.add_argument('--policy', choices=POLICIES, default='guided',
                        help='of causal; default: guided')
@@ -121,6 +122,7 @@ def run(options) -> int:
     if problem is not None:
         raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
     with ExitStack() as stack:
+        stack.enter_context(on_compilation(lambda: _say(SENTENCE)))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         report = release(ledger=ledger, subject=options.subject or '', budget=options.budget,
                          subject_budget=options.subject_budget, wait=float('inf'),

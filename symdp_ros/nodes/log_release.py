@@ -1,7 +1,8 @@
 """The node `log_release`: logged patrols are released on a service call."""
+import os
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import TransitionCallbackReturn
@@ -9,12 +10,14 @@ from rclpy.parameter import Parameter
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
+from symdp_ros.core.compile_notice import SENTENCE, on_compilation
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.offline import SELECTIONS
 from symdp_ros.logs import FORMATS, UNKNOWN_SYMBOL
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.outbox import check_apart
+from symdp_ros.release.mechanisms import Mechanisms
+from symdp_ros.release.outbox import check_apart, check_directories_apart
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.lifecycle import ManagedNode
@@ -22,13 +25,14 @@ from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,
                                     privacy_of, unknown_symbol)
+from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run
 
 _Type = Parameter.Type
 
 SETTINGS = (
     *CHAIN, *PRIVACY,
-    Setting('mechanism', _Type.STRING, 'exponential',
+    Setting('mechanism', _Type.STRING, 'auto',
             'how a log is privatized; auto: as errs least for its length',
             choices=(*SELECTIONS, 'auto')),
     POLICY, *INPUT, unknown_symbol(*UNKNOWN_SYMBOL),
@@ -54,8 +58,9 @@ class LogRelease(ManagedNode):
 
     Services (std_srvs/srv/Trigger): `~/release`, which answers when all is done; `~/status`.
     Parameters: `SETTINGS`. Releases run one after another on a thread of their own, so the node
-    answers meanwhile; they stop between logs when it is deactivated or told to end. Answers tell
-    names, lengths and what was spent, and nothing of what a log contains.
+    answers meanwhile; calls that come while one waits for its turn are answered together with it.
+    They stop between logs when it is deactivated or told to end. Answers tell names, lengths and
+    what was spent, and nothing of what a log contains.
 
     :param random: for tests, an object with `getrandbits`.
     """
@@ -64,7 +69,7 @@ class LogRelease(ManagedNode):
         super().__init__('log_release', SETTINGS, elsewhere=parameter_names, **kwargs)
         self._random = random
         self._stop = threading.Event()  # of this activation
-        self._worker = self._ledger = None
+        self._runs = self._ledger = None
         self._running = 0
         self._active = False
         # Made once: a service that is gone could not answer a call that is pending.
@@ -82,26 +87,26 @@ class LogRelease(ManagedNode):
         self._release_settings = ReleaseSettings(
             chain, privacy, symbol_map=tuple(settings['symbol_map']),
             no_region=tuple(settings['no_region']), **{name: settings[name] for name in same})
-        self._log_dir = resolve_path(settings['log_dir']).resolve()
-        self._release_dir = resolve_path(settings['release_dir']).resolve()
-        for name in ('log_dir', 'release_dir'):
-            path = getattr(self, f'_{name}')
-            if not path.is_dir():
+        self._log_dir, self._release_dir = (
+            Path(os.path.realpath(resolve_path(settings[name])))
+            for name in ('log_dir', 'release_dir'))
+        for name, path in (('log_dir', self._log_dir), ('release_dir', self._release_dir)):
+            if not os.path.isdir(path):
                 raise ConfigurationError(f'{name} {path} is not a directory: make it')
-        if self._log_dir == self._release_dir:
-            raise ConfigurationError('log_dir and release_dir are one directory: releases must be '
-                                     'apart from what they hide')
+        check_directories_apart(self._log_dir, self._release_dir)
         check_apart(resolve_path(settings['ledger_file']), self._release_dir)
         self._ledger = Ledger(resolve_path(settings['ledger_file']))
         # Tried now, so that what is wrong is said at the start; it also finishes what was
         # interrupted.
+        self._mechanisms = Mechanisms(self._release_settings, self._random)
         with self._releaser(self._ledger) as releaser:
             for problem in releaser.problems:
                 self.get_logger().error(problem)
         for problem in self._ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
         self._tell(chain, chain_name, privacy)
-        self._worker = ThreadPoolExecutor(1, 'release')
+        self._prepare()
+        self._runs = SharedRuns('release')
 
     def activate(self):
         self._stop = threading.Event()
@@ -121,9 +126,9 @@ class LogRelease(ManagedNode):
 
     def cleanup(self):
         self._stop.set()
-        if self._worker is not None:
-            self._worker.shutdown(wait=True)  # at most one log is still being released
-            self._worker = None
+        if self._runs is not None:
+            self._runs.close()  # at most one log is still being released
+            self._runs = None
         if self._ledger is not None:
             self._ledger.close()
             self._ledger = None
@@ -132,7 +137,17 @@ class LogRelease(ManagedNode):
         settings = self.settings
         return Releaser(self._release_settings, self._release_dir, ledger=ledger,
                         subject=settings['subject'], budget=settings['budget'],
-                        subject_budget=settings['subject_budget'], random=self._random)
+                        subject_budget=settings['subject_budget'],
+                        mechanisms=self._mechanisms)
+
+    def _prepare(self):
+        """Compile now what the first release would have to wait for."""
+        log = self.get_logger().info
+        compiled = []
+        with on_compilation(lambda: (log(SENTENCE), compiled.append(True))):
+            self._mechanisms.prepare()
+        if compiled:
+            log('compiled')
 
     def _tell(self, chain, chain_name, privacy):
         settings, log = self.settings, self.get_logger().info
@@ -149,28 +164,28 @@ class LogRelease(ManagedNode):
         if not self._active:
             response.message = 'the node is not active: activate it first'
             return response
-        done = Future(executor=self.executor)
+        done, stop = Future(executor=self.executor), self._stop
         self._running += 1
-        self._worker.submit(self._release_all, done, self._stop)
+        # All who ask in one activation ask for the same.
+        self._runs.ask(stop, lambda: self._release_all(stop), done.set_result)
         response.success, response.message = await done
         self._running -= 1
         return response
 
-    def _release_all(self, done, stop):
-        """Release what is to be released, on the worker's thread."""
+    def _release_all(self, stop):
+        """Release what is to be released, on the thread of the runs; return what is answered."""
         try:
             with Ledger(self._ledger.path) as ledger, self._releaser(ledger) as releaser:
                 report = releaser.release_directory(self._log_dir, stop.is_set, self._say)
             for problem in report.problems:
                 self.get_logger().error(problem)
-            answer = report.ok, str(report)
+            return report.ok, str(report)
         except SymdpError as error:
-            answer = False, str(error)
+            return False, str(error)
         except Exception as error:  # its text might quote a log
             self.get_logger().error(f'a release ended with an error of type '
                                     f'{type(error).__name__}')
-            answer = False, f'the release ended with an error of type {type(error).__name__}'
-        done.set_result(answer)
+            return False, f'the release ended with an error of type {type(error).__name__}'
 
     def _say(self, outcome):
         if outcome.reason:

@@ -148,12 +148,13 @@ class ArchiveReleaser:
 
             with cluster.connected(self._scheduler) as client:
                 survey = archive.survey(cluster.wanted_cuts(archive))
-                selection = self._mechanisms.for_length(survey.longest).selection
+                selection = self._mechanisms.for_length(survey.longest, archive.rows).selection
                 cluster.write(client, archive, survey, replace(settings, mechanism=selection),
                               path, tell)
         else:
             judged = settings.mechanism in ('auto', 'permute_and_flip')
-            mechanism = self._mechanisms.for_length(archive.survey().longest if judged else 1)
+            longest = archive.survey().longest if judged else 1
+            mechanism = self._mechanisms.for_length(longest, archive.rows)
             more = min(os.cpu_count() or 1, _MOST_THREADS) - 1
             mechanisms = [mechanism, *(settings.mechanism_of(mechanism.selection, self._random)
                                        for _ in range(more))]

@@ -197,10 +197,27 @@ def check_apart(ledger_path, release_dir) -> None:
 
     :raises ConfigurationError: it is inside.
     """
-    resolved, forbidden = (Path(os.path.realpath(path)) for path in (ledger_path, release_dir))
-    if forbidden in (resolved, *resolved.parents):
+    if _is_within(ledger_path, release_dir):
         raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
                                  'it where no reader of releases can get at it')
+
+
+def check_directories_apart(log_dir, release_dir) -> None:
+    """
+    Check that logs and releases are in directories of which neither holds the other.
+
+    :raises ConfigurationError: one does, or they are one.
+    """
+    for inner, outer in ((log_dir, release_dir), (release_dir, log_dir)):
+        if _is_within(inner, outer):
+            raise ConfigurationError(f'log_dir {log_dir} and release_dir {release_dir} are not '
+                                     'apart: one is, or lies inside, the other. Whoever may read '
+                                     'releases must not get at the logs: take two directories')
+
+
+def _is_within(path, directory):
+    resolved, directory = (Path(os.path.realpath(each)) for each in (path, directory))
+    return directory in (resolved, *resolved.parents)
 
 
 def holds(path: Path, digest: str) -> bool:

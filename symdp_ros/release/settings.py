@@ -30,7 +30,7 @@ class ReleaseSettings:
 
     chain: Chain
     privacy: Privacy
-    mechanism: str = 'exponential'
+    mechanism: str = 'auto'
     policy: str = 'guided'
     topic: str = 'region'
     message_type: str | None = None
@@ -107,12 +107,12 @@ class ArchiveSettings:
     How an archive is read and privatized; as `ReleaseSettings`, where they are alike.
 
     Each row is a symbol, and an unknown region one more. With `mechanism` 'auto' the longest route
-    decides.
+    and the number of rows decide.
     """
 
     chain: Chain
     privacy: Privacy
-    mechanism: str = 'exponential'
+    mechanism: str = 'auto'
     policy: str = 'guided'
     columns: Columns = Columns()
     symbol_map: tuple[str, ...] = ()

@@ -339,12 +339,13 @@ def test_a_route_that_is_too_long_is_refused_before_anything_is_spent(walks):
 def test_auto_is_decided_by_the_longest_route(walks, monkeypatch):
     asked = []
     monkeypatch.setattr(mechanisms, 'chosen_selection',
-                        lambda chain, privacy, length, policy: asked.append(length) or 'causal')
+                        lambda chain, privacy, length, policy, symbols:
+                        asked.append((length, symbols)) or 'causal')
     monkeypatch.setattr(archive_file, '_BATCH_ROWS', 4)
     for word, longest in (('ab', 7), ('a' * 11, 11)):
         walks.archive([(1, 'abbcaab'), (2, word), (3, 'c')])
         assert walks.release(walks.settings(mechanism='auto'), ledger=False).kind == 'released'
-        assert asked.pop() == longest and not asked
+        assert asked.pop() == (longest, 8 + len(word)) and not asked
         walks.output.unlink()
 
 

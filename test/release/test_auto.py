@@ -189,3 +189,10 @@ def test_the_command(tmp_path):
         assert {json.loads(charge.description)['mechanism']
                 for charge in ledger.charges()} == {'auto'}
         assert ledger.spent('r1') == 4
+
+
+def test_of_archives_so_large_that_it_would_take_long_it_is_not_permute_and_flip():
+    """However short their routes are."""
+    privacy, most = Privacy(2.0), MOST_COUNTING_STEPS // (12 * RING.edge_count)
+    assert chosen_selection(RING, privacy, 12, 'guided', most) == 'permute_and_flip'
+    assert chosen_selection(RING, privacy, 12, 'guided', most + 1) != 'permute_and_flip'

@@ -1,0 +1,44 @@
+"""That something has to be compiled is known at once, and only where it is so."""
+import numba
+
+import symdp_ros.core.compiling  # noqa: F401 (it watches what is compiled)
+from symdp_ros.core.compile_notice import on_compilation
+
+
+def plus_one(x):
+    return x + 1
+
+
+def loop():
+    """Return a function as if of this package, that has not been compiled and is not kept."""
+    function = type(plus_one)(plus_one.__code__, {'__name__': 'symdp_ros.test'})
+    function.__module__ = 'symdp_ros.test'
+    return numba.njit(function)
+
+
+def test_it_is_told_once_at_once():
+    told = []
+    first, second = loop(), loop()
+    with on_compilation(lambda: told.append(len(first.signatures))):
+        assert first(1) == 2 and told == [0]  # before it was there
+        assert first(2) == 3 and second(1) == 2 and second(1.5) == 2.5
+        assert told == [0]
+
+
+def test_what_is_compiled_needs_no_word():
+    told, function = [], loop()
+    function(1)
+    with on_compilation(lambda: told.append(1)):
+        function(2)
+        assert told == []
+        function(2.5)  # for another type
+        assert told == [1]
+    loop()(1)
+    assert told == [1]
+
+
+def test_what_others_compile_is_not_told():
+    told = []
+    with on_compilation(lambda: told.append(1)):
+        assert numba.njit(plus_one)(1) == 2
+    assert told == []

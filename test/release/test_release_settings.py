@@ -1,0 +1,48 @@
+"""What decides which releases are the same, and what is taken where nothing is said."""
+import inspect
+
+import pytest
+
+from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
+from symdp_ros.cli.main import parser
+from symdp_ros.release.settings import ArchiveSettings, ReleaseSettings
+
+CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+
+
+@pytest.mark.parametrize('settings, digest', [
+    (ReleaseSettings(CHAIN, Privacy(1.0), mechanism='exponential'),
+     '639e194b0e06501c902cf6de3dae5e62573352e8c80e38e8e17c0aa0cda73b27'),
+    (ReleaseSettings(CHAIN, Privacy(0.1, 3), mechanism='causal', policy='planned',
+                     sampling='period', period=2.5, input_timeout=1.0, symbol_map=('1=a',)),
+     'f0cc60f4c8d81a41d03daf291dde1a36850dfb44d6326c378dfb2f248ae7d403'),
+    (ReleaseSettings(CHAIN, Privacy(2.0), mechanism='auto', sampling='change', topic='/mode',
+                     unknown_symbol='split', field='x[0].y'),
+     '035f0974f0f1980b989b8856e7abe3a467b287ee7b2a0878ed099098715eb276'),
+    (ArchiveSettings(CHAIN, Privacy(1.0), mechanism='exponential'),
+     'fbe034fba604f68618666f6c4ea55777721e8850d66e57f9801892bb33538c9d'),
+    (ArchiveSettings(CHAIN, Privacy(1.0), mechanism='auto', policy='paper', no_region=()),
+     '3109297d0fe46f74020b5adeee388f6fd6e6c0abc376088f7999e8a1194ff1fe')],
+    ids=['exponential', 'causal', 'auto', 'archive', 'archive, auto'])
+def test_digests_in_old_ledgers_keep_their_meaning(settings, digest):
+    """Else what was released by version 0.3 would be released, and paid for, a second time."""
+    assert settings.digest() == digest
+
+
+def test_defaults_are_the_same_everywhere():
+    """policy guided, mechanism auto: in Python, on the command line and in the nodes."""
+    for settings in (ReleaseSettings, ArchiveSettings):
+        defaults = settings(CHAIN, Privacy(1.0))
+        assert (defaults.policy, defaults.mechanism) == ('guided', 'auto')
+    for mechanism in (OnlineMechanism, OfflineMechanism):
+        assert inspect.signature(mechanism).parameters['policy'].default == 'guided'
+    options = parser().parse_args(
+        ['release', 'x', '-o', 'y', '--chain', 'z', '--epsilon', '1'])
+    assert (options.policy, options.mechanism) == ('guided', 'auto')
+    pytest.importorskip('rclpy', reason='rclpy is not installed: no nodes')
+    from symdp_ros.nodes import belief, log_release, privatizer
+
+    for node in (belief, log_release, privatizer):
+        defaults = {setting.name: setting.default for setting in node.SETTINGS}
+        assert defaults['policy'] == 'guided'
+        assert defaults.get('mechanism', 'auto') == 'auto'
