@@ -2,11 +2,13 @@
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
@@ -29,6 +31,8 @@ from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run
 
 _Type = Parameter.Type
+_MOST_UNREAD_CALLS = 1000
+_BETWEEN_ANSWERS = 0.002  # seconds: each client gets all answers, and keeps ten until it reads them
 
 SETTINGS = (
     *CHAIN, *PRIVACY,
@@ -52,6 +56,13 @@ SETTINGS = (
 )
 
 
+class _NextTurn:
+    """Awaited, lets the executor do something else first."""
+
+    def __await__(self):
+        yield
+
+
 class LogRelease(ManagedNode):
     """
     Privatizes every log in `log_dir` that is not yet released, into `release_dir`.
@@ -71,9 +82,11 @@ class LogRelease(ManagedNode):
         self._stop = threading.Event()  # of this activation
         self._runs = self._ledger = None
         self._running = 0
+        self._next_answer = 0.0
         self._active = False
         # Made once: a service that is gone could not answer a call that is pending.
         self.create_service(Trigger, '~/release', self._on_release,
+                            qos_profile=QoSProfile(depth=_MOST_UNREAD_CALLS),
                             callback_group=ReentrantCallbackGroup())
         self.create_service(Trigger, '~/status', self._on_status)
 
@@ -169,6 +182,9 @@ class LogRelease(ManagedNode):
         # All who ask in one activation ask for the same.
         self._runs.ask(stop, lambda: self._release_all(stop), done.set_result)
         response.success, response.message = await done
+        while time.monotonic() < self._next_answer:
+            await _NextTurn()
+        self._next_answer = time.monotonic() + _BETWEEN_ANSWERS
         self._running -= 1
         return response
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from symdp_ros import Chain
+from symdp_ros import Chain, OfflineMechanism
 from symdp_ros.cli.main import main
+from symdp_ros.core.compile_notice import compilation_begins
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.release import outbox
 from symdp_ros.release.outbox import Outbox
@@ -206,3 +207,20 @@ def test_paths_that_cannot_be(place, name):
         run = release(place, *arguments)
         assert 'Traceback' not in run.stderr and len(run.stderr) < 3000
         assert run.returncode == 0 or run.stderr.startswith('symdp release: ')
+
+
+def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):
+    """As if the loops were not there yet."""
+    monkeypatch.chdir(place)
+    real = OfflineMechanism.privatize
+    told = []
+
+    def privatize(self, word):
+        compilation_begins()
+        told.append(capsys.readouterr().err)
+        return real(self, word)
+
+    monkeypatch.setattr(OfflineMechanism, 'privatize', privatize)
+    assert main(['release', 'logs', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out']) == 0
+    assert told == ['symdp release: compiling the inner loops: this takes about half a minute, and '
+                    'only once after an installation\n', '']

@@ -4,16 +4,22 @@ import re
 import signal
 
 import pytest
-from harness import DATA, world_in
+from harness import DATA, rclpy, world_in
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+from rclpy.context import Context
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from symdp_ros import Chain
+from symdp_ros.core.compile_notice import compilation_begins
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.maps import read_chain
+from symdp_ros.nodes.log_release import LogRelease
 from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.mechanisms import Mechanisms
 
 
 @pytest.fixture
@@ -264,6 +270,61 @@ def test_the_ledger_must_not_be_among_the_releases(world, place, chain_file):
     run = start(world, place, chain_file, wait=False,
                 ledger_file=place / 'releases' / 'robots.ledger')
     assert run.wait() == 1 and 'inside the release directory' in run.log
+
+
+@pytest.mark.parametrize('log_dir, release_dir', [
+    ('logs', 'logs'), ('releases/logs', 'releases'), ('logs', 'logs/releases'),
+    ('link/logs', 'releases')])
+def test_logs_and_releases_must_be_apart(world, place, chain_file, log_dir, release_dir):
+    """Whoever may read releases could get at the logs, or list what they are called."""
+    (place / 'releases' / 'logs').mkdir()
+    (place / 'logs' / 'releases').mkdir()
+    (place / 'link').symlink_to('releases')
+    run = start(world, place, chain_file, wait=False, log_dir=place / log_dir,
+                release_dir=place / release_dir)
+    assert run.wait() == 1 and 'take two directories' in run.log and 'Traceback' not in run.log
+
+
+def test_many_calls_at_once_share_a_run(world, place, chain_file):
+    for i in range(6):
+        write_log(place / 'logs' / f'{i}.csv', list('abc') * 10_000, format='csv')
+    run = start(world, place, chain_file, mechanism='causal')
+    client = world.client(Trigger, '/log_release/release')
+    world.wait_until(client.service_is_ready, 'the service')
+    first = client.call_async(Trigger.Request())
+    world.wait_until(lambda: released(place), 'the first release')
+    (place / 'logs' / 'bad.csv').write_text('no log')  # each run after this tells of it
+    answers = [client.call_async(Trigger.Request()) for _ in range(8)]
+    world.wait_until(lambda: all(answer.done() for answer in (first, *answers)), 'the answers')
+    assert run.stop() == 0
+    assert '6 released' in first.result().message
+    for answer in answers:
+        assert answer.result().message.startswith(
+            '0 released, 6 already released, 0 refused by the budget, 1 failed (bad.csv: ')
+    assert run.log.count('bad.csv: failed') < 5  # at most one of them began a run at once
+
+
+def test_what_has_to_be_compiled_is_said_and_compiled_at_configure(place, chain_file, monkeypatch,
+                                                                   capfd):
+    """As if the loops were not there yet: to compile them takes half a minute."""
+    monkeypatch.setattr(Mechanisms, 'prepare', lambda self: compilation_begins())
+    given = {'chain_file': chain_file, 'epsilon': 1.0, 'log_dir': place / 'logs',
+             'release_dir': place / 'releases', 'ledger_file': place / 'robots.ledger',
+             'subject': 'r1', 'autostart': False}
+    context = Context()
+    rclpy.init(context=context)
+    node = LogRelease(context=context, parameter_overrides=[
+        Parameter(name, value=value if isinstance(value, (bool, float)) else str(value))
+        for name, value in given.items()])
+    try:
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    finally:
+        node.stop()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+    log = capfd.readouterr().err
+    assert log.count('compiling the inner loops') == log.count(': compiled') == 1
+    assert log.index('compiling the inner loops') < log.index(': compiled')
 
 
 def test_live_and_logged_releases_add_up(world, place, chain_file):
