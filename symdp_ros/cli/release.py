@@ -80,7 +80,8 @@ def add_parser(commands) -> None:
     reading.add_argument('--format', choices=('csv', 'jsonl', 'sqlite3', 'mcap'), default='csv',
                          help='of releases; default: csv')
     reading.add_argument('--keep-names', action='store_true',
-                         help='name releases after logs, not by number: names tell what they tell')
+                         help='name releases after logs, not by number: names may contain dates or '
+                              'places')
     archives = parser.add_argument_group('archives')
     archives.add_argument('--route-key', default='route',
                           help='column with strings or integers; kept as it is: public')

@@ -41,7 +41,7 @@ SETTINGS = (
             choices=(*SELECTIONS, 'auto')),
     POLICY, *INPUT, unknown_symbol(*UNKNOWN_SYMBOL),
     Setting('log_dir', _Type.STRING, None, 'where logs are: recordings, .csv and .jsonl'),
-    Setting('release_dir', _Type.STRING, None, 'where releases go; not log_dir'),
+    Setting('release_dir', _Type.STRING, None, 'where releases go; apart from log_dir'),
     Setting('ledger_file', _Type.STRING, None, 'the ledger of what was spent; not in release_dir'),
     Setting('subject', _Type.STRING, None, 'whose logs these are: one robot'),
     Setting('budget', _Type.DOUBLE, 0.0, 'the total ε that one log may ever spend; 0.0: no limit',
@@ -52,7 +52,7 @@ SETTINGS = (
     Setting('symbol_key', _Type.STRING, 'symbol', 'the CSV column or JSON key of the symbol'),
     Setting('format', _Type.STRING, 'csv', 'of releases', choices=FORMATS),
     Setting('keep_names', _Type.BOOL, False,
-            'name releases after their logs, not by number: names tell what they tell'),
+            'name releases after their logs, not by number: names may contain dates or places'),
 )
 
 
