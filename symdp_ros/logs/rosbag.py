@@ -17,7 +17,7 @@ import yaml
 
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
-from symdp_ros.logs import with_rosbags
+from symdp_ros.logs import with_rosbag2, with_rosbags
 from symdp_ros.logs.bounds import MOST_METADATA
 from symdp_ros.logs.recorded import METADATA, STORAGES, Recorded
 from symdp_ros.logs.regular_file import NO_REGULAR_FILE, RegularFile, is_other_file
@@ -63,7 +63,7 @@ class Library(Protocol):
 
 
 #: The first of these that is installed is used.
-LIBRARIES: tuple[Library, ...] = (with_rosbags,)
+LIBRARIES: tuple[Library, ...] = (with_rosbag2, with_rosbags)
 
 
 def library() -> Library:

@@ -6,6 +6,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.core.message_fields import message_class
 from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.adaptive_subscription import (OVERRIDABLE, AdaptiveSubscription,
                                                 check_qos_overrides)
@@ -13,7 +14,7 @@ from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, check_sampling
 from symdp_ros.ros.live_word import Account, LiveWord
-from symdp_ros.ros.messages import full_name, message_class, region_reader, region_writer
+from symdp_ros.ros.messages import full_name, region_reader, region_writer
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.resources import resolve_path

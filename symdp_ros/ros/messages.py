@@ -3,46 +3,18 @@ Messages of any type: reading a region out of one, writing a region into one.
 
 Values are compared as strings: an integer mode 3 is the symbol '3', a boolean 'true' or 'false'.
 """
-import operator
 import re
 from collections.abc import Callable, Iterable
-from importlib import import_module
 from typing import NamedTuple
 
 from rclpy.serialization import deserialize_message, serialize_message
 
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.message_fields import INTEGERS, as_symbol, field_getter
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 
-_STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?')
-_SEQUENCE = re.compile(r'sequence<(?P<of>[^,>]+)(, *\d+)?>|(?P<of2>[^\[]+)\[\d+\]')
-_INTEGERS = {  # type → smallest and largest value
-    **{f'uint{bits}': (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
-    **{f'int{bits}': (-2**(bits - 1), 2**(bits - 1) - 1) for bits in (8, 16, 32, 64)}}
 _INTEGER = re.compile(r'0|-?[1-9]\d{0,19}', re.ASCII)
 _CDR_LITTLE_ENDIAN = b'\0\1'
-_DISCRETE = {'string', 'wstring', 'boolean', 'octet', *_INTEGERS}
-
-
-def message_class(name: str):
-    """
-    Return the message class of a type name such as std_msgs/msg/String.
-
-    :raises ConfigurationError: no such name, package or message.
-    """
-    parts = name.split('/')
-    if len(parts) == 2:
-        parts.insert(1, 'msg')
-    if len(parts) != 3 or parts[1] != 'msg' or not all(parts):
-        raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String')
-    try:
-        found = getattr(import_module(f'{parts[0]}.msg'), parts[2], None)
-    except (ImportError, TypeError):
-        raise ConfigurationError(f'the package {parts[0]!r} of the message type {name} is not '
-                                 'found: is its workspace sourced?') from None
-    if not hasattr(found, 'get_fields_and_field_types'):
-        raise ConfigurationError(f'the package {parts[0]!r} has no message {parts[2]!r}')
-    return found
 
 
 def full_name(message_type) -> str:
@@ -85,7 +57,7 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
             value = get(message)
         except IndexError:  # the list is shorter than the field's index: no region is known
             return None
-        return table.get(value if type(value) is str else _as_symbol(value))
+        return table.get(value if type(value) is str else as_symbol(value))
 
     def read_any(data):
         try:
@@ -125,12 +97,12 @@ def region_writer(message_type, states: Iterable[str],
     """
     kinds = message_type.get_fields_and_field_types()
     kind = kinds.get('data')
-    if list(kinds) != ['data'] or kind not in {'string', *_INTEGERS}:
+    if list(kinds) != ['data'] or kind not in {'string', *INTEGERS}:
         raise ConfigurationError('output_type must be a message with one field, data, that is a '
                                  'string or an integer, such as std_msgs/msg/UInt8')
     values = {state: state for state in states}
     if kind != 'string':
-        values = _integers_of(values, symbol_map, *_INTEGERS[kind])
+        values = _integers_of(values, symbol_map, *INTEGERS[kind])
     made = {}
 
     def write(state):
@@ -142,65 +114,14 @@ def region_writer(message_type, states: Iterable[str],
     return write
 
 
-def field_getter(message_type, path: str) -> tuple[Callable[[object], object], str]:
-    """
-    Return a function from a message to the value at a dotted path, and the type of that value.
-
-    :raises ConfigurationError: the path does not lead to a string, an integer or a boolean.
-    """
-    getters, here = [], message_type
-    kind = None
-    for step in path.split('.'):
-        match = _STEP.fullmatch(step)
-        if not match:
-            raise ConfigurationError(f'field {path!r}: {step!r} is neither name nor name[index]')
-        if here is None:
-            raise ConfigurationError(f'field {path!r}: there is no {step!r} inside a {kind}')
-        fields = here.get_fields_and_field_types()
-        if match['name'] not in fields:
-            raise ConfigurationError(f'field {path!r}: {here.__name__} has no field '
-                                     f'{match["name"]!r}; it has {", ".join(fields)}')
-        getters.append(operator.attrgetter(match['name']))
-        kind = fields[match['name']]
-        if match['index']:
-            sequence = _SEQUENCE.fullmatch(kind)
-            if not sequence:
-                raise ConfigurationError(f'field {path!r}: {match["name"]!r} is a {kind}, not a '
-                                         'list, and has no [index]')
-            getters.append(operator.itemgetter(int(match['index'])))
-            kind = sequence['of'] or sequence['of2']
-        here = message_class(kind) if '/' in kind and not _SEQUENCE.fullmatch(kind) else None
-    kind = re.sub(r'<\d+>', '', kind)
-    if kind not in _DISCRETE:
-        raise ConfigurationError(f'field {path!r} is a {kind}: a region or mode must be a string, '
-                                 'an integer or a boolean')
-    if len(getters) == 1:
-        return getters[0], kind
-
-    def get(message):
-        for getter in getters:
-            message = getter(message)
-        return message
-
-    return get, kind
-
-
 def _can_be(text, kind) -> bool:
     """Return whether a value of this type can read so."""
     if kind in ('string', 'wstring'):
         return True
     if kind == 'boolean':
         return text in ('true', 'false')
-    least, most = (0, 255) if kind == 'octet' else _INTEGERS[kind]
+    least, most = (0, 255) if kind == 'octet' else INTEGERS[kind]
     return bool(_INTEGER.fullmatch(text)) and least <= int(text) <= most
-
-
-def _as_symbol(value) -> str:
-    if isinstance(value, bool):
-        return 'true' if value else 'false'
-    if isinstance(value, bytes):  # an octet
-        return str(value[0])
-    return str(value)
 
 
 def _integers_of(states, symbol_map, least, most):

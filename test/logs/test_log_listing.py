@@ -1,11 +1,11 @@
 """The logs of a directory."""
-import ast
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from symdp_ros import logs
 from symdp_ros.logs import LogError, LogState, list_logs, read_log, write_log
 
 WORD = ['dock', 'aisle_1']
@@ -109,15 +109,32 @@ def test_directories_that_cannot_be_listed(tmp_path):
         list_logs(tmp_path / 'bag')
 
 
-def test_no_ros_is_imported():
-    imported = set()
-    for file in Path(logs.__file__).parent.glob('*.py'):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                imported |= {alias.name.split('.')[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                imported.add(node.module.split('.')[0])
-    assert not {name for name in imported if name.startswith('rclpy') or name.endswith('_msgs')}
+def test_neither_ros_nor_a_library_of_recordings_is_imported_for_other_logs(tmp_path):
+    """So that text logs need neither, and a recording says what to install."""
+    write_log(tmp_path / 'log.csv', WORD, format='csv')
+    write_log(tmp_path / 'bag', WORD, format='sqlite3')
+    script = f'''
+import sys
+for name in ('rosbags', 'mcap', 'zstandard', 'lz4', 'rosbag2_py', 'rclpy', 'ament_index_python'):
+    sys.modules[name] = None
+from symdp_ros.logs import LogError, list_logs, read_log, write_log
+assert [log.id for log in list_logs({str(tmp_path)!r}).logs] == ['bag', 'log.csv']
+print(read_log({str(tmp_path / 'log.csv')!r})[0])
+for act in (lambda: read_log({str(tmp_path / 'bag')!r}),
+            lambda: write_log({str(tmp_path / 'new')!r}, ['a'], format='mcap')):
+    try:
+        act()
+    except LogError as error:
+        print(error.reason)
+'''
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
+                          cwd=Path(__file__).resolve().parents[2], check=False)
+    read, *reasons = done.stdout.splitlines()
+    assert read == "(0, 'dock')", done.stderr
+    assert reasons == [
+        'recordings need rosbag2_py, which belongs to ROS 2, or the Python packages rosbags and '
+        "mcap: source a ROS 2 that has it, or pip install 'symdp_ros[bags]'"] * 2
+    assert not (tmp_path / 'new').exists()
 
 
 def test_errors_quote_names_as_they_can_be_printed(tmp_path):

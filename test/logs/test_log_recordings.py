@@ -22,6 +22,7 @@ SECRET = 'zx_secret_7'
 STORAGES = {'sqlite3': StoragePlugin.SQLITE3, 'mcap': StoragePlugin.MCAP}
 SUFFIX = {'sqlite3': '.db3', 'mcap': '.mcap'}
 both = pytest.mark.parametrize('storage', ['sqlite3', 'mcap'])
+pytestmark = pytest.mark.usefixtures('library')
 
 
 def failure(path, **settings):

@@ -22,6 +22,8 @@ LAYERS = {
 #: Of these, the ones that import no ROS and no other library than `THIRD_PARTY`.
 PURE = ('core', 'analysis', 'maps')
 WITHOUT_ROS = (*PURE, 'logs', 'release')
+#: The one file of these that does, where there is a ROS, and in functions alone.
+WITH_ROSBAG2 = PACKAGE / 'logs' / 'with_rosbag2.py'
 ROS = re.compile(r'(rclpy|launch\w*|ament\w*|\w+_(msgs|srvs|interfaces))\b')
 FILES = [(path, layer) for layer in LAYERS for path in sorted((PACKAGE / layer).rglob('*.py'))]
 
@@ -61,7 +63,10 @@ def strangers(source, package, layer):
 @pytest.mark.parametrize('path, layer', FILES, ids=lambda x: getattr(x, 'stem', x))
 def test_imports(path, layer):
     package = '.'.join(path.parent.relative_to(PACKAGE.parent).parts)
-    assert strangers(path.read_text(encoding='utf-8'), package, layer) == []
+    found = strangers(path.read_text(encoding='utf-8'), package, layer)
+    if path == WITH_ROSBAG2:
+        found = [name for name in found if not ROS.match(name)]
+    assert found == []
 
 
 def test_there_are_files_to_look_at():

@@ -17,8 +17,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Bool, Byte, Char, Int8, Int64MultiArray, String, UInt8, UInt8MultiArray
 
 from symdp_ros import ConfigurationError
+from symdp_ros.core.message_fields import field_getter, message_class
 from symdp_ros.nodes import NODES
-from symdp_ros.ros.messages import field_getter, message_class, region_reader, region_writer
+from symdp_ros.ros.messages import region_reader, region_writer
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
 

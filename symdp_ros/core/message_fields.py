@@ -1,0 +1,90 @@
+"""
+Fields of ROS messages, by their classes alone: nothing of ROS is imported but the package of a type.
+"""
+import operator
+import re
+from collections.abc import Callable
+from importlib import import_module
+
+from symdp_ros.core.errors import ConfigurationError
+
+_STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?')
+_SEQUENCE = re.compile(r'sequence<(?P<of>[^,>]+)(, *\d+)?>|(?P<of2>[^\[]+)\[\d+\]')
+#: Integer types → smallest and largest value.
+INTEGERS = {
+    **{f'uint{bits}': (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
+    **{f'int{bits}': (-2**(bits - 1), 2**(bits - 1) - 1) for bits in (8, 16, 32, 64)}}
+_DISCRETE = {'string', 'wstring', 'boolean', 'octet', *INTEGERS}
+
+
+def message_class(name: str):
+    """
+    Return the message class of a type name such as std_msgs/msg/String.
+
+    :raises ConfigurationError: no such name, package or message.
+    """
+    parts = name.split('/')
+    if len(parts) == 2:
+        parts.insert(1, 'msg')
+    if len(parts) != 3 or parts[1] != 'msg' or not all(parts):
+        raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String')
+    try:
+        found = getattr(import_module(f'{parts[0]}.msg'), parts[2], None)
+    except (ImportError, TypeError):
+        raise ConfigurationError(f'the package {parts[0]!r} of the message type {name} is not '
+                                 'found: is its workspace sourced?') from None
+    if not hasattr(found, 'get_fields_and_field_types'):
+        raise ConfigurationError(f'the package {parts[0]!r} has no message {parts[2]!r}')
+    return found
+
+
+def field_getter(message_type, path: str) -> tuple[Callable[[object], object], str]:
+    """
+    Return a function from a message to the value at a dotted path, and the type of that value.
+
+    :raises ConfigurationError: the path does not lead to a string, an integer or a boolean.
+    """
+    getters, here = [], message_type
+    kind = None
+    for step in path.split('.'):
+        match = _STEP.fullmatch(step)
+        if not match:
+            raise ConfigurationError(f'field {path!r}: {step!r} is neither name nor name[index]')
+        if here is None:
+            raise ConfigurationError(f'field {path!r}: there is no {step!r} inside a {kind}')
+        fields = here.get_fields_and_field_types()
+        if match['name'] not in fields:
+            raise ConfigurationError(f'field {path!r}: {here.__name__} has no field '
+                                     f'{match["name"]!r}; it has {", ".join(fields)}')
+        getters.append(operator.attrgetter(match['name']))
+        kind = fields[match['name']]
+        if match['index']:
+            sequence = _SEQUENCE.fullmatch(kind)
+            if not sequence:
+                raise ConfigurationError(f'field {path!r}: {match["name"]!r} is a {kind}, not a '
+                                         'list, and has no [index]')
+            getters.append(operator.itemgetter(int(match['index'])))
+            kind = sequence['of'] or sequence['of2']
+        here = message_class(kind) if '/' in kind and not _SEQUENCE.fullmatch(kind) else None
+    kind = re.sub(r'<\d+>', '', kind)
+    if kind not in _DISCRETE:
+        raise ConfigurationError(f'field {path!r} is a {kind}: a region or mode must be a string, '
+                                 'an integer or a boolean')
+    if len(getters) == 1:
+        return getters[0], kind
+
+    def get(message):
+        for getter in getters:
+            message = getter(message)
+        return message
+
+    return get, kind
+
+
+def as_symbol(value) -> str:
+    """Return a value as a symbol: 3 is '3', a boolean 'true' or 'false'."""
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, bytes):  # an octet
+        return str(value[0])
+    return str(value)

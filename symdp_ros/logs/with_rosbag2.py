@@ -1,0 +1,159 @@
+"""
+Recordings through rosbag2_py, which belongs to ROS 2: any message type that is installed.
+
+Its C++ code reads foreign bytes in a process of its own (`child`). What it writes is read again
+here, as it does not say when a disk is full.
+"""
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.message_fields import INTEGERS, as_symbol, field_getter, message_class
+from symdp_ros.core.printable import printable
+from symdp_ros.logs import child, mcap_file, sqlite3_file
+from symdp_ros.logs.recorded import METADATA, STORAGES, Recorded
+
+NAME = 'rosbag2_py'
+_FILES = {'sqlite3': sqlite3_file, 'mcap': mcap_file}
+_TYPE = re.compile(r'([a-z]\w*)/msg/[A-Za-z]\w*', re.ASCII)
+_TOPIC = re.compile(r'[\w/]+', re.ASCII)
+
+
+def is_installed() -> bool:
+    """Return whether recordings can be read and written so."""
+    return all(find_spec(package) for package in ('rosbag2_py', 'rclpy', 'ament_index_python'))
+
+
+def read(path: Path, storage: str, topic: str) -> Recorded:
+    """Return what a storage file holds of a topic."""
+    _FILES[storage].check(path)
+    size = path.stat().st_size
+    types, encodings, definitions, messages = child.call(_read, str(path), storage, topic,
+                                                         size=size)
+    recorded = Recorded(set(types), set(encodings), definitions)
+    for stamp, data in messages:
+        recorded.hold(stamp, data)
+    return recorded
+
+
+def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
+           messages: Iterable[bytes]) -> list[str | None] | None:
+    """
+    Return the field's value in each serialized message; None where one is no such message.
+
+    :param definitions: not used: the type is taken as it is installed.
+    :raises LogError: the type is not installed; a path that leads to no region.
+    """
+    messages = list(messages)
+    return child.call(_decode, message_type, field, messages, size=sum(map(len, messages)))
+
+
+def encoder(message_type: str) -> Callable[[str], bytes]:
+    """
+    Return what serializes a symbol.
+
+    :raises ConfigurationError: the type is not installed, or cannot hold a symbol.
+    """
+    from rclpy.serialization import serialize_message
+
+    made = message_class(message_type)
+    kinds = made.get_fields_and_field_types()
+    if list(kinds) != ['data'] or kinds['data'] not in {'string', *INTEGERS}:
+        raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
+                                 'one field, data, that is a string or an integer, such as '
+                                 'std_msgs/msg/String')
+    convert = str if kinds['data'] == 'string' else int
+    least, most = INTEGERS.get(kinds['data'], (0, 0))
+
+    def encode(symbol):
+        value = convert(symbol)
+        if convert is int and not least <= value <= most:
+            raise ValueError('out of range')
+        return bytes(serialize_message(made(data=value)))
+
+    return encode
+
+
+def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
+          message_type: str) -> None:
+    """
+    Write (stamp, serialized) into the files of a recording.
+
+    :raises LogError: they could not be written whole.
+    """
+    import rosbag2_py
+
+    # rosbag2 makes the directory itself, and names its files after it.
+    made, written = directory / 'private', False
+    try:
+        writer = rosbag2_py.SequentialWriter()
+        writer.open(rosbag2_py.StorageOptions(uri=str(made), storage_id=storage),
+                    rosbag2_py.ConverterOptions('cdr', 'cdr'))
+        writer.create_topic(rosbag2_py.TopicMetadata(
+            id=0, name=topic, type=message_type, serialization_format='cdr'))
+        for stamp, data in messages:
+            writer.write(topic, data, stamp)
+        writer.close()
+        file = directory / f'private_0{STORAGES[storage]}'
+        os.rename(made / file.name, file)
+        os.rename(made / METADATA, directory / METADATA)
+        os.rmdir(made)
+        written = _FILES[storage].read(file, topic).messages == list(messages)
+    except (RuntimeError, OSError, LogError):  # pybind11 makes of C++ errors RuntimeError
+        pass
+    if not written:
+        raise LogError('it cannot be written: the disk is full, or fails')
+
+
+def _read(path, storage, topic):
+    """Return (types, encodings, definitions, messages) of a topic: the work of a child."""
+    import rosbag2_py
+
+    reader = rosbag2_py.SequentialReader()
+    reader.open(rosbag2_py.StorageOptions(uri=path, storage_id=storage),
+                rosbag2_py.ConverterOptions('', ''))
+    found = [kept for kept in reader.get_all_topics_and_types() if kept.name == topic]
+    definitions = {kept.topic_type: (kept.encoding, kept.encoded_message_definition)
+                   for kept in reader.get_all_message_definitions()}
+    if _TOPIC.fullmatch(topic):  # it becomes part of an SQL statement
+        reader.set_filter(rosbag2_py.StorageFilter(topics=[topic]))
+    recorded = Recorded()
+    while found and reader.has_next():
+        name, data, stamp = reader.read_next()[:3]
+        if name == topic:  # the filter lets service events pass
+            recorded.hold(stamp, data)
+    return ([kept.type for kept in found], [kept.serialization_format for kept in found],
+            definitions, recorded.messages)
+
+
+def _decode(message_type, field, messages):
+    from ament_index_python import has_resource
+    from rclpy.serialization import deserialize_message
+
+    match, problem = _TYPE.fullmatch(message_type), None
+    # A module is imported by the name that stands in the recording: that of messages alone.
+    if not match or not has_resource('rosidl_interfaces', match[1]):
+        raise LogError(f'the message type {printable(message_type)} is not installed: source a '
+                       'workspace that has it')
+    try:
+        known = message_class(message_type)
+        get, _ = field_getter(known, field)
+    except ConfigurationError as error:
+        problem = str(error)
+    if problem is not None:
+        raise LogError(problem)
+    values = []
+    for data in messages:
+        try:
+            message = deserialize_message(data, known)
+        except Exception:  # rclpy documents no set of errors
+            return None
+        try:
+            value = get(message)
+        except IndexError:
+            value = None
+        values.append(value if value is None or type(value) is str else as_symbol(value))
+    return values

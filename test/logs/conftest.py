@@ -1,0 +1,16 @@
+"""The same tests of recordings, through each library that is installed."""
+import pytest
+
+from symdp_ros.logs import rosbag, with_rosbag2, with_rosbags
+
+LIBRARIES = {library.NAME: library for library in (with_rosbag2, with_rosbags)}
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request, monkeypatch):
+    """The name of the library that reads and writes recordings in this test."""
+    found = LIBRARIES[request.param]
+    if not found.is_installed():
+        pytest.skip(f'{request.param} is not installed')
+    monkeypatch.setattr(rosbag, 'LIBRARIES', (found,))
+    return request.param
