@@ -9,7 +9,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
 from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.core.printable import printable
 from symdp_ros.nodes import parameter_names
+from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
 from symdp_ros.ros.parameters import Setting, declare
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import CHAIN, chain_of
@@ -49,7 +51,7 @@ class Patrol(Node):
                 raise ConfigurationError('; '.join(self._problems))
             self._chain, _ = chain_of(self._settings)
         except SymdpError as error:
-            self.get_logger().fatal(str(error))
+            self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
             return False
         seed = self._settings['seed']
         self._random = random.Random(None if seed == -1 else seed)

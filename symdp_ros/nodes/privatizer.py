@@ -215,6 +215,8 @@ class Privatizer(ManagedNode):
         self._sampling.read(self._read(message), self.get_clock().now().nanoseconds)
 
     def _tick(self):
+        if self._tick_timer is None:  # it was due when it was destroyed
+            return
         self._sampling.tick(self.get_clock().now().nanoseconds)
 
     def _publish(self, symbol):

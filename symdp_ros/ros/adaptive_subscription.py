@@ -23,7 +23,8 @@ _RELIABLE, _BEST_EFFORT = ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFF
 _LATCHED, _VOLATILE = DurabilityPolicy.TRANSIENT_LOCAL, DurabilityPolicy.VOLATILE
 
 _FIRST_LOOKS = 0.02  # seconds between looks for the first publisher
-_LOOKS = 0.1         # and, from then on, for others that come and go
+_LOOKS = 0.25        # and, from then on, for others that come and go
+_QUIET = 5.0         # seconds from one warning to the next
 _SETTLED = 1.0       # seconds that a subscription which nobody needs is kept: what is on its way
 
 
@@ -81,7 +82,6 @@ class AdaptiveSubscription:
         self._unneeded_since = {}   # the same → seconds, monotonic
         self._doubtful = 0          # how many more messages may be ones that were passed on
         self._seen, self._seen_order = set(), deque()
-        self._best_effort = ()  # names of publishers
         #: Names of the nodes whose publishers do not suit what the operator set.
         self.refused = []
         self._timer = None
@@ -120,6 +120,8 @@ class AdaptiveSubscription:
 
     def _look(self):
         """Make the subscriptions that the publishers need; close those that none needs."""
+        if self._node is None:  # the timer was due when it was destroyed
+            return
         kind = full_name(self._message_type)
         publishers = [info for info in self._node.get_publishers_info_by_topic(self.topic)
                       if info.topic_type == kind]
@@ -129,10 +131,16 @@ class AdaptiveSubscription:
             self._look_every(_LOOKS)
         for key in new:
             self._subscriptions[key] = self._made(*key)
+            names = publisher_names(info for info in publishers
+                                    if info.qos_profile.reliability == _BEST_EFFORT)
+            if names and key[0] == _BEST_EFFORT:
+                self._node.get_logger().info(
+                    f'{self.topic} is published best effort by {listed(names)}: what is lost on '
+                    'the way from there is not sent again')
         self._close_unneeded(wanted)
         if len(self._subscriptions) > 1:
             self._doubtful = self._depth
-        self._log_changes(publishers)
+        self._note_refused(publishers)
 
     def _wanted(self, offers):
         """Return (reliability, durability) of each subscription that the publishers call for."""
@@ -175,12 +183,17 @@ class AdaptiveSubscription:
             if now - self._unneeded_since.setdefault(key, now) >= _SETTLED:
                 self._node.destroy_subscription(self._subscriptions.pop(key))
                 del self._unneeded_since[key]
+                if key[0] == _BEST_EFFORT:
+                    self._node.get_logger().info(
+                        f'nobody publishes {self.topic} best effort any more')
 
     def _receiver(self, reliability):
         """Return the callback of one subscription: it passes on what no other has brought."""
         def receive(message, info=None):
             if info is None:  # the EventsExecutor of rclpy 7.1 gives both as one tuple
                 message, info = message
+            if self._node is None:  # it waited in the executor when this was destroyed
+                return
             if not self._doubtful or self._is_new(info, reliability):
                 self._callback(message)
 
@@ -206,24 +219,14 @@ class AdaptiveSubscription:
             self._seen.discard(self._seen_order.popleft())
         return True
 
-    def _log_changes(self, publishers):
-        logger = self._node.get_logger()
+    def _note_refused(self, publishers):
         refused = publisher_names(info for info in publishers
                                   if not self._is_heard(info.qos_profile))
         if refused and refused != self.refused:
-            logger.warning(f'what {listed(refused)} offers on {self.topic} does not suit what '
-                           'qos_overrides asks for here: nothing is received from there')
+            self._node.get_logger().warning(
+                f'what {listed(refused)} offers on {self.topic} does not suit what qos_overrides '
+                'asks for here: nothing is received from there', throttle_duration_sec=_QUIET)
         self.refused = refused
-        best_effort = publisher_names(
-            info for info in publishers if info.qos_profile.reliability == _BEST_EFFORT)
-        if best_effort == self._best_effort:
-            return
-        if best_effort:
-            logger.info(f'{listed(best_effort)} publishes {self.topic} best effort: what is lost '
-                        'on the way from there is not sent again')
-        else:
-            logger.info(f'nobody publishes {self.topic} best effort any more')
-        self._best_effort = best_effort
 
     def _is_heard(self, offer):
         return any((reliability == _BEST_EFFORT or offer.reliability != _BEST_EFFORT)

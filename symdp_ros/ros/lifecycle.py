@@ -5,9 +5,13 @@ from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
 from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.core.printable import printable
 from symdp_ros.ros.parameters import Setting, declare
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+#: Characters of the longest reason that is logged: values of parameters may be quoted in it.
+LONGEST_SENTENCE = 2000
 
 AUTOSTART = Setting('autostart', Parameter.Type.BOOL, True,
                     'configure and activate the node when it starts; false: wait for a lifecycle '
@@ -87,7 +91,7 @@ class ManagedNode(LifecycleNode):
             work()
             return _SUCCESS
         except SymdpError as error:
-            self.get_logger().fatal(str(error))
+            self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
         except Exception:
             self.get_logger().fatal(traceback.format_exc())
         if undo is not None:

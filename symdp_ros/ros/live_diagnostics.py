@@ -52,8 +52,11 @@ class LiveDiagnostics:
         """Stop reporting, once the last report is delivered."""
         self._node.destroy_timer(self._timer)
         destroy_when_delivered(self._node, self._publisher)
+        self._node = None
 
     def _report(self):
+        if self._node is None:  # the timer was due when it was destroyed
+            return
         node, topic = self._node, self._topic
         own = self.subscription.count if self.subscription is not None else 0
         others = other_subscribers(node, topic, own)

@@ -7,6 +7,8 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
+from symdp_ros.core.printable import printable
+
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
 
 
@@ -31,13 +33,13 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # arguments after --ros-args that ROS does not take, and the like
-        print(f'ROS cannot be started: {error}', file=sys.stderr)
+        print(f'ROS cannot be started: {printable(error, 1000)}', file=sys.stderr)
         return 2
     try:
         try:
             node = make_node()
         except (ParameterException, RuntimeError) as error:  # such as use_sim_time: 1
-            print(f'the node cannot be made: {error}', file=sys.stderr)
+            print(f'the node cannot be made: {printable(error, 1000)}', file=sys.stderr)
             return 1
         executor = SingleThreadedExecutor() if coroutines else _executor()
         executor.add_node(node)

@@ -224,6 +224,6 @@ def test_the_coming_and_going_is_logged(world, chain_file):
     run = world.privatizer(chain_file=chain_file, epsilon=1.0)
     world.publisher(qos=RELIABLE)
     passing = world.node.create_publisher(String, 'region', BEST_EFFORT)
-    run.wait_for('/observer publishes /region best effort')
+    run.wait_for('/region is published best effort by /observer')
     world.node.destroy_publisher(passing)
     run.wait_for('nobody publishes /region best effort any more')

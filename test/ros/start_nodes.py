@@ -1,0 +1,32 @@
+"""
+Start one node after another with parameter files, and tell how each start ended.
+
+Run by test_fuzz_parameters.py: reads lines NODE FILE; answers each with a line `# STATUS`, the exit
+status, or `# started`. A node that starts is stopped at once. What the nodes log goes to stderr.
+"""
+import sys
+from importlib import import_module
+
+from symdp_ros.ros.spinning import run
+
+CLASSES = {'privatizer': 'Privatizer', 'log_release': 'LogRelease', 'belief': 'Belief',
+           'patrol': 'Patrol'}
+
+
+def main():
+    for line in sys.stdin:
+        node, file = line.split()
+        made = getattr(import_module(f'symdp_ros.nodes.{node}'), CLASSES[node])
+        started = []
+
+        class Probe(made):
+            def autostart(self):
+                started.append(super().autostart())
+                return False  # ends the run
+
+        status = run(Probe, [node, '--ros-args', '--params-file', file])
+        print('# started' if True in started else f'# {status}', flush=True)
+
+
+if __name__ == '__main__':
+    main()

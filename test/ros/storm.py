@@ -1,0 +1,47 @@
+"""
+Publishers and subscribers that come and go, for the soak: python storm.py SECONDS SEED [TEXT …].
+
+Each publisher, of some QoS, publishes the texts once on `region`; then it goes.
+"""
+import random
+import sys
+import time
+
+import rclpy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
+
+PUBLISHERS, SUBSCRIBERS = 50, 20
+
+
+def main(seconds, seed, *texts):
+    choose = random.Random(int(seed))
+    rclpy.init()
+    node = rclpy.create_node(f'storm_{seed}')
+
+    def qos():
+        return QoSProfile(
+            depth=choose.choice([1, 10, 1000]),
+            reliability=choose.choice([ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT]),
+            durability=choose.choice([DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL]))
+
+    until = time.monotonic() + float(seconds)
+    while time.monotonic() < until:
+        publishers = [node.create_publisher(String, 'region', qos()) for _ in range(PUBLISHERS)]
+        subscriptions = [
+            node.create_subscription(String, choose.choice(['region', 'private_region']),
+                                     lambda message: None, qos()) for _ in range(SUBSCRIBERS)]
+        for publisher in publishers:
+            for text in texts:
+                publisher.publish(String(data=text))
+        time.sleep(choose.choice([0, 0.01, 0.05, 0.2]))
+        for publisher in publishers:
+            node.destroy_publisher(publisher)
+        for subscription in subscriptions:
+            node.destroy_subscription(subscription)
+    node.destroy_node()
+    rclpy.shutdown()
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

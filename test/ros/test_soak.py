@@ -1,0 +1,163 @@
+"""
+Real nodes under load for as long as SYMDP_SOAK_SECONDS: what is lost, what they take.
+
+Each test prints loss, memory and processor time; it fails where something is lost, or where the
+memory has grown by more than 30 MB since the first tenth of the time.
+"""
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness import RELIABLE, wait_until
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from long_runs import SOAK_SECONDS, first_seed, report
+from std_msgs.msg import String
+
+from symdp_ros import Chain
+
+_MOST_GROWTH = 30.0  # MB
+_RATE = 500          # messages a second
+_MOST_WAITING = 1000  # messages that are not answered yet
+_TICKS = os.sysconf('SC_CLK_TCK')
+
+
+class Watched:
+    """A node's process: its memory and its processor time since it was first looked at."""
+
+    def __init__(self, run):
+        self.run, self._memory = run, None
+        self._cpu = self._seconds()
+
+    def _seconds(self):
+        fields = Path(f'/proc/{self.run.process.pid}/stat').read_text().rpartition(')')[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    def memory(self):
+        """Return how many MB it takes now."""
+        lines = Path(f'/proc/{self.run.process.pid}/status').read_text().splitlines()
+        [size] = [line for line in lines if line.startswith('VmRSS:')]
+        return int(size.split()[1]) / 1024
+
+    def warm(self):
+        """Remember how much memory it takes once it works."""
+        self._memory = self._memory or self.memory()
+
+    def figures(self, count, what='message'):
+        """Check that it lives and has not grown; return what it took for so many, as text."""
+        assert self.run.process.poll() is None, self.run.log[-5000:]
+        assert 'Traceback' not in self.run.log
+        memory = self.memory()
+        assert memory - self._memory < _MOST_GROWTH, f'{self._memory:.0f} → {memory:.0f} MB'
+        each = (self._seconds() - self._cpu) / max(count, 1)
+        return (f'{self._memory:.0f} → {memory:.0f} MB, {each * 1e6:,.0f} µs of processor time a '
+                f'{what}')
+
+
+def feed(world, publisher, words, seconds, meanwhile=lambda: None):
+    """
+    Publish at a steady rate; less, where an observed word falls behind.
+
+    :return: how many messages, once each word has become longer by as many.
+    """
+    begin, known = time.monotonic(), [len(word) for word in words]
+    count, word = 0, 'abbcad'
+
+    def behind():
+        return max(count + start - len(word) for start, word in zip(known, words, strict=True))
+
+    while (passed := time.monotonic() - begin) < seconds:
+        while count < passed * _RATE and behind() < _MOST_WAITING:
+            publisher.publish(String(data=word[count % len(word)]))
+            count += 1
+        world.spin(0.001)
+        meanwhile()
+    wait_until(lambda: behind() <= 0, 'all symbols', lambda: (world.spin(), meanwhile()))
+    for _ in range(20):
+        world.spin()
+    assert behind() == 0, f'{-behind()} symbols more than messages'
+    return count
+
+
+def test_privatizer_and_belief(world, chain_file):
+    private, believed = world.listen(), world.listen('believed_region')
+    privatizer = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
+    belief = Watched(world.start('belief', chain_file=chain_file, epsilon=2.0))
+    belief.run.wait_for('active')
+    publisher = world.publisher()
+    world.wait_until(lambda: world.node.count_publishers('believed_region') > 0, 'the belief')
+    publisher.publish(String(data='a'))
+    world.wait_until(lambda: len(private) == len(believed) == 1, 'the first symbol')
+    words = private, believed
+    sent = feed(world, publisher, words, SOAK_SECONDS / 10)
+    for node in (privatizer, belief):
+        node.warm()
+    sent += feed(world, publisher, words, SOAK_SECONDS * 9 / 10)
+    report(f'{sent:,} messages in {SOAK_SECONDS:.0f} s', f'none lost; privatizer: '
+           f'{privatizer.figures(sent)}; belief: {belief.figures(sent)}')
+    assert Chain.from_yaml(chain_file).is_feasible(private)
+
+
+@contextmanager
+def storm(world, *texts, count=2):
+    """Processes in which publishers and subscribers come and go; made anew where one has died."""
+    log = (world.directory / 'storm.log').open('wb')
+    environment = {**os.environ, 'ROS_DOMAIN_ID': str(world.domain)}
+
+    def start(seed):
+        return subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name('storm.py')), '3600', str(seed), *texts],
+            stdout=log, stderr=log, env=environment)
+
+    seeds = iter(range(first_seed(), sys.maxsize))
+    processes = [start(next(seeds)) for _ in range(count)]
+
+    def keep_on():
+        for index, process in enumerate(processes):
+            if process.poll() is not None:  # Fast DDS has crashed in it
+                processes[index] = start(next(seeds))
+
+    try:
+        yield keep_on
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+        log.close()
+
+
+def test_in_a_storm_of_publishers_nothing_is_lost_or_drawn_twice(world, chain_file):
+    """They publish nothing; a steady publisher's messages are counted."""
+    private = world.listen()
+    run = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
+    publisher = world.publisher(qos=RELIABLE)
+    for _ in range(20):
+        world.spin()
+    with storm(world) as keep_on:
+        world.wait_until(lambda: world.node.count_publishers('region') > 1, 'the storm')
+        sent = feed(world, publisher, [private], SOAK_SECONDS / 10, keep_on)
+        run.warm()
+        sent += feed(world, publisher, [private], SOAK_SECONDS * 9 / 10, keep_on)
+    report(f'{sent:,} messages in {SOAK_SECONDS:.0f} s, while 100 publishers come and go',
+           f'none lost; {run.figures(sent)}')
+
+
+def test_a_storm_of_publishers_and_of_transitions_ends_no_node(world, chain_file):
+    run = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
+    until, transitions = time.monotonic() + SOAK_SECONDS, 0
+    with storm(world, *'abcd') as keep_on:
+        while time.monotonic() < until:
+            for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                               Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+                request = ChangeState.Request()
+                request.transition.id = transition
+                assert world.call(ChangeState, '/privatizer/change_state', request).success
+                transitions += 1
+            run.warm()
+            keep_on()
+    report(f'{transitions:,} transitions in {SOAK_SECONDS:.0f} s, while 100 publishers come and '
+           'go', 'the node lives; ' + run.figures(transitions, 'transition'))
+    assert run.run.stop() == 0
