@@ -173,6 +173,7 @@ def starting(node, chain_file, tmp_path):
     given = {'chain_file': chain_file, 'epsilon': 1.0}
     if node == 'patrol':
         return {'chain_file': chain_file, 'period': 0.01}
+    given['autostart'] = 'false'  # the services are there from the start
     if node == 'log_release':
         for name in ('logs', 'released'):
             (tmp_path / name).mkdir()
@@ -197,8 +198,6 @@ def test_parameter_services_can_be_switched_off(world, chain_file, tmp_path, nod
     given = starting(node, chain_file, tmp_path)
     run = world.start(node, parameter_services='false', **given)
     world.wait_until(lambda: is_there(node), 'the node')
-    if node != 'patrol':
-        run.wait_for('active')
     for _ in range(20):
         world.spin()
     assert services(node) == set()
