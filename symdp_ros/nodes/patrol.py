@@ -49,7 +49,7 @@ class Patrol(Node):
         try:
             if self._problems:
                 raise ConfigurationError('; '.join(self._problems))
-            self._chain, _ = chain_of(self._settings)
+            self._chain, chain_name = chain_of(self._settings)
         except SymdpError as error:
             self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
             return False
@@ -61,6 +61,11 @@ class Patrol(Node):
         self._publisher = self.create_publisher(
             String, 'region', QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL))
         self._timer = self.create_timer(self._settings['period'], self._move)
+        needed = self._settings['wait_for_subscribers']
+        self.get_logger().info(
+            f'walks {chain_name}: publishes {self._publisher.topic_name} (std_msgs/msg/String) '
+            f'every {self._settings["period"]:g} s'
+            + (f'; waits until {needed} subscribe' if needed else ''))
         return True
 
     def stop(self):
