@@ -227,8 +227,9 @@ def test_every_format_is_described_wherever_formats_are(capsys):
     from symdp_ros.maps import FORMATS, described_formats
     from symdp_ros.ros.settings import CHAIN
 
-    readme = (Path(__file__).parents[2] / 'README.md').read_text()
-    for text in (described_formats(), CHAIN[0].description, readme):
+    pages = [(Path(__file__).parents[2] / 'docs' / name).read_text('utf-8')
+             for name in ('maps.md', 'parameters.md')]
+    for text in (described_formats(), CHAIN[0].description, *pages):
         for kind in FORMATS:
             tool = kind.name.partition(' ')[2].split()[0]  # STRANDS, Nav2, chain, …
             assert tool in text, f'{tool} is missing in {text[:200]}'

@@ -19,6 +19,11 @@ def test_the_files_that_it_names_are_there():
         assert (ROOT / name).exists() or (ROOT / 'symdp_ros' / name).exists(), name
 
 
+def test_the_pages_that_it_links_are_there():
+    for name in re.findall(r'\]\(([\w/.]+)\)', PAGE):
+        assert (ROOT / name).exists(), name
+
+
 def test_every_figure_is_that_of_a_test():
     for row in re.findall(r'^\| (test/.*?) \|', PAGE, re.M):
         file, _, name = row.partition('::')
