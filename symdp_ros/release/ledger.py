@@ -41,11 +41,14 @@ from symdp_ros.release.accounts import Account, Entry, written
 from symdp_ros.release.mark import Mark
 from symdp_ros.release.units import Loss, Unit, as_fraction, as_text
 
+COLUMNS = tuple(column.name for column in fields(Entry))
+FILE_COLUMNS = ('number', 'path', 'staged', 'digest', 'visible')
+#: What reading a damaged file with SQLite may raise.
+FAILURES = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
+
 _VERSION = 2
 _PART_BYTES = 1 << 20
 _WAIT = 60.0  # seconds for another process to finish its transaction
-COLUMNS = tuple(column.name for column in fields(Entry))
-FILE_COLUMNS = ('number', 'path', 'staged', 'digest', 'visible')
 _NOT_DAMAGE = ('locked', 'busy', 'full', 'readonly', 'disk I/O error', 'unable to open',
                'interrupted', 'not authorized')  # SQLite's words for what is no damage
 
@@ -162,7 +165,7 @@ class Ledger:
     def _read_head(self):
         row = self._db.execute('SELECT * FROM ledger').fetchone()
         version, self.id, self._key = row if row and len(row) == 3 else (None, None, None)
-        if version in (1, _VERSION) and not (
+        if type(version) is not int or version in (1, _VERSION) and not (
                 isinstance(self.id, str) and isinstance(self._key, bytes)):
             raise LedgerError(f'ledger {self._name} is damaged. {self._how_to_recover}')
         return version
@@ -537,7 +540,7 @@ class Ledger:
                 with self._snapshot():
                     self._read_all()
                     self._is_read = True
-        except (sqlite3.Error, MemoryError, OverflowError) as error:
+        except FAILURES as error:
             if not _is_damage(error):
                 raise
             self._is_read = True
@@ -548,14 +551,12 @@ class Ledger:
         if check != ('ok',):
             self._problem('the file is damaged (SQLite finds it malformed)')
         self._read_on()
-        expected = Counter(dict(self._db.execute('SELECT number, files FROM charges '
-                                                 'WHERE files != 0')))
+        found = Counter()
         for *row, seal in self._db.execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files'):
-            expected[row[0]] -= 1
-            if self._seal_of(row) != seal:
-                self._problem(f'what it tells of the files of charge {row[0]} was changed')
-        for number in sorted(number for number, more in expected.items() if more):
-            self._problem(f'what it tells of the files of charge {number} was changed')
+            found[row[0] if self._seal_of(row) == seal else None] += 1
+        told = Counter(dict(self._db.execute('SELECT number, files FROM charges WHERE files != 0')))
+        if found != told:
+            self._problem('what it tells of released files was changed')
 
     def _read_on(self):
         if self._number:
@@ -686,7 +687,7 @@ class Ledger:
         problem = damage = None
         try:
             yield
-        except (sqlite3.Error, MemoryError, OverflowError) as error:
+        except FAILURES as error:
             problem, damage = str(error) or type(error).__name__, _is_damage(error)
         if problem == 'file is not a database':
             raise self._no_ledger()

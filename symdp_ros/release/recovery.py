@@ -30,7 +30,7 @@ from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable
 from symdp_ros.release import ledger_version_1
 from symdp_ros.release.accounts import Entry
-from symdp_ros.release.ledger import COLUMNS, FILE_COLUMNS, Ledger, LedgerFile
+from symdp_ros.release.ledger import COLUMNS, FAILURES, FILE_COLUMNS, Ledger, LedgerFile
 from symdp_ros.release.mark import Mark
 from symdp_ros.release.units import as_text
 
@@ -151,7 +151,7 @@ def _read(place, name):
     if (place / name).stat().st_size == 0:
         return _Found(problems=['the ledger is gone or empty'])
     found = _Found()
-    with suppress(sqlite3.Error, MemoryError, OverflowError), closing(sqlite3.connect(
+    with suppress(*FAILURES), closing(sqlite3.connect(
             _copy_of(place, name, 'salvaged'))) as db:
         _salvage(db, found)
     try:
@@ -176,7 +176,8 @@ def _salvage(db, found):
             files[texts[0]] = LedgerFile(number, *texts, bool(visible))
     counts = Counter(file.number for file in files.values())
     for row in _rows(db, f'SELECT {", ".join(COLUMNS)} FROM charges', 'number').values():
-        entry = replace(Entry(*row), files=counts[row[0]])
+        entry = Entry(*row)
+        entry = replace(entry, files=counts[entry.number] if entry.kind == 'charge' else 0)
         if entry.is_sound():
             found.entries.append(entry)
     if not found.entries:
@@ -186,8 +187,9 @@ def _salvage(db, found):
                 found.entries.append(ledger_version_1.entry_of(row, counts[row[0]]))
         found.entries += ledger_version_1.units(found.entries)
     # Numbered anew: some may be missing.
-    numbers = {entry.number: i + 1 for i, entry in enumerate(found.entries)}
-    found.entries = [replace(entry, number=numbers[entry.number]) for entry in found.entries]
+    numbers = {entry.number: i + 1 for i, entry in enumerate(found.entries)
+               if entry.kind == 'charge'}
+    found.entries = [replace(entry, number=i + 1) for i, entry in enumerate(found.entries)]
     found.files = [replace(file, number=numbers[file.number]) for file in files.values()
                    if file.number in numbers]
 
@@ -196,14 +198,14 @@ def _rows(db, select, key=None):
     """Return the rows by number: those before, behind and between what cannot be read."""
     rows = {}
     for order in ([''] if key is None else [f'ORDER BY {key}', f'ORDER BY {key} DESC']):
-        with suppress(sqlite3.Error, MemoryError, OverflowError):
+        with suppress(*FAILURES):
             for row in db.execute(f'{select} {order}'):
                 if type(row[0]) is int:
                     rows.setdefault(row[0], row)
     if key is not None and rows:
         missing = (number for number in range(min(rows), max(rows)) if number not in rows)
         for number, _ in zip(missing, range(_MOST_MISSING)):
-            with suppress(sqlite3.Error, MemoryError, OverflowError):
+            with suppress(*FAILURES):
                 row = db.execute(f'{select} WHERE {key} = ?', (number,)).fetchone()
                 if row is not None and row[0] == number:
                     rows[number] = row

@@ -44,6 +44,8 @@ def make_ledger(path, charges=3, copy=None):
             ledger.charge('r1', loss(), log_id=f'{i}.csv', settings='s', description='{}',
                           content=os.urandom(32), words=[['dock'] * 20], subject_budget=3.0,
                           files=lambda number: [(f'/out/{number}', f'/staged/{number}', 'd')])
+        for file in ledger.files():
+            ledger.set_visible(file.path)
         if copy is not None:
             shutil.copytree(path.parent, copy)
             copy.joinpath(f'{path.name}-shm').unlink()

@@ -1,0 +1,140 @@
+"""What the ε of a subject are counted in: costs are exact, and what cannot be added is refused."""
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from ledgers import loss
+
+from symdp_ros import BudgetError, Privacy
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.units import Loss, Unit, as_decimal, as_text, symbols_during
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / 'robots.ledger') as made:
+        yield made
+
+
+def charge(ledger, spend, log_id, **more):
+    return ledger.charge('r1', spend, log_id=log_id, settings=f'{spend}', description='{}', **more)
+
+
+@pytest.mark.parametrize('symbols, epsilon, adjacency, cost', [
+    (1, '1', 1, '1'), (20, '1', 20, '1'), (20, '1', 1, '20'), (1, '1', 20, '1/20'),
+    (1, '1', 3, '1/3'), (7, '0.1', 3, '7/30'), (3, '0', 2, '0'), (2, '1e-300', 1, '2e-300')])
+def test_what_symbols_cost(symbols, epsilon, adjacency, cost):
+    spend = Loss.of(Privacy(float(epsilon), adjacency), 'message')
+    assert Unit(symbols, 'message').cost(spend) == Fraction(cost)
+
+
+@pytest.mark.parametrize('seconds, period, epsilon, adjacency, cost', [
+    # (ε/k')·(⌊D/T⌋ + 1); 0.6/0.2 is 3, on shortest decimals
+    ('30', '1', '1', 31, '1'), ('30', '15', '2', 3, '2'), ('0.6', '0.2', '1', 4, '1'),
+    ('30', '7', '1', 1, '5'), ('30', '31', '1', 1, '1'), ('30', '10', '0.5', 3, '2/3'),
+    ('0.3', '0.1', '1', 1, '4'), ('1', '1', '1', 1, '2')])
+def test_what_seconds_cost(seconds, period, epsilon, adjacency, cost):
+    spend = Loss.of(Privacy(float(epsilon), adjacency), 'period', float(period), seconds=5.0)
+    assert Unit(seconds=Fraction(seconds)).cost(spend) == Fraction(cost)
+    assert symbols_during(Fraction(seconds), Fraction(period)) * Fraction(epsilon) / adjacency \
+        == Fraction(cost)
+
+
+def test_a_period_counts_where_it_is_the_sampling():
+    assert Loss.of(Privacy(1.0), 'message', 2.0) == loss()
+    assert Loss.of(Privacy(0.1, 3), 'period', 0.2) == loss('0.1', 3, 'period', '0.2')
+    assert Loss.of(Privacy(0.1, 3), 'period', 0.2, 5.0).unit == Unit(seconds=Fraction(5))
+
+
+ONE = loss()
+OTHERS = [loss(sampling='change'), loss(sampling='archive'), loss(sampling='period', period=1),
+          loss(sampling='period', period=2), loss(adjacency=3, sampling='period', period=2,
+                                                  seconds=5)]
+
+
+@pytest.mark.parametrize('first', [ONE, *OTHERS], ids=lambda first: str(first.unit))
+def test_what_is_counted_otherwise_cannot_be_added(ledger, first):
+    charge(ledger, first, 'a')
+    for other in [ONE, *OTHERS]:
+        if other != first:
+            with pytest.raises(BudgetError, match='the two cannot be added'):
+                charge(ledger, other, 'b')
+            with pytest.raises(BudgetError, match='the two cannot be added'):
+                ledger.check('r1', other, 'b')
+    assert ledger.spent('r1') == first.epsilon and len(ledger.charges()) == 1
+
+
+def test_the_first_charge_sets_the_unit(ledger):
+    charge(ledger, loss(1, 20), 'a')
+    charge(ledger, loss(1, 1), 'b')  # a change of 20 symbols costs 20
+    assert ledger.spent('r1') == 21 and ledger.spent('r1', 'b') == 20
+    charge(ledger, loss(1, 40), 'c')
+    assert ledger.spent('r1') == Fraction('21.5')
+    assert str(ledger.account('r1')) == (
+        'r1 has spent ε = 21.5, for changes of up to 20 symbols (sampling: message)')
+    assert [ledger.cost(entry) for entry in ledger.charges()] == [1, 20, Fraction(1, 2)]
+    with pytest.raises(BudgetError, match=r'is 22: 21.5 of it is spent, 0.5 is left, and this '
+                       r'costs 20 more \(ε = 1 at k = 1, counted for changes of up to 20 symbols'):
+        charge(ledger, loss(1, 1), 'd', subject_budget=22.0)
+
+
+def test_seconds_are_added_over_periods(ledger):
+    charge(ledger, loss(1, 31, 'period', 1, seconds=30), 'a')
+    charge(ledger, loss(1, 3, 'period', 15, seconds=30), 'b')
+    charge(ledger, loss(1, 5, 'period', 15, seconds=60), 'c')  # 60 s: 30 s of it cost 3/5
+    assert ledger.spent('r1') == Fraction('2.6')
+    assert str(ledger.account('r1')) == 'r1 has spent ε = 2.6, for changes during 30 s'
+
+
+def test_three_thirds_fit_into_one(ledger):
+    charge(ledger, loss(0, 1), 'first', subject_budget=1.0)
+    for i in range(3):
+        charge(ledger, loss(1, 3), f'{i}')
+    assert ledger.spent('r1') == 1
+    with pytest.raises(BudgetError, match=r'this costs 1/3 \(about 0.333333\) more'):
+        charge(ledger, loss(1, 3), 'more')
+
+
+@pytest.mark.parametrize('amount, text', [
+    ('0', '0'), ('1/4', '0.25'), ('100', '100'), ('1/3', '1/3 (about 0.333333)'),
+    ('22/7', '22/7 (about 3.14286)'), (f'1{"0" * 30}/3', 'about 3.33333E+29')])
+def test_amounts_as_people_read_them(amount, text):
+    assert as_text(Fraction(amount)) == text
+    assert (as_decimal(Fraction(amount)) is None) == text.endswith(')') or 'E' in text
+
+
+SPENDER = '''
+import sys
+from symdp_ros import BudgetError, Privacy
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.units import Loss
+made = 0
+with Ledger(sys.argv[1]) as ledger:
+    for i in range(30):
+        try:
+            ledger.charge('r1', Loss.of(Privacy(0.1, int(sys.argv[2])), 'message'),
+                          log_id=f'{sys.argv[2]} {i}', settings='s', description='{}')
+            made += 1
+        except BudgetError:
+            pass
+print(made)
+'''
+
+
+def test_three_processes_that_count_otherwise_keep_one_budget(tmp_path):
+    """At k = 1, 2 and 3 a release of ε = 0.1 costs 0.6, 0.3 and 0.2 of a budget for 6 symbols."""
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        ledger.charge('r1', loss(0, 6), settings='first', description='{}', subject_budget=6.0)
+    spenders = [subprocess.Popen([sys.executable, '-c', SPENDER, path, str(k)], cwd=ROOT,
+                                 stdout=subprocess.PIPE, text=True) for k in (1, 2, 3)]
+    made = [int(spender.communicate(timeout=120)[0]) for spender in spenders]
+    with Ledger(path) as ledger:
+        spent = ledger.spent('r1')
+        assert spent == sum(n * Fraction(cost) for n, cost in zip(made, ('0.6', '0.3', '0.2')))
+        assert spent <= 6 and 6 - spent < Fraction('0.6')  # each went on until its own did not fit
+        assert ledger.problems() == []
