@@ -5,6 +5,7 @@ By it a ledger that was put back to an older state shows, and what such a ledger
 still be counted. Two lines: JSON, and its SHA-256; in ledgers of version 1 one line with id,
 number and seal.
 """
+import errno
 import json
 import os
 import re
@@ -56,10 +57,9 @@ class Mark:
             line, digest, rest = text.split('\n')
             if rest == '' and digest == sha256(line.encode()).hexdigest():
                 return cls(**json.loads(line))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, TypeError):
-            pass
+        except (OSError, ValueError, TypeError) as error:
+            if getattr(error, 'errno', None) in (errno.ENOENT, errno.ENAMETOOLONG):
+                return None
         raise LedgerError(f'{printable(path.name)} is damaged, and no longer tells whether '
                           'charges are missing from the ledger')
 
@@ -70,7 +70,7 @@ class Mark:
         :raises OSError: it cannot be written.
         """
         line = json.dumps(vars(self), sort_keys=True)
-        temporary = path.with_name(f'.{path.name}.new')
+        temporary = path.with_name(f'.mark-{sha256(os.fsencode(path.name)).hexdigest()[:16]}.new')
         try:
             with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW,
                               0o600), 'w') as file:

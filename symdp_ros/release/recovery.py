@@ -58,11 +58,11 @@ def recover(path, least: dict[str, Fraction]) -> list[str]:
     :raises LedgerError: nothing tells what was spent; another program has the ledger open; it
         cannot be read or written. Then it is left as it is.
     """
-    path = Path(os.path.realpath(path))
-    mark_path = path.with_name(f'{path.name}.mark')
-    if not path.exists() and not mark_path.exists():
-        raise LedgerError(f'there is no ledger {printable(path)}')
     try:
+        path = Path(os.path.realpath(path))
+        mark_path = path.with_name(f'{path.name}.mark')
+        if not path.exists() and not mark_path.exists():
+            raise LedgerError(f'there is no ledger {printable(path)}')
         with _alone(path) as file, tempfile.TemporaryDirectory(
                 prefix=f'.{path.name}-', dir=path.parent) as place:
             place = Path(place)
@@ -90,9 +90,9 @@ def recover(path, least: dict[str, Fraction]) -> list[str]:
                 Path(f'{path}{suffix}').unlink(missing_ok=True)
             _overwrite(file, place / 'new')
             os.replace(place / 'new.mark', mark_path)
-    except OSError as error:
-        raise LedgerError(f'ledger {printable(path)} cannot be recovered: '
-                          f'{error.strerror}') from None
+    except (OSError, ValueError) as error:
+        problem = getattr(error, 'strerror', None) or error
+        raise LedgerError(f'ledger {printable(path)} cannot be recovered: {problem}') from None
     return said
 
 

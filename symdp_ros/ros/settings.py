@@ -64,7 +64,8 @@ INPUT = (
             'never', least=0.0, most=1e9),
 )
 SUBJECT_BUDGET = Setting('subject_budget', _Type.DOUBLE, 0.0,
-                         'the total ε that the subject may ever spend; 0.0: no limit', least=0.0)
+                         'the total ε that the subject may ever spend; 0.0: what the ledger '
+                         'stores, if anything', least=0.0)
 
 
 def unknown_symbol(*choices: str) -> Setting:

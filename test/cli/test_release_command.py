@@ -79,6 +79,26 @@ def test_a_log_still_being_recorded_is_skipped(place):
     assert run.returncode == 0 and '1 still being recorded' in run.stdout
 
 
+def test_the_ledger_remembers_the_budget_and_is_not_charged_while_damaged(place):
+    assert release(place, *LEDGER, '--subject-budget', '2').returncode == 0
+    again = *LEDGER, '--mechanism', 'causal', '--epsilon', '0.5'
+    run = release(place, *again)
+    assert run.returncode == 1 and '2 refused' in run.stdout
+    run = release(place, *again, '--subject-budget', '3')
+    assert run.returncode == 1 and 'is 2 in the ledger, and this names 3' in run.stderr
+    run = symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '3', cwd=place)
+    assert run.returncode == 0 and 'budget: 3' in run.stdout, run.stderr
+    (place / 'robots.ledger').unlink()
+    run = release(place, *again)
+    assert run.returncode == 1 and 'ledger robots.ledger --recover' in run.stderr.replace(
+        str(place) + '/', '')
+    assert len(list((place / 'out').glob('[!.]*'))) == 2
+    run = symdp('ledger', 'robots.ledger', '--recover', cwd=place)
+    assert run.returncode == 0 and 'r1 has spent ε = 2 of 3, for changes' in run.stdout, run.stderr
+    run = release(place, *again)
+    assert run.returncode == 0 and '2 released' in run.stdout
+
+
 def test_release_without_a_ledger(place):
     for mechanism in ('exponential', 'permute_and_flip', 'causal'):
         run = release(place, '--mechanism', mechanism, '--keep-names')

@@ -2,6 +2,7 @@
 import os
 import re
 import signal
+from fractions import Fraction
 
 import pytest
 from harness import DATA, rclpy, world_in
@@ -355,6 +356,33 @@ def test_live_and_logged_releases_add_up(world, place, chain_file):
     with Ledger(ledger_file) as ledger:
         assert ledger.spent('r1') == 2
         assert [charge.log_id for charge in ledger.charges()] == [None, 'a.csv']
+
+
+def test_nodes_keep_to_the_stored_budget_and_charge_no_damaged_ledger(world, place, chain_file):
+    ledger_file = place / 'robots.ledger'
+    given = {'chain_file': chain_file, 'epsilon': 1.0, 'ledger_file': ledger_file, 'subject': 'r1'}
+    first = world.privatizer(**given, subject_budget=1.0)
+    assert 'ledger: subject_budget: 1' in first.log
+    first.stop()
+    for more, sentence in (
+            ({}, "subject_budget of 'r1' is 1: 1 of it is spent, 0 is left, and this costs 1 more"),
+            ({'subject_budget': 5.0}, "subject_budget of 'r1' is 1 in the ledger, and this names "
+                                      '5: leave it out, or change it with symdp ledger')):
+        refused = world.privatizer(wait=False, **given, **more)
+        assert refused.wait() == 1 and sentence in refused.log, refused.log
+    with Ledger(ledger_file) as ledger:
+        assert ledger.charges()[0].described['sampling'] == 'message'
+        ledger.set_budget('r1', Fraction(9))
+    ledger_file.with_name('robots.ledger.mark').write_text('damaged')
+    refused = world.privatizer(wait=False, **given)
+    assert refused.wait() == 1 and f'symdp ledger {ledger_file} --recover' in refused.log
+    write_log(place / 'logs' / 'a.csv', list('abc'), format='csv')
+    start(world, place, chain_file)
+    answer = call(world)
+    assert not answer.success and f'symdp ledger {ledger_file} --recover' in answer.message
+    assert released(place) == []
+    with Ledger(ledger_file) as ledger:
+        assert ledger.spent('r1') == 1
 
 
 def test_a_word_of_another_ledger_is_another_word(world, place, chain_file):
