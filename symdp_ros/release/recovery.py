@@ -17,20 +17,21 @@ import os
 import shutil
 import sqlite3
 import stat
-import tempfile
 import uuid
 from collections import Counter
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable
 from symdp_ros.release import ledger_version_1
 from symdp_ros.release.accounts import Entry
-from symdp_ros.release.ledger import COLUMNS, FAILURES, FILE_COLUMNS, Ledger, LedgerFile
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.ledger_database import COLUMNS, FAILURES, FILE_COLUMNS, LedgerFile
 from symdp_ros.release.mark import Mark
 from symdp_ros.release.units import as_text
 
@@ -63,9 +64,7 @@ def recover(path, least: dict[str, Fraction]) -> list[str]:
         mark_path = path.with_name(f'{path.name}.mark')
         if not path.exists() and not mark_path.exists():
             raise LedgerError(f'there is no ledger {printable(path)}')
-        with _alone(path) as file, tempfile.TemporaryDirectory(
-                prefix=f'.{path.name}-', dir=path.parent) as place:
-            place = Path(place)
+        with _alone(path) as file, _folder(path) as place:
             _copy(file, path, place / 'old')
             found = _read(place, 'old')
             mark, mark_problem = _read_mark(place, mark_path, found)
@@ -114,6 +113,19 @@ def _alone(path):
         os.close(file)
 
 
+@contextmanager
+def _folder(path):
+    """Give a new folder beside a ledger that this process alone has open."""
+    place = path.with_name(f'.recovery-{sha256(os.fsencode(path.name)).hexdigest()[:16]}')
+    if place.exists():  # of a recovery that was killed
+        shutil.rmtree(place)
+    os.mkdir(place, 0o700)
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
 def _copy(file, path, target):
     """Copy a ledger, and what SQLite has put beside it; only `file` may be closed."""
     with open(target, 'wb') as copy:
@@ -143,6 +155,8 @@ def _keep(place, name, path):
         with suppress(FileNotFoundError):
             shutil.copyfile(place / f'{name}{suffix}', f'{kept}{suffix}')
             os.chmod(f'{kept}{suffix}', 0o600)
+            _flush(f'{kept}{suffix}')
+    _flush(path.parent)
     return f'kept as {printable(kept.name)}'
 
 
@@ -271,3 +285,12 @@ def _overwrite(file, source):
         while part := new.read(_PART_BYTES):
             offset += os.pwrite(file, part, offset)
     os.fsync(file)
+
+
+def _flush(path):
+    """Make a file or folder durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

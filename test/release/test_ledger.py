@@ -69,13 +69,13 @@ def test_a_log_is_charged_once_under_the_same_settings(ledger):
     assert first.words == (('x', 'y'), ('z',)) and first.length == 3
     assert ledger.find('r1', 'a.csv', 's') == first and ledger.spent('r1') == 1
     assert ledger.find('r1', 'a.csv', 'other') is None
-    assert ledger.log_count('r1') == 1
+    assert ledger.account('r1').logs == 1
 
 
 def test_every_live_word_is_charged(ledger):
     for _ in range(3):
         assert charge(ledger, 1.0, None)[1]
-    assert ledger.spent('r1') == 3 and ledger.log_count('r1') == 0
+    assert ledger.spent('r1') == 3 and ledger.account('r1').logs == 0
 
 
 def test_it_lasts_and_is_private(tmp_path):
@@ -85,7 +85,7 @@ def test_it_lasts_and_is_private(tmp_path):
         charge(ledger)
         assert path.stat().st_mode & 0o777 == 0o600
         assert Path(f'{path}-wal').stat().st_mode & 0o777 == 0o600
-        settings = {name: ledger._db.execute(f'PRAGMA {name}').fetchone()[0]
+        settings = {name: ledger._database.execute(f'PRAGMA {name}').fetchone()[0]
                     for name in ('journal_mode', 'synchronous')}
         assert settings == {'journal_mode': 'wal', 'synchronous': 2}
     with Ledger(path) as ledger:

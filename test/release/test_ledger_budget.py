@@ -127,7 +127,7 @@ with Ledger(sys.argv[1]) as ledger:
             made += 1
         except LedgerError as error:
             assert 'cannot be used' in str(error), error
-            assert not ledger._db.in_transaction
+            assert not ledger._database._db.in_transaction
 print(made)
 '''
 

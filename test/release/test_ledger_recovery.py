@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from ledgers import loss, make_ledger, make_version_1
+from ledgers import loss, make_ledger, make_version_1, put_back_older_copy
 
 from symdp_ros import BudgetError, LedgerError
 from symdp_ros.cli.main import main
@@ -27,14 +27,6 @@ def path(tmp_path):
 
 def charge(ledger, log_id='new.csv', epsilon=1, **more):
     return ledger.charge('r1', loss(epsilon), log_id=log_id, settings='s', description='{}', **more)
-
-
-def put_back_older_copy(path):
-    """Spend the third ε, and put the copy from before it back."""
-    copy = path.read_bytes()
-    with Ledger(path) as ledger:
-        charge(ledger, 'third.csv')
-    path.write_bytes(copy)
 
 
 def change(path, *statements):

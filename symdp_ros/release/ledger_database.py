@@ -1,0 +1,318 @@
+"""
+The file of a ledger: one SQLite database (WAL, synchronous FULL, mode 0600), and its seals.
+
+Each entry is sealed: its seal is an HMAC, under a key that never leaves the file, over the row and
+the seal before it, the first one over the id of the ledger. A row of the table of files, which
+changes as releases are moved to their places, has a seal by itself.
+
+Whatever SQLite raises becomes a LedgerError here, that of a damaged file with how to recover.
+"""
+import hmac
+import os
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from symdp_ros.core.errors import LedgerError
+from symdp_ros.core.printable import printable
+from symdp_ros.release import ledger_version_1
+from symdp_ros.release.accounts import Entry
+from symdp_ros.release.mark import Mark
+
+COLUMNS = tuple(column.name for column in fields(Entry))
+FILE_COLUMNS = ('number', 'path', 'staged', 'digest', 'visible')
+#: What reading a damaged file with SQLite may raise.
+FAILURES = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
+
+_VERSION = 2
+_WAIT = 60.0  # seconds for another process to finish its transaction
+_NOT_DAMAGE = ('locked', 'busy', 'full', 'readonly', 'disk I/O error', 'unable to open',
+               'interrupted', 'not authorized')  # SQLite's words for what is no damage
+
+_SCHEMA = '''
+    CREATE TABLE ledger (version INTEGER NOT NULL, id TEXT NOT NULL, key BLOB NOT NULL);
+    CREATE TABLE charges (             -- and other entries: see accounts.Entry
+        number INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        log_id TEXT,
+        settings TEXT NOT NULL,
+        description TEXT NOT NULL,
+        epsilon TEXT NOT NULL,
+        adjacency INTEGER NOT NULL,
+        sampling TEXT NOT NULL,
+        period TEXT,
+        seconds TEXT,
+        made TEXT NOT NULL,
+        lengths TEXT NOT NULL,
+        content BLOB NOT NULL,
+        packed BLOB NOT NULL,
+        files INTEGER NOT NULL,
+        seal BLOB NOT NULL
+    );
+    CREATE TABLE files (
+        number INTEGER NOT NULL REFERENCES charges,
+        path TEXT NOT NULL UNIQUE,     -- where the release is, or is to be
+        staged TEXT NOT NULL,          -- where it was made ready
+        digest TEXT NOT NULL,          -- SHA-256 of what was made ready
+        visible INTEGER NOT NULL,      -- whether it has been moved to its path
+        seal BLOB NOT NULL             -- HMAC of this row
+    );
+'''
+
+
+@dataclass(frozen=True)
+class LedgerFile:
+    """A file (or recording) of a release."""
+
+    number: int
+    path: Path
+    staged: Path
+    digest: str
+    visible: bool
+
+
+class LedgerDatabase:
+    """
+    The opened file of a ledger.
+
+    :param path: made where it is absent, unless `create` is False; a file of version 1 is
+        converted, and `was_converted` is True then.
+    :raises LedgerError: the file cannot be made or opened, is no ledger or so damaged that it
+        cannot be read; or it is gone or empty, and its mark tells of charges.
+    """
+
+    def __init__(self, path, *, create: bool = True):
+        # Never open the file here besides SQLite: closing any other descriptor of it would drop
+        # the locks that SQLite holds for this process.
+        try:
+            self.path = Path(os.path.realpath(path))
+            self.name, self.mark = printable(self.path), self.path.with_name(
+                f'{self.path.name}.mark')
+            if not self.path.exists() or self.path.stat().st_size == 0:
+                self._check_not_lost()
+            if self.path.exists() and not self.path.is_file():
+                raise LedgerError(f'ledger {printable(path)} is not a file: name another')
+            if create:
+                with suppress(FileExistsError):
+                    os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            elif not self.path.is_file():
+                raise LedgerError(f'there is no ledger {printable(path)}')
+        except (OSError, ValueError, RuntimeError) as error:
+            problem = getattr(error, 'strerror', None) or error
+            raise LedgerError(f'ledger {printable(path)} cannot be opened: {problem}') from None
+        with self.errors():
+            self._db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None,
+                                       check_same_thread=False)
+            try:
+                self._open(create)
+            except BaseException:
+                self._db.close()
+                raise
+
+    def _open(self, create):
+        self._db.execute('PRAGMA cell_size_check = ON')
+        self._db.execute('PRAGMA trusted_schema = OFF')
+        with self.transaction():
+            tables = {name for name, in self._db.execute('SELECT name FROM sqlite_master')}
+            if not tables and create:
+                self._make(uuid.uuid4().hex, os.urandom(32))
+            elif not {'ledger', 'charges', 'files'} <= tables:
+                raise self._no_ledger()
+            version = self._read_head()
+            self.was_converted = version == 1
+            if self.was_converted:
+                self._convert()
+        if version not in (1, _VERSION):
+            raise LedgerError(f'ledger {self.name} has the version {version}, and this program '
+                              f'knows {_VERSION}: update it')
+        # Only now that it is known to be a ledger.
+        self._use_wal()
+        self._db.execute('PRAGMA synchronous = FULL')
+        with suppress(OSError):
+            os.chmod(self.path, 0o600)
+        self._place = self._place_of_file()
+
+    def _make(self, identity, key):
+        for statement in _SCHEMA.split(';')[:-1]:
+            self._db.execute(statement)
+        self._db.execute('INSERT INTO ledger VALUES (?, ?, ?)', (_VERSION, identity, key))
+
+    def _read_head(self):
+        row = self._db.execute('SELECT * FROM ledger').fetchone()
+        version, self.id, self._key = row if row and len(row) == 3 else (None, None, None)
+        if type(version) is not int or version in (1, _VERSION) and not (
+                isinstance(self.id, str) and isinstance(self._key, bytes)):
+            raise LedgerError(f'ledger {self.name} is damaged. {self.how_to_recover}')
+        return version
+
+    def _convert(self):
+        """Convert a ledger of version 1, in the transaction that is open."""
+        problems = ledger_version_1.problems(self._db, self.id, self._key, self.mark)
+        if problems:
+            raise LedgerError(f'ledger {self.name}: {problems[0]}. {self.how_to_recover}')
+        entries, files = ledger_version_1.read(self._db)
+        for table in ('files', 'charges', 'ledger'):
+            self._db.execute(f'DROP TABLE {table}')
+        self._make(self.id, self._key)
+        self._fill(entries, [LedgerFile(*row) for row in files])
+
+    def _use_wal(self):
+        """Switch to WAL; unlike a transaction, this does not wait for others by itself."""
+        until = time.monotonic() + _WAIT
+        while True:
+            try:
+                self._db.execute('PRAGMA journal_mode = WAL')
+                return
+            except sqlite3.OperationalError as error:
+                if 'locked' not in str(error) or time.monotonic() > until:
+                    raise
+            time.sleep(0.02)
+
+    def rewrite(self, identity: str, key: bytes, entries: Iterable[Entry],
+                files: Iterable[LedgerFile]) -> None:
+        """Give a new ledger an id, a key, entries that are numbered from 1, and files."""
+        with self.errors(), self.transaction():
+            self._db.execute('UPDATE ledger SET id = ?, key = ?', (identity, key))
+            self.id, self._key = identity, key
+            self._fill(entries, files)
+
+    def _fill(self, entries, files):
+        seal = self.id.encode()
+        for entry in entries:
+            seal = self.insert(entry, seal)
+        for file in files:
+            self.insert_file(file)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def execute(self, statement: str, values: Sequence = ()) -> sqlite3.Cursor:
+        """Execute a statement; its errors are for `errors` to turn into ours."""
+        return self._db.execute(statement, values)
+
+    def entries(self, after: int = 0) -> Iterator[tuple]:
+        """Yield the columns and the seal of every entry behind a number, in order."""
+        return self._db.execute(f'SELECT {", ".join(COLUMNS)}, seal FROM charges '
+                                'WHERE number > ? ORDER BY number', (after,))
+
+    def entry(self, number: int | None) -> Entry | None:
+        """Return the entry of a number, if there is one."""
+        row = self._db.execute(f'SELECT {", ".join(COLUMNS)} FROM charges WHERE number = ?',
+                               (number,)).fetchone()
+        return None if row is None else Entry(*row)
+
+    def seal_at(self, number: int):
+        """Return the seal of an entry, whatever is written there; None where there is none."""
+        row = self._db.execute('SELECT seal FROM charges WHERE number = ?', (number,)).fetchone()
+        return None if row is None else row[0]
+
+    def insert(self, entry: Entry, before: bytes) -> bytes:
+        """Write an entry, given the seal before it; return its own."""
+        seal = self.seal(astuple(entry), before)
+        self._db.execute(f'INSERT INTO charges ({", ".join(COLUMNS)}, seal) '
+                         f'VALUES ({"?, " * len(COLUMNS)}?)', (*astuple(entry), seal))
+        return seal
+
+    def insert_file(self, file: LedgerFile, seal: bytes | None = None) -> None:
+        """Write a row of the table of files; `seal`: another one than its own."""
+        row = (file.number, str(file.path), str(file.staged), file.digest, int(file.visible))
+        self._db.execute('INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)',
+                         (*row, self.seal(row) if seal is None else seal))
+
+    def seal(self, row: Iterable, before: bytes = b'') -> bytes:
+        """Return the seal of a row."""
+        return self.digest(ascii((before, *row)).encode())  # no two rows have one text
+
+    def digest(self, data: bytes) -> bytes:
+        """Return the HMAC of data under the key of the ledger."""
+        return hmac.digest(self._key, data, 'sha256')
+
+    def begin_digest(self) -> hmac.HMAC:
+        """Return an HMAC of nothing yet."""
+        return hmac.new(self._key, digestmod='sha256')
+
+    def check_in_place(self) -> None:
+        """
+        Check that the path still leads to the file that is open.
+
+        :raises LedgerError: it does not.
+        """
+        if self._place_of_file() != self._place:
+            raise LedgerError(f'ledger {self.name} was replaced or removed while it was open: '
+                              'start this program again')
+
+    def _place_of_file(self):
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    @property
+    def how_to_recover(self) -> str:
+        """What an operator does about a damaged ledger."""
+        return ('Nothing is charged to it as it is: put back its newest whole copy, if there is '
+                f'one, and run symdp ledger {self.name} --recover')
+
+    def _check_not_lost(self):
+        """Check that there is no mark that tells of a ledger where none is."""
+        try:
+            lost = Mark.read(self.mark) is not None
+        except LedgerError:
+            lost = True
+        if lost:
+            state = 'empty' if self.path.exists() else 'gone'
+            raise LedgerError(f'ledger {self.name} is {state}, and {printable(self.mark.name)} '
+                              f'tells that it held charges. {self.how_to_recover}')
+
+    def _no_ledger(self):
+        if self.mark.exists():
+            return LedgerError(f'ledger {self.name} is damaged. {self.how_to_recover}')
+        return LedgerError(f'ledger {self.name} is a file of another kind: name a new one')
+
+    @contextmanager
+    def transaction(self, kind: str = 'IMMEDIATE'):
+        """Do all that follows, or nothing; others that write wait meanwhile."""
+        self._db.execute(f'BEGIN {kind}')
+        try:
+            yield
+            self._db.execute('COMMIT')
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute('ROLLBACK')
+            raise
+
+    @contextmanager
+    def snapshot(self):
+        """Read one state of the ledger, whatever others write meanwhile."""
+        if self._db.in_transaction:
+            yield
+        else:
+            with self.transaction('DEFERRED'):
+                yield
+
+    @contextmanager
+    def errors(self):
+        """Turn SQLite's errors into ours."""
+        problem = damage = None
+        try:
+            yield
+        except FAILURES as error:
+            problem, damage = str(error) or type(error).__name__, is_damage(error)
+        if problem == 'file is not a database':
+            raise self._no_ledger()
+        if damage:
+            raise LedgerError(f'ledger {self.name} is damaged ({problem}). {self.how_to_recover}')
+        if problem is not None:
+            raise LedgerError(f'ledger {self.name} cannot be used: {problem}')
+
+
+def is_damage(error: BaseException) -> bool:
+    """Return whether one of `FAILURES` is due to the content of the file."""
+    return not any(words in str(error) for words in _NOT_DAMAGE)

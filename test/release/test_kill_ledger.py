@@ -1,0 +1,67 @@
+"""Recoveries that are killed at any moment: no spend is lost, and the next one goes through."""
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ledgers import loss, make_ledger, put_back_older_copy
+from long_runs import KILL_ROUNDS, first_seed, report
+
+from symdp_ros import BudgetError, LedgerError
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.recovery import recover
+
+ROOT = Path(__file__).resolve().parents[2]
+
+KILLED = '''
+import os, signal, sys
+from symdp_ros.release.recovery import recover
+left = int(sys.argv[2])
+def count(frame, event, argument):
+    global left
+    if event == 'c_call' and getattr(argument, '__module__', '') in ('posix', 'sqlite3') \\
+            or event == 'call' and 'symdp_ros/release' in frame.f_code.co_filename:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.setprofile(count)
+recover(sys.argv[1], {})
+sys.setprofile(None)
+print(left)
+'''
+
+
+def test_a_recovery_that_is_killed_loses_no_spend(tmp_path):
+    path = tmp_path / 'a.ledger'
+    make_ledger(path, 2)
+    put_back_older_copy(path)
+    place = tmp_path / 'killed' / path.name
+
+    def child(moment):
+        shutil.rmtree(place.parent, ignore_errors=True)
+        place.parent.mkdir()
+        for name in (path.name, f'{path.name}.mark'):
+            shutil.copy(path.with_name(name), place.with_name(name))
+        return subprocess.run([sys.executable, '-c', KILLED, place, str(moment)], cwd=ROOT,
+                              capture_output=True, text=True, timeout=120)
+
+    calls = 10**9 - int(child(10**9).stdout)
+    seed = first_seed()
+    print(f'SYMDP_TEST_SEED={seed}')
+    chance = random.Random(seed)
+    # Most of what matters is at the end: writing the ledger anew, and the mark.
+    moments = [*range(calls - 12, calls - 2, 3),
+               *chance.sample(range(1, calls), 2 * KILL_ROUNDS)]
+    assert calls > 100
+    for moment in moments:
+        assert child(moment).returncode == -9
+        with pytest.raises((BudgetError, LedgerError)), Ledger(place) as ledger:
+            ledger.charge('r1', loss(), settings='s', description='{}')
+        recover(place, {})
+        with Ledger(place) as ledger:
+            assert ledger.problems() == [] and ledger.spent('r1') == 3
+        left = {file.name for file in place.parent.iterdir() if 'damaged' not in file.name}
+        assert left == {path.name, f'{path.name}.mark'}
+    report(f'{len(moments)} kills', 'nothing lost')
