@@ -14,6 +14,8 @@ JAZZY = ['ros-rclpy[fastrtps]~=7.1.6', 'ros-std-msgs~=5.3.6', 'ros-std-srvs~=5.3
 KILTED = ['ros-rclpy[fastrtps]~=9.1.2', 'ros-std-msgs~=5.5.1', 'ros-std-srvs~=5.5.1',
           'ros-diagnostic-msgs~=5.5.1']
 
+# Recordings, where there is no rosbag2_py.
+BAGS = ['rosbags>=0.11.9,<0.12', 'mcap>=1.2,<2', 'zstandard>=0.20,<1', 'lz4>=4,<5']
 PARQUET = ['pyarrow>=15,<27']
 DASK = ['dask[distributed]>=2024.2,<2027', *PARQUET]
 
@@ -22,6 +24,9 @@ setup(
     version=VERSION,
     description='Word differential privacy for the regions and modes of robots',
     license='Apache-2.0',
+    url='https://symdp.example.org/symdp_ros',
+    author='The symdp_ros authors',
+    author_email='maintainers@symdp.example.org',
     maintainer='The symdp_ros maintainers',
     maintainer_email='maintainers@symdp.example.org',
     python_requires='>=3.10',
@@ -36,11 +41,11 @@ setup(
     ],
     install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'numba>=0.58,<1',
                       'llvmlite',  # the version that numba asks for
-                      'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'rosbags>=0.11.9,<0.12', 'mcap>=1.2,<2',
-                      'zstandard>=0.20,<1', 'cryptography>=41'],
+                      'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'cryptography>=41'],
     extras_require={
         'jazzy': JAZZY,
         'kilted': KILTED,
+        'bags': BAGS,
         'plot': ['matplotlib>=3.6,<4'],
         'parquet': PARQUET,
         'dask': DASK,
@@ -48,7 +53,7 @@ setup(
         'bench': ['opendp>=0.12,<1', 'diffprivlib>=0.6.6,<0.7', 'scikit-learn<1.7',
                   'dynamax>=1.0,<2', 'pynini>=2.1.6,<3', *PARQUET],
         'test': ['pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4', 'hypothesis>=6.98,<7',
-                 *DASK],
+                 *BAGS, *DASK],
     },
     zip_safe=True,
     entry_points={

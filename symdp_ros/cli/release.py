@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.core.compile_notice import SENTENCE, on_compilation
+from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import POLICIES
 from symdp_ros.core.printable import printable
@@ -123,7 +123,7 @@ def run(options) -> int:
     if problem is not None:
         raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
     with ExitStack() as stack:
-        stack.enter_context(on_compilation(lambda: _say(SENTENCE)))
+        stack.enter_context(on_slow_loops(_say))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         report = release(ledger=ledger, subject=options.subject or '', budget=options.budget,
                          subject_budget=options.subject_budget, wait=float('inf'),

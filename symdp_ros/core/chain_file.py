@@ -11,6 +11,8 @@ or, for an alphabet in which every symbol can follow every symbol,
     initial_state: idle
     symbols: [idle, driving, charging]
 
+With `self_loops: true`, every state can also follow itself (`TransitionGraph.with_self_loops`).
+
 The YAML is composed, never constructed: no tag can make an object, and every message can name
 its line. Labels must be strings as YAML sees them; `no`, `1` or `null` have to be quoted.
 """
@@ -20,7 +22,7 @@ from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.yaml_reader import TAG, YamlReader, compose_yaml, line_of
 
-KEYS = ('initial_state', 'transitions', 'symbols')
+KEYS = ('initial_state', 'transitions', 'symbols', 'self_loops')
 
 
 def read_chain_file(path) -> TransitionGraph:
@@ -49,14 +51,16 @@ def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
     if ('transitions' in top) == ('symbols' in top):
         raise ChainError(f'{source}: a chain file has either transitions (which state can follow '
                          'which) or symbols (all can follow all)')
+    self_loops = 'self_loops' in top and reader.boolean(top['self_loops'], 'self_loops')
     if 'symbols' in top:
         names = reader.labels(top['symbols'], 'symbols')
         return TransitionGraph({name: [] for name in names}, initial, source, complete=True,
                                initial_line=initial_line)
     rows = reader.entries(top['transitions'], 'transitions', 'state: [successor, …]', reader.label)
-    return TransitionGraph({state: reader.row(state, node) for state, (_, node) in rows.items()},
-                           initial, source, initial_line=initial_line,
-                           lines={state: line for state, (line, _) in rows.items()})
+    graph = TransitionGraph({state: reader.row(state, node) for state, (_, node) in rows.items()},
+                            initial, source, initial_line=initial_line,
+                            lines={state: line for state, (line, _) in rows.items()})
+    return graph.with_self_loops() if self_loops else graph
 
 
 class _ChainReader(YamlReader):

@@ -1,23 +1,28 @@
-"""Telling at once that loops have to be compiled: after an installation it takes half a minute."""
+"""
+Telling at once why loops take long: they have to be compiled, which after an installation takes half
+a minute, or they cannot be.
+"""
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager
 
-#: What to say when it begins.
-SENTENCE = ('compiling the inner loops: this takes about half a minute, and only once after an '
-            'installation')
+COMPILING = ('compiling the inner loops: this takes about half a minute, and only once after an '
+             'installation')
+UNCOMPILED = ('numba is not installed: the inner loops run uncompiled, some hundred times slower, '
+              'which matters for long routes on large maps')
 
 _lock = threading.Lock()
 _listeners = []
 
 
 @contextmanager
-def on_compilation(tell: Callable[[], None]):
+def on_slow_loops(tell: Callable[[str], None]):
     """
-    Call `tell` once, at once, where a loop of this package has to be compiled meanwhile.
+    Call `tell` with `COMPILING` where a loop of this package has to be compiled meanwhile, or with
+    `UNCOMPILED` where loops are loaded that cannot be; once, at once.
 
     Not where one is read from the disk, or was compiled before. It is called on the thread that
-    compiles.
+    runs the loop.
     """
     entry = [tell]
     with _lock:
@@ -29,9 +34,9 @@ def on_compilation(tell: Callable[[], None]):
             _listeners[:] = [other for other in _listeners if other is not entry]
 
 
-def compilation_begins() -> None:
+def loops_begin(sentence: str) -> None:
     """Tell those who listen."""
     with _lock:
         waiting = [entry.pop() for entry in _listeners if entry]
     for tell in waiting:
-        tell()
+        tell(sentence)

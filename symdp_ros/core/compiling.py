@@ -1,12 +1,23 @@
-"""Compiling loops: import only where one is about to run (numba takes long to import)."""
-import numba
-from numba.core import event
+"""
+Compiling loops: import only where one is about to run (numba takes long to import).
 
-from symdp_ros.core.compile_notice import compilation_begins
+Where there is no numba, as on a robot with Ubuntu 24.04, which has no package of it, the same loops
+run as they are, some hundred times slower. They do the same arithmetic: all integers have their
+types in the text, and a float64 of numpy adds as a compiled one does.
+"""
+from symdp_ros.core.compile_notice import COMPILING, UNCOMPILED, loops_begin
+
+try:
+    import numba
+    from numba.core import event
+except ImportError:
+    numba = None
 
 
 def compiled(function):
     """Compile on first use; keep the result on disk where some directory can be written."""
+    if numba is None:
+        return function
     options = {'nogil': True, 'error_model': 'numpy'}  # which does not look for divisions by 0
     try:
         return numba.njit(cache=True, **options)(function)
@@ -14,15 +25,25 @@ def compiled(function):
         return numba.njit(**options)(function)
 
 
-class _Begins(event.Listener):
-    """Tells that a function of this package has to be compiled: it was not on the disk."""
-
-    def on_start(self, event):
-        if event.data['dispatcher'].py_func.__module__.startswith('symdp_ros.'):
-            compilation_begins()
-
-    def on_end(self, event):
-        pass
+def inlined(function):
+    """Compile as a part of whatever compiled function calls it."""
+    return function if numba is None else numba.njit(inline='always')(function)
 
 
-event.register('numba:compile', _Begins())
+def _watch():
+    """Tell when a function of this package has to be compiled: it was not on the disk."""
+    class Begins(event.Listener):
+        def on_start(self, event):
+            if event.data['dispatcher'].py_func.__module__.startswith('symdp_ros.'):
+                loops_begin(COMPILING)
+
+        def on_end(self, event):
+            pass
+
+    event.register('numba:compile', Begins())
+
+
+if numba is None:
+    loops_begin(UNCOMPILED)
+else:
+    _watch()

@@ -12,7 +12,7 @@ from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from symdp_ros.core.compile_notice import SENTENCE, on_compilation
+from symdp_ros.core.compile_notice import COMPILING, on_slow_loops
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.offline import SELECTIONS
 from symdp_ros.logs import FORMATS, UNKNOWN_SYMBOL
@@ -156,10 +156,11 @@ class LogRelease(ManagedNode):
     def _prepare(self):
         """Compile now what the first release would have to wait for."""
         log = self.get_logger().info
-        compiled = []
-        with on_compilation(lambda: (log(SENTENCE), compiled.append(True))):
-            self._mechanisms.prepare()
-        if compiled:
+        told = []
+        with on_slow_loops(told.append):
+            with on_slow_loops(log):
+                self._mechanisms.prepare()
+        if COMPILING in told:
             log('compiled')
 
     def _tell(self, chain, chain_name, privacy):

@@ -23,7 +23,8 @@ from symdp_ros.core.offline.reachable import ReachableChain
 SPARSE = {name: chain for name, chain in CHAINS.items() if not chain.is_complete}
 for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
 U = Fraction(1, 2**53)
-choose = kernels.numba.njit(kernels._choose.py_func)
+choose = (compiling.numba.njit(kernels._choose.py_func) if compiling.numba
+          else kernels._choose)
 
 
 @pytest.fixture(params=['columns', 'rows'], autouse=True)

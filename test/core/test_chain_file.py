@@ -51,6 +51,17 @@ def test_reads_an_alphabet(write):
     assert chain == Chain.complete(['a', 'b', '3'], 'b')
 
 
+@pytest.mark.parametrize('value, looped', [('true', True), ('yes', True), ('false', False)])
+def test_reads_that_every_state_may_stay(write, value, looped):
+    chain = Chain.from_yaml(write(GOOD + f'self_loops: {value}\n'))
+    assert chain == Chain({'dock': {'dock': 0.25, 'aisle_1': 0.75},
+                           'aisle_1': ['aisle_1', 'no', 'dock'],
+                           'no': ['dock', '1'] + ['no'] * looped,
+                           '1': ['dock'] + ['1'] * looped}, 'dock')
+    alphabet = Chain.from_yaml(write(f'initial_state: a\nsymbols: [a, b]\nself_loops: {value}\n'))
+    assert alphabet == Chain.complete(['a', 'b'], 'a')
+
+
 @pytest.mark.parametrize('content', [
     '\N{BYTE ORDER MARK}' + GOOD, GOOD.replace('\n', '\r\n'), '---\n' + GOOD, GOOD + '...\n'])
 def test_reads_what_editors_write(write, content):
@@ -154,7 +165,9 @@ def test_refuses_transitions(write, transitions, line, said):
 
 @pytest.mark.parametrize('content, where, said', [
     ('initial_state: a\ntransition: {a: [a]}\n', ', line 2',
-     "unknown key 'transition': a chain file has the keys initial_state, transitions, symbols"),
+     "unknown key 'transition': a chain file has the keys initial_state, transitions, symbols, "
+     'self_loops'),
+    (GOOD + 'self_loops: 1\n', ', line 11', 'self_loops must be true or false'),
     ('symbols: [a]\ninitial_state: a\nepsilon: 2\n', ', line 3', "unknown key 'epsilon'"),
     ('symbols: [a]\ninitial_state: a\nsymbols: [b]\n', ', line 3',
      "'symbols' is listed twice (first in line 1)"),

@@ -2,7 +2,7 @@
 import numba
 
 import symdp_ros.core.compiling  # noqa: F401 (it watches what is compiled)
-from symdp_ros.core.compile_notice import on_compilation
+from symdp_ros.core.compile_notice import on_slow_loops
 
 
 def plus_one(x):
@@ -19,7 +19,7 @@ def loop():
 def test_it_is_told_once_at_once():
     told = []
     first, second = loop(), loop()
-    with on_compilation(lambda: told.append(len(first.signatures))):
+    with on_slow_loops(lambda sentence: told.append(len(first.signatures))):
         assert first(1) == 2 and told == [0]  # before it was there
         assert first(2) == 3 and second(1) == 2 and second(1.5) == 2.5
         assert told == [0]
@@ -28,7 +28,7 @@ def test_it_is_told_once_at_once():
 def test_what_is_compiled_needs_no_word():
     told, function = [], loop()
     function(1)
-    with on_compilation(lambda: told.append(1)):
+    with on_slow_loops(lambda sentence: told.append(1)):
         function(2)
         assert told == []
         function(2.5)  # for another type
@@ -39,6 +39,6 @@ def test_what_is_compiled_needs_no_word():
 
 def test_what_others_compile_is_not_told():
     told = []
-    with on_compilation(lambda: told.append(1)):
+    with on_slow_loops(lambda sentence: told.append(1)):
         assert numba.njit(plus_one)(1) == 2
     assert told == []

@@ -16,15 +16,18 @@ SETUP = ast.parse((ROOT / 'setup.py').read_text())
 #: Imported module → rosdep key.
 KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'yaml': 'python3-yaml',
         'numba': 'python3-numba', 'llvmlite': 'python3-numba',  # which brings it
-        'rosbags': 'python3-rosbags-pip',
         'cryptography': 'python3-cryptography',
         'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
 
+#: Imported module → what pip installs, by an extra: no package of Ubuntu has it. With ROS, rosbag2_py
+#: reads recordings; archives and clusters need pip.
+EXTRAS = {'rosbags': 'rosbags', 'mcap': 'mcap', 'zstandard': 'zstandard', 'lz4': 'lz4',
+          'pyarrow': 'pyarrow', 'distributed': 'dask[distributed]'}
 
-#: Without a rosdep key: the README tells to install it with pip where mcap files or archives are
-#: to be read, or a cluster is to be used.
-KEYLESS = {'mcap', 'zstandard', 'pyarrow', 'distributed'}
+#: Keys of packages that Ubuntu 24.04 and 26.04 both have.
+UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-yaml', 'python3-rich', 'python3-matplotlib',
+          'python3-cryptography', 'python3-pytest', 'python3-pytest-xdist', 'python3-hypothesis'}
 
 
 def keys(*kinds):
@@ -57,10 +60,38 @@ def test_versions_agree():
 
 def test_every_import_has_a_key():
     run = {KEYS.get(name, name)
-           for name in (external('symdp_ros') | external('launch')) - KEYLESS}
+           for name in (external('symdp_ros') | external('launch')) - set(EXTRAS)}
     assert run - keys('exec_depend', 'depend') == set()
-    tested = {KEYS.get(name, name) for name in external('test') - KEYLESS}
+    tested = {KEYS.get(name, name) for name in external('test') - set(EXTRAS)}
     assert tested - keys('exec_depend', 'depend', 'test_depend') == set()
+
+
+def test_rosdep_finds_every_key_on_ubuntu():
+    """No key of pip: there, pip may not install into the system, nor may a released package."""
+    elements = [element for kind in ('depend', 'exec_depend', 'test_depend')
+                for element in PACKAGE.iter(kind) if element.text.startswith('python3-')]
+    assert {e.text for e in elements if not e.get('condition')} == UBUNTU
+    # Ubuntu 24.04, of Jazzy and Kilted, has no numba.
+    assert {e.text: e.get('condition') for e in elements if e.get('condition')} == {
+        'python3-numba': '$ROS_DISTRO > kilted'}
+
+
+def test_what_pip_alone_installs_has_an_extra():
+    text = (ROOT / 'setup.py').read_text()
+    for name in EXTRAS.values():
+        assert f"'{name}>=" in text
+
+
+def test_whom_to_turn_to():
+    [call] = [node for node in ast.walk(SETUP) if isinstance(node, ast.Call)
+              and isinstance(node.func, ast.Name) and node.func.id == 'setup']
+    given = {keyword.arg: keyword.value.value for keyword in call.keywords
+             if isinstance(keyword.value, ast.Constant)}
+    for role in ('author', 'maintainer'):
+        person = PACKAGE.find(role)
+        assert (person.text, person.get('email')) == (given[role], given[f'{role}_email'])
+    urls = {url.get('type'): url.text for url in PACKAGE.iter('url')}
+    assert set(urls) == {'website', 'repository', 'bugtracker'} and urls['website'] == given['url']
 
 
 def test_every_package_is_installed():

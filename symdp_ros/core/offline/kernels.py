@@ -26,19 +26,16 @@ and row 0 of W, which is no position's, is a copy of the first of them.
 """
 from math import frexp, ldexp
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils
 
-from symdp_ros.core.compiling import compiled
+from symdp_ros.core.compiling import compiled, inlined
+from symdp_ros.core.offline.abreast import ABREAST, add_abreast
 
 _FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
 _TOP = 800                          # rescaled rows have their largest weight just below 2⁸⁰⁰
 _NEVER = np.int32(-2**30)          # the exponent of zero
 LANES = 32                         # words that are swept side by side
-ABREAST = 4                        # segments of one word that are, as many as one addition adds
 
 
 @compiled
@@ -61,7 +58,7 @@ def _gather_rows(offsets, targets, after, here, count):
         s += one
 
 
-@numba.njit(inline='always')
+@inlined
 def _gather_columns(columns, after, here, count):
     """here[s] = Σ after[s'] over the successors s' of s = 1…count in the columns."""
     width = len(columns)
@@ -100,7 +97,7 @@ def _gather(edges, after, here, count):
         _gather_rows(offsets, targets, after, here, count)
 
 
-@numba.njit(inline='always')
+@inlined
 def _gather_rest(edges, after, here, count):
     """Add the successors that are not in the columns."""
     offsets, targets, columns, long_rows, _ = edges
@@ -157,33 +154,6 @@ def _gather_some(some, edges, after, here):
         here[s] = total
 
 
-@numba.extending.intrinsic
-def _add_abreast(typing_context, here, s, start, from_, after, a, b, c, d):
-    """
-    here[s] = start[from_] + after[a] + after[b] + after[c] + after[d], rows of ABREAST float64.
-
-    The compiler adds one number at a time where it is not told: half as fast.
-    """
-    row = numba.types.intp
-    signature = numba.types.void(here, row, start, row, after, row, row, row, row)
-
-    def generate(context, builder, signature, arguments):
-        def place(array, index):
-            kind = signature.args[array]
-            whole = context.make_array(kind)(context, builder, arguments[array])
-            first = cgutils.get_item_pointer(
-                context, builder, kind, whole, [arguments[index], context.get_constant(row, 0)])
-            return builder.bitcast(first, ir.VectorType(ir.DoubleType(), ABREAST).as_pointer())
-
-        total = builder.load(place(2, 3), align=8)
-        for index in range(5, 9):
-            total = builder.fadd(total, builder.load(place(4, index), align=8))
-        builder.store(total, place(0, 1), align=8)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
 @compiled
 def _gather_abreast(edges, after, here, count):
     """As `_gather`, for ABREAST segments."""
@@ -196,15 +166,15 @@ def _gather_abreast(edges, after, here, count):
         d = columns[j + 3] if width - j > 3 else nobody
         if j == 0:
             for s in range(1, count + 1):
-                _add_abreast(here, s, after, 0, after, a[s], b[s], c[s], d[s])
+                add_abreast(here, s, after, 0, after, a[s], b[s], c[s], d[s])
         else:
             for s in range(1, count + 1):
-                _add_abreast(here, s, here, s, after, a[s], b[s], c[s], d[s])
+                add_abreast(here, s, here, s, after, a[s], b[s], c[s], d[s])
     for s in long_rows:
         if s > count:
             break
         for e in range(offsets[s] + width, offsets[s + 1]):
-            _add_abreast(here, s, here, s, after, targets[e], 0, 0, 0)
+            add_abreast(here, s, here, s, after, targets[e], 0, 0, 0)
 
 
 @compiled
@@ -230,7 +200,7 @@ def _recompute_abreast(begin, near, word, edges, ratio, spacing, W, scale, besid
             if t < n:
                 count = _reached(reach, t)
                 if scale[t] != 0:
-                    here[1:count + 1, i] *= ldexp(1.0, -scale[t])
+                    here[1:count + 1, i] *= ldexp(1.0, -int(scale[t]))
                 if word[t - 1] <= count:
                     here[word[t - 1], i] *= ratio
 
@@ -272,7 +242,7 @@ def _gather_wide(edges, after, after_exponent, here, here_exponent, count):
 
 @compiled
 def _rescale(here, count, exponent):
-    factor = ldexp(1.0, -exponent)
+    factor = ldexp(1.0, -int(exponent))
     for s in range(1, count + 1):
         here[s] *= factor
 
@@ -378,7 +348,7 @@ def _recompute(begin, end, state, word, edges, period, ratio, wide, W, E, scale,
                 some = cone[sizes[j - 1] if period > 1 and j > 0 else 0:sizes[j]]
                 _gather_some(some, edges, W[after], W[row])
                 if scale[t] != 0:
-                    factor = ldexp(1.0, -scale[t])
+                    factor = ldexp(1.0, -int(scale[t]))
                     for s in some:
                         W[row, s] *= factor
         W[row, 0] = 0.0
@@ -387,7 +357,7 @@ def _recompute(begin, end, state, word, edges, period, ratio, wide, W, E, scale,
         after = row
 
 
-@numba.njit(inline='always')
+@inlined
 def _choose(first, last, targets, W, row, lane, bits):
     """
     Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits cannot tell for sure.
