@@ -5,6 +5,8 @@ Where there is no numba, as on a robot with Ubuntu 24.04, which has no package o
 run as they are, some hundred times slower. They do the same arithmetic: all integers have their
 types in the text, and a float64 of numpy adds as a compiled one does.
 """
+import numpy as np
+
 from symdp_ros.core.compile_notice import COMPILING, UNCOMPILED, loops_begin
 
 try:
@@ -17,7 +19,7 @@ except ImportError:
 def compiled(function):
     """Compile on first use; keep the result on disk where some directory can be written."""
     if numba is None:
-        return function
+        return np.errstate(over='ignore')(function)  # unsigned integers start again from 0
     options = {'nogil': True, 'error_model': 'numpy'}  # which does not look for divisions by 0
     try:
         return numba.njit(cache=True, **options)(function)

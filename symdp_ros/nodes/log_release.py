@@ -157,9 +157,8 @@ class LogRelease(ManagedNode):
         """Compile now what the first release would have to wait for."""
         log = self.get_logger().info
         told = []
-        with on_slow_loops(told.append):
-            with on_slow_loops(log):
-                self._mechanisms.prepare()
+        with on_slow_loops(log), on_slow_loops(told.append):
+            self._mechanisms.prepare()
         if COMPILING in told:
             log('compiled')
 

@@ -12,7 +12,7 @@ import pytest
 
 from symdp_ros import Chain, OfflineMechanism
 from symdp_ros.cli.main import main
-from symdp_ros.core.compile_notice import compilation_begins
+from symdp_ros.core.compile_notice import COMPILING, loops_begin
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.release import outbox
 from symdp_ros.release.outbox import Outbox
@@ -236,7 +236,7 @@ def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):
     told = []
 
     def privatize(self, word):
-        compilation_begins()
+        loops_begin(COMPILING)
         told.append(capsys.readouterr().err)
         return real(self, word)
 

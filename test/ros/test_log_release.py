@@ -15,7 +15,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from symdp_ros import Chain
-from symdp_ros.core.compile_notice import compilation_begins
+from symdp_ros.core.compile_notice import COMPILING, loops_begin
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.maps import read_chain
 from symdp_ros.nodes.log_release import LogRelease
@@ -308,7 +308,7 @@ def test_many_calls_at_once_share_a_run(world, place, chain_file):
 def test_what_has_to_be_compiled_is_said_and_compiled_at_configure(place, chain_file, monkeypatch,
                                                                    capfd):
     """As if the loops were not there yet: to compile them takes half a minute."""
-    monkeypatch.setattr(Mechanisms, 'prepare', lambda self: compilation_begins())
+    monkeypatch.setattr(Mechanisms, 'prepare', lambda self: loops_begin(COMPILING))
     given = {'chain_file': chain_file, 'epsilon': 1.0, 'log_dir': place / 'logs',
              'release_dir': place / 'releases', 'ledger_file': place / 'robots.ledger',
              'subject': 'r1', 'autostart': False}

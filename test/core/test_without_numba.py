@@ -1,0 +1,100 @@
+"""Where numba is not installed, the same loops run uncompiled: the same bits give the same words."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Prints, for each way of drawing words, those that fixed bits give. It forces what else would take
+#: long words on large chains: weights that are computed again, one by one and abreast.
+DRAW = '''
+import json
+from random import Random
+
+import numpy as np
+from strategies import grid, RING
+
+from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
+from symdp_ros.core.offline import backward, batch, reachable
+from symdp_ros.core.offline.backward import BackwardSampler
+from symdp_ros.core.offline.reachable import ReachableChain
+
+CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING}
+# After the first move, one way or the other for ever: one exponent for each state.
+CHAINS['wide'] = Chain({'0': ['a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, '0')
+
+
+def word(chain, n, seed):
+    random = Random(seed)
+    return [random.choice([*chain.states, None]) for _ in range(n)]
+
+
+def exponential(chain, n, many_columns, spacing, near):
+    reachable._MANY = 0 if many_columns else 10**9
+    sampler = BackwardSampler(ReachableChain(chain), Privacy(3.0).epsilon_per_symbol, Random(5))
+    plan = sampler.plan(n)
+    if near and (plan.wide or plan.period > 1 or not many_columns):
+        return None
+    if spacing > 1:
+        rows = -(-n // spacing) + 1 + max(2, near or spacing - 1)
+        sampler._plans[n] = backward.replace(plan, spacing=spacing, near=near,
+                                             shape=(rows, plan.shape[1]))
+    return sampler.draw([Random(i).randrange(len(chain) + 1) for i in range(n)])
+
+
+found = {}
+for name, chain in CHAINS.items():
+    for many_columns in (False, True):
+        for spacing, near in ((1, 0), (7, 0), (7, 2)):
+            found[f'{name}, {many_columns}, {spacing}, {near}'] = exponential(
+                chain, 40, many_columns, spacing, near)
+    reachable._MANY = 10**9
+    found[f'{name}, permute and flip'] = OfflineMechanism(
+        chain, Privacy(2.0), selection='permute_and_flip', random=Random(6)).privatize(
+            word(chain, 30, 2))
+    for kind in (OfflineMechanism, OnlineMechanism):
+        words = [np.array([chain.states.index(s) if s else -1 for s in word(chain, n, n)])
+                 for n in (1, 30, 12, 5)]
+        offsets = np.cumsum([0] + [len(w) for w in words])
+        many = kind(chain, Privacy(1.5), random=Random(7)).privatize_many(
+            np.concatenate(words), offsets)
+        found[f'{name}, {kind.__name__}'] = many.tolist()
+    found[f'{name}, planned'] = OnlineMechanism(
+        chain, Privacy(2.0), policy='planned', random=Random(8)).privatize(word(chain, 30, 3))
+print(json.dumps(found))
+'''
+
+
+def drawn(directory, without_numba):
+    """Return what DRAW prints in a process of its own."""
+    block = "import sys; sys.modules['numba'] = None\n" if without_numba else ''
+    run = subprocess.run(
+        [sys.executable, '-W', 'error::RuntimeWarning', '-c',
+         f'import sys; sys.path[:0] = {[str(ROOT), str(ROOT / "test" / "core")]!r}\n'
+         + block + DRAW], capture_output=True, text=True,
+        env={'XDG_CACHE_HOME': str(directory), 'HOME': str(directory), 'PATH': '/usr/bin:/bin'})
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def test_the_same_words(tmp_path):
+    pytest.importorskip('numba', reason='numba is not installed: nothing to compare with')
+    compiled, uncompiled = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
+    assert len(compiled) == 40 and sum(words is not None for words in compiled.values()) >= 34
+    for name, words in compiled.items():
+        assert uncompiled[name] == words, name
+
+
+def test_it_is_said():
+    code = ("import sys; sys.modules['numba'] = None\n"
+            'from symdp_ros import Chain, OfflineMechanism, Privacy\n'
+            'from symdp_ros.core.compile_notice import UNCOMPILED, on_slow_loops\n'
+            'mechanism = OfflineMechanism(Chain({"a": ["a", "b"], "b": ["a"]}, "a"), Privacy(1.0))\n'
+            'told = []\n'
+            'with on_slow_loops(told.append):\n'
+            '    assert len(mechanism.privatize("abaa")) == 4\n'
+            'assert told == [UNCOMPILED]')
+    subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)
