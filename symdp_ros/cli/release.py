@@ -16,7 +16,7 @@ from symdp_ros.core.privacy import Privacy
 
 _OF_LOGS = ('topic', 'message_type', 'field', 'stamp_key', 'sampling', 'period', 'input_timeout',
             'unknown_symbol', 'format', 'keep_names')
-_OF_ARCHIVES = ('route_key', 'position_key', 'scheduler')
+_OF_ARCHIVES = ('charge', 'route_key', 'position_key', 'scheduler')
 
 MECHANISMS = ('exponential', 'permute_and_flip', 'causal', 'auto')
 
@@ -27,9 +27,8 @@ def add_parser(commands) -> None:
         'release', help='privatize logged patrols',
         description='Privatizes rosbag2 recordings (sqlite3, mcap), CSV (stamp,symbol) and JSON '
                     'Lines into DIR; or an archive of many routes, one Parquet file with the '
-                    'columns route, position and symbol, into OUT.parquet, each route by itself '
-                    'and all in one charge of ε: it bounds what changing k symbols anywhere in '
-                    'the archive can cost. With a ledger, repeated releases add up, and a log '
+                    'columns route, position and symbol, into OUT.parquet, each route by itself. '
+                    'With a ledger, repeated releases add up, and a log '
                     'that was released before under the same settings is handed out again at no '
                     'cost (an archive, as long as its release is there). Exit status 1 where any '
                     'log was refused or failed.')
@@ -83,6 +82,11 @@ def add_parser(commands) -> None:
                          help='name releases after logs, not by number: names may contain dates or '
                               'places')
     archives = parser.add_argument_group('archives')
+    archives.add_argument('--charge', choices=('archive', 'route'), default='archive',
+                          help='archive (default): ε once, which bounds what changing k symbols '
+                               'anywhere in the archive can show; routes must then not overlap in '
+                               'time, since many copies of one route give it away. route: ε for '
+                               'each route, where they may overlap')
     archives.add_argument('--route-key', default='route',
                           help='column with strings or integers; kept as it is: public')
     archives.add_argument('--position-key', default='position',
@@ -102,6 +106,12 @@ def run(options) -> int:
     if (options.ledger is None) != (options.subject is None):
         raise ConfigurationError('--ledger and --subject belong together: the ledger keeps what '
                                  'each subject has spent')
+    for name in ('subject', 'topic', 'field', 'stamp_key', 'symbol_key', 'route_key',
+                 'position_key'):
+        value = getattr(options, name) or ''
+        if not value.isprintable():
+            raise ConfigurationError(f'--{name.replace("_", "-")} {printable(value)} holds '
+                                     'characters that cannot be printed: give a plain name')
     if options.ledger is None and (options.budget or options.subject_budget):
         raise ConfigurationError('a budget needs a --ledger to keep it in')
     for name in ('budget', 'subject_budget'):
@@ -159,6 +169,7 @@ def _is_archive(options):
 def _logs_release(options, chain, output):
     """Return a function that releases the logs."""
     from symdp_ros.release.engine import Releaser
+    from symdp_ros.release.outbox import lies_within
     from symdp_ros.release.settings import ReleaseSettings
 
     same = ('mechanism', 'policy', 'symbol_key', *_OF_LOGS)
@@ -167,9 +178,16 @@ def _logs_release(options, chain, output):
         symbol_map=tuple(options.symbol_map),
         **{name: getattr(options, name) for name in same})
     logs, skipped = _logs(options.logs)
+    for name in filter(os.path.isdir, options.logs):
+        if lies_within(name, output):
+            raise ConfigurationError(
+                f'the logs in {printable(name)} are, or would be, inside the release directory '
+                f'{printable(output)}: whoever may read releases must not get at the logs. Name '
+                'another directory for the releases')
 
     def release(**keeping):
-        with Releaser(settings, output, hand_out_again=True, **keeping) as releaser, \
+        with Releaser(settings, output, hand_out_again=True, refuse_unknown=True,
+                      **keeping) as releaser, \
                 _progress(len(logs) > 1) as (progress, bar):
             progress.update(bar, total=len(logs))
             return releaser.release_all(logs, tell=lambda outcome: progress.advance(bar),
@@ -187,13 +205,13 @@ def _archive_release(options, chain, output):
 
     settings = ArchiveSettings(
         chain, Privacy(options.epsilon, options.adjacency), mechanism=options.mechanism,
-        policy=options.policy, symbol_map=tuple(options.symbol_map),
+        policy=options.policy, symbol_map=tuple(options.symbol_map), charge=options.charge,
         columns=Columns(options.route_key, options.position_key, options.symbol_key))
     [archive], _ = _logs(options.logs)
 
     def release(**keeping):
         with _progress() as (progress, bar), ArchiveReleaser(
-                settings, output, scheduler=options.scheduler,
+                settings, output, scheduler=options.scheduler, refuse_unknown=True,
                 tell=lambda rows, total: progress.update(bar, advance=rows, total=total),
                 **keeping) as releaser:
             return Report((releaser.release(archive),), problems=releaser.problems)
@@ -261,8 +279,10 @@ def _print(report, options, account):
         table.add_row(log.name, '', 'skipped', log.reason)
     console = Console(highlight=False, markup=False)
     console.print(table)
+    each = 'each log' if not _is_archive(options) else (
+        'each route' if options.charge == 'route' else 'the archive')
     console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = {options.adjacency} for '
-                  f'{"the archive" if _is_archive(options) else "each log"}')
+                  f'{each}')
     if account is not None:
         console.print(str(account), soft_wrap=True)
     elif any(outcome.kind == 'released' for outcome in report.outcomes):

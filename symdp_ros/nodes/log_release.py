@@ -16,6 +16,7 @@ from symdp_ros.core.compile_notice import COMPILING, on_slow_loops
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.offline import SELECTIONS
 from symdp_ros.logs import FORMATS, UNKNOWN_SYMBOL
+from symdp_ros.logs.rosbag import full_name
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import Mechanisms
@@ -23,6 +24,7 @@ from symdp_ros.release.outbox import check_apart, check_directories_apart
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.lifecycle import ManagedNode
+from symdp_ros.ros.messages import message_class, region_reader
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,
@@ -108,6 +110,7 @@ class LogRelease(ManagedNode):
                 raise ConfigurationError(f'{name} {path} is not a directory: make it')
         check_directories_apart(self._log_dir, self._release_dir)
         check_apart(resolve_path(settings['ledger_file']), self._release_dir)
+        self._check_field(chain)
         self._ledger = Ledger(resolve_path(settings['ledger_file']))
         # Tried now, so that what is wrong is said at the start; it also finishes what was
         # interrupted.
@@ -152,6 +155,21 @@ class LogRelease(ManagedNode):
                         subject=settings['subject'], budget=settings['budget'],
                         subject_budget=settings['subject_budget'],
                         mechanisms=self._mechanisms)
+
+    def _check_field(self, chain):
+        """
+        Refuse a type and field of recordings that the node privatizer refuses, too.
+
+        A type that is not installed here is left alone: recordings bring its definition along.
+        """
+        settings = self.settings
+        full_name(settings['message_type'])
+        try:
+            message_type = message_class(settings['message_type'])
+        except ConfigurationError:
+            return
+        region_reader(message_type, settings['field'], chain.states, settings['symbol_map'],
+                      settings['no_region'])
 
     def _prepare(self):
         """Compile now what the first release would have to wait for."""

@@ -9,6 +9,11 @@ so the factors multiply, and a route with i changed symbols contributes at most 
 whole archive costs one ε, as a log does that `split` cuts; and somebody who figures in many routes
 with more than k symbols in all is protected by less.
 
+So routes of one archive must not show the same times: of 3,000 copies of one route under other
+ids, each true symbol can be read off the most frequent private ones. Where routes may overlap,
+`charge: route` charges each: k changed symbols of the robot then change at most k in each of the m
+routes, which gives every release with probabilities within e^{m·ε}, and m·ε is what is charged.
+
 The order that survives a crash is that of `release.outbox`. The ledger does not keep what was
 released, which may be as large as a disk: a release that is no longer where it was put is refused
 a second time, and not drawn again.
@@ -20,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.logs import LogFile
 from symdp_ros.release import archive_file
 from symdp_ros.release.accounts import Entry
@@ -29,10 +34,11 @@ from symdp_ros.release.archive_file import Archive
 from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import Outbox, check_apart, digest_of, flush, holds
-from symdp_ros.release.report import Outcome, outcome_of
+from symdp_ros.release.report import ALL_UNKNOWN, Outcome, outcome_of
 from symdp_ros.release.settings import ArchiveSettings
 
 _MOST_THREADS = 4  # more would wait for the one that writes
+_FIRST_ROWS = 1 << 16
 
 
 class ArchiveReleaser:
@@ -42,15 +48,16 @@ class ArchiveReleaser:
     :param output: the path of the release, which must not exist, in an existing directory.
     :param scheduler: the address of a Dask scheduler; None: this process does the work.
     :param tell: called with the number of rows of each part that is ready, and of the archive.
-    :param ledger, subject, budget, subject_budget, random, wait, on_wait: as of `engine.Releaser`.
+    :param ledger, subject, budget, subject_budget, refuse_unknown, random, wait, on_wait: as of
+        `engine.Releaser`.
     :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
     """
 
     def __init__(self, settings: ArchiveSettings, output, *, scheduler: str | None = None,
                  tell: Callable[[int, int], None] = lambda rows, total: None,
                  ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
-                 subject_budget: float = 0.0, random=None, wait: float = 10.0,
-                 on_wait: Callable[[], None] = lambda: None):
+                 subject_budget: float = 0.0, refuse_unknown: bool = False, random=None,
+                 wait: float = 10.0, on_wait: Callable[[], None] = lambda: None):
         settings.check()
         output = Path(output)
         self._output = Path(os.path.realpath(output.parent)) / output.name
@@ -60,6 +67,7 @@ class ArchiveReleaser:
         self._settings, self._digest = settings, settings.digest()
         self._ledger, self._subject = ledger, subject
         self._budgets = {'budget': budget, 'subject_budget': subject_budget}
+        self._refuse_unknown = refuse_unknown
         self._scheduler, self._tell, self._random = scheduler, tell, random
         self._mechanisms = Mechanisms(settings, random)
         self._outbox = Outbox(self._output.parent, ledger, wait=wait, on_wait=on_wait)
@@ -99,17 +107,32 @@ class ArchiveReleaser:
                 content = self._ledger.file_fingerprint(log.path)
             if charge is not None:
                 return self._released_before(charge, log, content, archive.rows)
+            if self._refuse_unknown and not self._knows_any(archive):
+                raise LogError(ALL_UNKNOWN)
+            loss = self._settings.loss_of(
+                archive.survey().routes if self._settings.charge == 'route' else 1)
             if self._ledger is not None:
-                self._ledger.check(self._subject, self._settings.loss, log.id,
+                self._ledger.check(self._subject, loss, log.id,
                                    description=json.dumps(self._settings.described()),
                                    **self._budgets)
             with self._outbox.staged(SUFFIX) as path:
                 self._write(archive, path)
                 archive.check_unchanged()
                 self._outbox.check([self._output.name])
-                return self._made_visible(log, archive.rows, content, path, stop)
+                return self._made_visible(log, archive.rows, loss, content, path, stop)
 
-    def _made_visible(self, log, rows, content, path, stop):
+    def _knows_any(self, archive):
+        """Return whether some symbol of the archive names a state: mostly, an early one does."""
+        states = self._settings.states_by_value()
+        for end in (min(_FIRST_ROWS, archive.rows), archive.rows):
+            known = False  # each read to its end: reading would else have to start anew
+            for chunk in archive.chunks(position_of=states, end=end):
+                known = known or bool((chunk.states >= 0).any())
+            if known:
+                return True
+        return False
+
+    def _made_visible(self, log, rows, loss, content, path, stop):
         """Charge, and move to the output, what is ready."""
         digest = digest_of(path)
         if self._ledger is None:
@@ -118,7 +141,7 @@ class ArchiveReleaser:
         if stop():
             return None
         charge, new = self._ledger.charge(
-            self._subject, self._settings.loss, log_id=log.id, settings=self._digest,
+            self._subject, loss, log_id=log.id, settings=self._digest,
             content=content, lengths=[rows], description=json.dumps(self._settings.described()),
             files=lambda number: [(self._output, path, digest)], **self._budgets)
         if not new:  # another process was faster

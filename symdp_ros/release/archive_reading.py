@@ -57,13 +57,14 @@ class Survey:
     """
     What is public of the order of an archive.
 
-    `start`: the position of each route's first row; `longest`: rows of the longest route; `cuts`:
-    for each row that was asked for, the first row from there on with which a route begins, or the
-    number of rows.
+    `start`: the position of each route's first row; `longest`: rows of the longest route;
+    `routes`: how many there are; `cuts`: for each row that was asked for, the first row from there
+    on with which a route begins, or the number of rows.
     """
 
     start: int
     longest: int
+    routes: int
     cuts: tuple[int, ...]
 
 
@@ -148,10 +149,12 @@ class _File:
         return f'the column {self._columns.route!r} is not UTF-8 text: convert it'
 
     def survey(self, wanted: Iterable[int]) -> Iterator[tuple]:
-        """Yield (start, longest, cuts), as in `Survey`; `wanted`: the rows of `cuts`, in order."""
+        """Yield what a `Survey` holds, in its order; `wanted`: the rows of `cuts`, in order."""
         order, row, last, longest, cuts = _Order(self._columns, 0, None), 0, 0, 0, []
+        routes = 0
         for batch in self._batches(self._columns.names()[:2], 0, self._rows):
             starts = order.starts(batch) + row
+            routes += len(starts)
             if len(starts):
                 longest = max(longest, int(np.diff(starts, prepend=last).max()))
                 last = int(starts[-1])
@@ -160,7 +163,7 @@ class _File:
             row += len(batch)
             child.keep_on()
         cuts += [row] * (len(wanted) - len(cuts))
-        yield (order.start, max(longest, row - last), tuple(cuts)),
+        yield (order.start, max(longest, row - last), routes, tuple(cuts)),
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int, start: int | None,
                chunk_rows: int) -> Iterator[tuple]:

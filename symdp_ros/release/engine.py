@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, contextmanager
 
+from symdp_ros.core.errors import LogError
 from symdp_ros.logs import LogFile, LogState, SkippedLog, list_logs, release_name, write_log
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
 from symdp_ros.release.outbox import Outbox, check_apart, digest_of, holds
-from symdp_ros.release.report import Outcome, Report, outcome_of
+from symdp_ros.release.report import ALL_UNKNOWN, Outcome, Report, outcome_of
 from symdp_ros.release.settings import ReleaseSettings
 
 
@@ -28,6 +29,9 @@ class Releaser:
         the stored one holds.
     :param hand_out_again: write a release that was made before once more where its file is not
         in `release_dir`; else it is left alone.
+    :param refuse_unknown: let a log fail none of whose symbols is known, as a wrong symbol_map or
+        field does it, instead of charging for noise. What is then said depends on the log: only
+        for callers who alone see it.
     :param mechanisms: those of the settings, where they have been made before.
     :param random: for tests, an object with `getrandbits`.
     :param wait: seconds to wait for another process that releases into the same directory;
@@ -38,8 +42,9 @@ class Releaser:
 
     def __init__(self, settings: ReleaseSettings, release_dir, *, ledger: Ledger | None = None,
                  subject: str = '', budget: float = 0.0, subject_budget: float = 0.0,
-                 hand_out_again: bool = False, mechanisms: Mechanisms | None = None, random=None,
-                 wait: float = 10.0, on_wait: Callable[[], None] = lambda: None):
+                 hand_out_again: bool = False, refuse_unknown: bool = False,
+                 mechanisms: Mechanisms | None = None, random=None, wait: float = 10.0,
+                 on_wait: Callable[[], None] = lambda: None):
         settings.check()
         if ledger is not None:
             check_apart(ledger.path, release_dir)
@@ -47,7 +52,7 @@ class Releaser:
         self._settings, self._digest = settings, settings.digest()
         self._ledger, self._subject = ledger, subject
         self._budgets = {'budget': budget, 'subject_budget': subject_budget}
-        self._hand_out_again = hand_out_again
+        self._hand_out_again, self._refuse_unknown = hand_out_again, refuse_unknown
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._outbox = Outbox(release_dir, ledger, wait=wait, on_wait=on_wait)
         self._naming = Naming(self._outbox.directory, ledger, settings.format,
@@ -119,6 +124,9 @@ class Releaser:
             charge = self._ledger.find(self._subject, log.id, self._digest)
             if charge is not None:
                 return self._released_before(log, charge, content, length)
+        if self._refuse_unknown and all(symbol is None for word in words for symbol in word):
+            raise LogError(ALL_UNKNOWN)
+        if self._ledger is not None:
             self._ledger.check(self._subject, self._settings.loss, log.id,
                                description=json.dumps(self._settings.described()),
                                **self._budgets)

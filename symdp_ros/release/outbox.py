@@ -197,7 +197,7 @@ def check_apart(ledger_path, release_dir) -> None:
 
     :raises ConfigurationError: it is inside.
     """
-    if _is_within(ledger_path, release_dir):
+    if lies_within(ledger_path, release_dir):
         raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
                                  'it where no reader of releases can get at it')
 
@@ -209,13 +209,14 @@ def check_directories_apart(log_dir, release_dir) -> None:
     :raises ConfigurationError: one does, or they are one.
     """
     for inner, outer in ((log_dir, release_dir), (release_dir, log_dir)):
-        if _is_within(inner, outer):
+        if lies_within(inner, outer):
             raise ConfigurationError(f'log_dir {log_dir} and release_dir {release_dir} are not '
                                      'apart: one is, or lies inside, the other. Whoever may read '
                                      'releases must not get at the logs: take two directories')
 
 
-def _is_within(path, directory):
+def lies_within(path, directory) -> bool:
+    """Return whether a path is a directory, or is, or would be, inside it; links are followed."""
     resolved, directory = (Path(os.path.realpath(each)) for each in (path, directory))
     return directory in (resolved, *resolved.parents)
 

@@ -14,6 +14,11 @@ from symdp_ros.logs import LogFile, LogState, SkippedLog
 
 KINDS = ('released', 'already released', 'refused', 'failed')
 
+#: Of a log that is refused as nothing of it is known; only for who may know what is in it.
+ALL_UNKNOWN = ('none of its symbols names a state of the chain: what is released would be noise, '
+               'and cost as much as any release. Say in symbol_map which values name states, and '
+               'look at field, topic and symbol_key')
+
 
 @dataclass(frozen=True)
 class Outcome:

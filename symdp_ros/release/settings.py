@@ -4,7 +4,7 @@ The settings of releases: how logs and archives are read, privatized and written
 What `digest` covers decides which releases are the same; the rest is how they look.
 """
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from symdp_ros.core.chain import Chain
@@ -16,6 +16,8 @@ from symdp_ros.logs import LogFile, read_log, sample
 from symdp_ros.release import archive_file
 from symdp_ros.release.archive_file import Columns
 from symdp_ros.release.units import Loss
+
+CHARGES = ('archive', 'route')
 
 
 @dataclass(frozen=True)
@@ -108,29 +110,35 @@ class ArchiveSettings:
 
     Each row is a symbol, and an unknown region one more. With `mechanism` 'auto' the longest route
     and the number of rows decide.
+
+    :param charge: 'archive': ε once, which bounds k changed rows; right where no two routes show
+        the same time. 'route': ε for each route, which bounds k changed symbols even where all
+        routes show them.
     """
 
     chain: Chain
     privacy: Privacy
     mechanism: str = 'auto'
     policy: str = 'guided'
+    charge: str = 'archive'
     columns: Columns = Columns()
     symbol_map: tuple[str, ...] = ()
     no_region: tuple[str, ...] = ('none', '')
 
     def described(self) -> dict:
         """Return all that the distribution of a release depends on, for people to read."""
+        charge = {} if self.charge == 'archive' else {'charge': self.charge}
         return {'archive': list(self.columns.names()), **_described(self),
-                'unknown_symbol': 'uniform'}
+                'unknown_symbol': 'uniform', **charge}
 
     def digest(self) -> str:
         """Return a SHA-256 (hex) of `described`."""
         return _digest(self.described())
 
-    @property
-    def loss(self) -> Loss:
-        """What a release may give away: a row of the archive is a symbol."""
-        return Loss.of(self.privacy, 'archive')
+    def loss_of(self, routes: int) -> Loss:
+        """Return what a release of so many routes may give away: a row is a symbol."""
+        loss = Loss.of(self.privacy, 'archive')
+        return replace(loss, epsilon=loss.epsilon * routes) if self.charge == 'route' else loss
 
     def check(self) -> None:
         """
@@ -140,6 +148,9 @@ class ArchiveSettings:
         """
         archive_file.parquet()
         self.states_by_value()
+        if self.charge not in CHARGES:
+            raise ConfigurationError(f'charge is {self.charge!r}: it must be one of '
+                                     f'{", ".join(CHARGES)}')
 
     def states_by_value(self) -> dict[str, int]:
         """Return value → position in the states of the chain."""

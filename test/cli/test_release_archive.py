@@ -109,6 +109,7 @@ def here(place, monkeypatch):
     (['--keep-names'], ['walks.parquet'], 'o.parquet', '--keep-names is not for archives'),
     (['--format', 'mcap'], ['walks.parquet'], 'o.parquet', '--format is not for archives'),
     (['--route-key', 'x'], ['a.csv'], 'out', '--route-key is not for logs'),
+    (['--charge', 'route'], ['a.csv'], 'out', '--charge is not for logs'),
     (['--scheduler', 'tcp://127.0.0.1:1'], ['a.csv'], 'out', '--scheduler is not for logs'),
     (['--route-key', 'symbol'], ['walks.parquet'], 'o.parquet', 'three columns'),
     (['--symbol-map', '1=nowhere'], ['walks.parquet'], 'o.parquet', 'not a state of the chain'),
@@ -149,3 +150,23 @@ def test_without_pyarrow(place):
     run = release(place, logs=('a.csv',), output='out',
                   setup='import sys; sys.modules["pyarrow"] = None\n')
     assert run.returncode == 0, run.stderr
+
+
+def test_each_route_is_charged_where_routes_may_overlap(place):
+    run = release(place, *LEDGER, '--charge', 'route', '--mechanism', 'causal')
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert 'ε = 1 and k = 1 for each route' in run.stdout
+    assert 'r1 has spent ε = 20' in run.stdout
+    run = release(place, *LEDGER, '--mechanism', 'causal', output='out/b.parquet')
+    assert 'for the archive' in run.stdout and 'r1 has spent ε = 21' in run.stdout
+    run = symdp('ledger', 'robots.ledger', cwd=place)
+    assert run.returncode == 0 and 'verified; charges: 2' in run.stdout, run.stdout + run.stderr
+
+
+def test_an_archive_that_would_be_noise_is_refused(place):
+    pq.write_table(pa.table({'route': [1, 1, 2], 'position': [0, 1, 0], 'symbol': [7, 8, 7]}),
+                   place / 'modes.parquet')
+    run = release(place, *LEDGER, logs=('modes.parquet',))
+    assert run.returncode == 1 and '1 failed' in run.stdout
+    assert 'none of its symbols names a state' in ' '.join(run.stdout.split())
+    assert 'r1 has spent ε = 0' in run.stdout and not (place / 'out/private.parquet').exists()

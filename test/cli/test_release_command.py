@@ -43,6 +43,7 @@ def place(tmp_path):
     return tmp_path
 
 
+LOCK = '.symdp_ros.lock'
 LEDGER = ('--ledger', 'robots.ledger', '--subject', 'r1')
 
 
@@ -244,3 +245,42 @@ def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):
     assert main(['release', 'logs', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out']) == 0
     assert told == ['symdp release: compiling the inner loops: this takes about half a minute, and '
                     'only once after an installation\n', '']
+
+
+def test_what_would_be_noise_is_refused_and_not_charged(place):
+    """Numbers, and nobody said which of them are states; the node refuses these settings live."""
+    write_log(place / 'modes', ['1', '2', '3'] * 40, format='mcap', topic='region',
+              message_type='std_msgs/msg/UInt8')
+    run = release(place, *LEDGER, '--mechanism', 'causal', logs=('modes',))
+    assert run.returncode == 1 and '1 failed' in run.stdout
+    assert 'none of its symbols names a state' in ' '.join(run.stdout.split())
+    assert 'r1 has spent ε = 0' in run.stdout
+    run = release(place, *LEDGER, '--mechanism', 'causal', '--symbol-map', '2=dock',
+                  logs=('modes',))
+    assert run.returncode == 0 and 'r1 has spent ε = 1' in run.stdout
+
+
+def test_logs_inside_the_release_directory_are_refused(place):
+    (place / 'link').symlink_to('logs')
+    for output in ('.', 'logs', 'link'):
+        run = release(place, '-o', output)
+        assert run.returncode == 1 and 'inside the release directory' in run.stderr
+    assert not (place / 'logs' / LOCK).exists()
+    # A single log may lie where its release goes, as an archive may.
+    assert release(place, '-o', 'logs', '--mechanism', 'causal',
+                   logs=('logs/monday.csv',)).returncode == 0
+
+
+@pytest.mark.parametrize('option', ['--subject', '--topic', '--field', '--stamp-key',
+                                    '--symbol-key'])
+@pytest.mark.parametrize('value', [b'r\xff1', 'r\x1b[2J', 'r\u202e1'])
+def test_names_that_cannot_be_printed(place, option, value):
+    more = () if option == '--subject' else ('--subject', 'r1')
+    run = subprocess.run(
+        [sys.executable, '-c', WITHOUT_ROS, 'release', 'logs', '--chain', CHAIN, '--epsilon', '1',
+         '-o', 'out', '--ledger', 'robots.ledger', option, value, *more], capture_output=True,
+        cwd=place, timeout=120, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+    assert run.returncode == 1
+    assert run.stderr.decode().startswith(f'symdp release: {option} r\\')
+    assert b'cannot be printed: give a plain name' in run.stderr and b'Traceback' not in run.stderr
+    assert not (place / 'robots.ledger').exists()

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from fractions import Fraction
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -560,6 +561,7 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
 CHILD = '''
 import os, signal, sys
 sys.path.insert(0, 'test/release')
+from fractions import Fraction
 from pathlib import Path
 import symdp_ros.release.archive_file as file
 from symdp_ros.core.offline import OfflineMechanism
@@ -640,3 +642,59 @@ def test_an_open_archive_tells_where_routes_begin(walks):
         assert survey.cuts == tuple(min(s for s in starts if s >= row) for row in wanted)
         assert survey.longest == max(n for _, n in lengths(walks.words(100)))
         assert survey.start == 0
+
+
+def test_an_archive_of_which_nothing_is_known_is_refused(walks, monkeypatch):
+    monkeypatch.setattr(archive, '_FIRST_ROWS', 10)
+    walks.archive([(i, 'xyz') for i in range(30)])
+    outcome = walks.release(refuse_unknown=True)
+    assert outcome.kind == 'failed' and 'none of its symbols names a state' in outcome.reason
+    assert walks.spent() == 0 and walks.visible() == []
+    walks.archive([*((i, 'xyz') for i in range(30)), (30, 'xa')])  # one symbol, the last of all
+    assert walks.release(refuse_unknown=True).kind == 'released'
+    assert lengths(walks.read()) == [*((i, 3) for i in range(30)), (30, 2)]
+    walks.check()
+
+
+@pytest.mark.parametrize('epsilon, spent', [(0.1, '0.4'), (1.0, '4'), (0.3, '1.2')])
+def test_each_route_is_charged_where_they_may_overlap(walks, epsilon, spent):
+    walks.archive(WALKS)
+    settings = walks.settings(privacy=Privacy(epsilon), charge='route')
+    outcome = walks.release(settings, subject_budget=3.9 * epsilon)
+    assert outcome.kind == 'refused' and f'this costs {spent} more' in outcome.reason
+    assert walks.spent() == 0
+    with Ledger(walks.ledger) as ledger:
+        ledger.set_budget('r1', Fraction(spent))
+    assert walks.release(settings).kind == 'released'
+    assert walks.spent() == Fraction(spent)  # exactly
+    assert walks.release(settings).kind == 'already released'
+    walks.check()
+
+
+def test_how_routes_are_charged_is_part_of_what_a_release_is(walks):
+    """So what was charged as if no routes overlapped is not handed out as if they might."""
+    once, each = walks.settings(), walks.settings(charge='route')
+    assert once.digest() != each.digest() and 'charge' not in once.described()
+    assert each.described()['charge'] == 'route'
+    with pytest.raises(ConfigurationError, match="charge is 'row': it must be one of archive"):
+        walks.settings(charge='row').check()
+
+
+def test_copies_of_one_route_give_it_away_at_one_charge(walks):
+    """
+    What the README warns of: the true symbols are the most frequent ones.
+
+    At each position the true symbol is drawn with a probability that is by 0.61 or more above that
+    of any other (by recursion). So by Hoeffding's inequality the most frequent of 3,000 is another
+    one, at any of 12 positions, with a chance below 24·exp(−3000·0.61²/2) < 1e-200.
+    """
+    route = 'abbbcaabbccc'
+    walks.archive([(i, route) for i in range(3000)])
+    settings = walks.settings(privacy=Privacy(2.0), mechanism='causal', policy='paper')
+    assert walks.release(settings).kind == 'released'
+    words = [word for _, word in walks.read()]
+    guess = ''.join(max('abc', key=[word[i] for word in words].count) for i in range(len(route)))
+    assert guess == route and walks.spent() == 2
+    each = walks.settings(privacy=Privacy(2.0), mechanism='causal', policy='paper', charge='route')
+    assert walks.release(each, output=walks.output.with_name('each.parquet')).kind == 'released'
+    assert walks.spent() == 2 + 3000 * 2

@@ -256,6 +256,13 @@ def test_an_inactive_node_releases_nothing(world, place, chain_file):
     ({'unknown_symbol': 'guess'}, "unknown_symbol is 'guess'"),
     ({'sampling': 'period', 'unknown_symbol': 'drop'}, 'contradict'),
     ({'ledger_file': '/nowhere/a.ledger'}, 'ledger /nowhere/a.ledger cannot be opened'),
+    ({'message_type': 'std_msgs/msg/UInt8'},
+     "no value of the field 'data', a uint8, names a state of the chain: say which do in"),
+    ({'message_type': 'std_msgs/msg/Bool', 'symbol_map': '[1=a]'},
+     "symbol_map lists the value '1', which the field 'data', a boolean, can never have"),
+    ({'message_type': 'std_msgs/msg/Float64'}, 'must be a string, an integer or a boolean'),
+    ({'field': 'datum'}, "String has no field 'datum'; it has data"),
+    ({'message_type': 'UInt8'}, "'UInt8' is no message type"),
 ], ids=lambda value: value if isinstance(value, str) else None)
 def test_a_wrong_parameter_ends_the_start_with_a_sentence(world, place, chain_file, parameters,
                                                           sentence):
@@ -326,6 +333,19 @@ def test_what_has_to_be_compiled_is_said_and_compiled_at_configure(place, chain_
     log = capfd.readouterr().err
     assert log.count('compiling the inner loops') == log.count(': compiled') == 1
     assert log.index('compiling the inner loops') < log.index(': compiled')
+
+
+def test_a_type_that_is_not_installed_is_left_to_the_recordings(world, place, chain_file):
+    """They bring its definition along."""
+    start(world, place, chain_file, message_type='fleet_msgs/msg/Mode', field='mode')
+    assert call(world).success
+
+
+def test_what_is_refused_never_depends_on_a_log(world, place, chain_file):
+    """A log of which nothing is known is released as any other: refusing it would tell that."""
+    write_log(place / 'logs' / 'a.csv', list('12345'), format='csv')
+    start(world, place, chain_file)
+    assert call(world).message.startswith('1 released')
 
 
 def test_live_and_logged_releases_add_up(world, place, chain_file):
