@@ -1,6 +1,7 @@
 """The node `privatizer`: a robot's region comes in, a private one goes out."""
 import sys
 
+from rclpy.clock import Clock, ClockType
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -12,8 +13,9 @@ from symdp_ros.ros.adaptive_subscription import (OVERRIDABLE, AdaptiveSubscripti
                                                 check_qos_overrides)
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
-from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, check_sampling
-from symdp_ros.ros.live_word import Account, LiveWord
+from symdp_ros.ros.live_sampling import (EveryChange, EveryMessage, EveryPeriod, check_sampling,
+                                         steady_clock_name)
+from symdp_ros.ros.live_word import Account, LiveWord, Start
 from symdp_ros.ros.messages import full_name, region_reader, region_writer
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.publishing import destroy_when_delivered
@@ -55,9 +57,11 @@ class Privatizer(ManagedNode):
     Publishes, for each sensitive region, a private one that the chain allows.
 
     Subscribes: `region` (`message_type`); publishes: `private_region` (`output_type`), latched;
-    `/diagnostics` at 1 Hz. Parameters: `SETTINGS`. The word goes on while the node is configured,
-    over deactivation too, and with `state_file` over restarts. Nothing but `private_region`
-    depends on what comes in.
+    `/diagnostics` at 1 Hz. Parameters: `SETTINGS`. The word goes on while the process runs, over
+    every transition, and with `state_file` over restarts; no transition has a region drawn again
+    (`ros.live_sampling`). After a restart with `state_file` the last private region is published
+    once more, without a draw, so that the latched topic shows it to anyone who comes late.
+    Nothing but `private_region` depends on what comes in.
 
     :param random: for tests, an object with `getrandbits`.
     """
@@ -66,7 +70,7 @@ class Privatizer(ManagedNode):
         super().__init__('privatizer', SETTINGS, elsewhere=parameter_names, **kwargs)
         self._random = random
         self._claims = []
-        self._word = None  # kept over a cleanup: the next configure may carry it on
+        self._word = self._sampling = None  # kept over a cleanup
         self._publisher = self._diagnostics = None
         self._subscription = self._tick_timer = None
 
@@ -92,8 +96,11 @@ class Privatizer(ManagedNode):
         check_qos_overrides(self, 'publisher', 'private_region')
         self._claim_topics()
         self._tell(mechanism)
+        # Not the system's clock, which may be set back or ahead.
+        self._live_clock = self.get_clock() if self._simulated() else Clock(
+            clock_type=ClockType.STEADY_TIME)
         self._word = self._open_word(mechanism)
-        self._sampling = self._make_sampling()
+        self._sampling = self._sampling or self._make_sampling()
         self._publisher = self.create_publisher(
             output_type, 'private_region',
             QoSProfile(depth=_QUEUE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
@@ -104,18 +111,18 @@ class Privatizer(ManagedNode):
             'sampling': settings['sampling']})
 
     def activate(self):
-        sampling = self.settings['sampling']
-        # A word that goes on has had the symbols of what was published before: another draw for
-        # the same region would tell more of it. (With a period, a tick draws once anyway.)
-        latched = sampling == 'period' or not self._word.has_begun
-        self._word.begin()
-        on_message = self._on_message
-        if sampling == 'period':
-            on_message = self._on_message_timed
-            self._sampling.forget()
-            self._tick_timer = self.create_timer(self.settings['period'], self._tick)
+        start, now = self._word.begin(), self._live_clock.now().nanoseconds
+        first_tick = self._sampling.start(start, now, self._word.drawn_at)
+        if start is Start.AFTER_RESTART and self._word.last is not None:
+            # No draw: anyone who comes late sees the region that the last process published.
+            self._publisher.publish(self._write(self._word.last))
+        if first_tick is not None:
+            self._tick_timer = self.create_timer(first_tick / 1e9, self._tick,
+                                                 clock=self._live_clock)
         self._subscription = self._diagnostics.subscription = AdaptiveSubscription(
-            self, self._message_type, 'region', on_message, depth=_INCOMING, latched=latched)
+            self, self._message_type, 'region',
+            self._on_message if first_tick is None else self._on_message_timed, depth=_INCOMING,
+            latched=self._sampling.takes_latched)
         self.get_logger().info(
             f'active: reads {self._subscription.topic} ({full_name(self._message_type)}), publishes '
             f'{self._publisher.topic_name} ({full_name(self._publisher.msg_type)})'
@@ -125,6 +132,7 @@ class Privatizer(ManagedNode):
         if self._subscription is not None:
             self._subscription.destroy()
             self._subscription = self._diagnostics.subscription = None
+            self.get_logger().info('inactive')
         if self._tick_timer is not None:
             self.destroy_timer(self._tick_timer)
             self._tick_timer = None
@@ -180,17 +188,32 @@ class Privatizer(ManagedNode):
     def _open_word(self, mechanism):
         account, path = self._open_account(), self.settings['state_file']
         try:
-            return LiveWord(mechanism, state_file=resolve_path(path) if path else None,
-                            account=account, former=self._word, logger=self.get_logger())
+            return LiveWord(
+                mechanism, sampling=self._sampling_text(),
+                topics=' and '.join(map(self.resolve_topic_name, ('region', 'private_region')))
+                + f' (ROS domain {self.context.get_domain_id()})',
+                clock='simulated time' if self._simulated() else steady_clock_name(),
+                state_file=resolve_path(path) if path else None,
+                account=account, former=self._word, logger=self.get_logger())
         except SymdpError:
             if account is not None:
                 account.close()
             raise
 
+    def _simulated(self):
+        return self.get_clock().ros_time_is_active
+
+    def _sampling_text(self):
+        if self.settings['sampling'] != 'period':
+            return self.settings['sampling']
+        return f'period {self.settings["period"]!r}' + (
+            ' of simulated time' if self._simulated() else '')
+
     def _make_sampling(self):
         settings = self.settings
         if settings['sampling'] == 'period':
-            return EveryPeriod(self._publish, timeout=round(settings['input_timeout'] * 1e9))
+            return EveryPeriod(self._publish, period=round(settings['period'] * 1e9),
+                               timeout=round(settings['input_timeout'] * 1e9))
         return {'message': EveryMessage, 'change': EveryChange}[settings['sampling']](
             self._publish, drop_unknown=settings['unknown_symbol'] == 'drop')
 
@@ -201,26 +224,31 @@ class Privatizer(ManagedNode):
             f'words that differ in j symbols are kept apart by no more than '
             f'e^(j·{float(privacy.epsilon_per_symbol):g})')
         targets = mechanism.targets
-        if targets is not None:
-            within = '' if targets.radius is None else f', within {targets.radius} moves'
-            log(f'{mechanism.policy} targets: {targets.nbytes / 1e3:,.0f} kB{within}')
+        if targets is not None and targets.radius is not None:
+            log(f'{mechanism.policy} targets: within {targets.radius} moves, '
+                f'{targets.nbytes / 1e6:,.0f} MB')
         log(_PROTECTS[self.settings['sampling']].format(period=self.settings['period']) + (
             '; unknown_symbol: drop: silence tells that the region is unknown'
             if self.settings['unknown_symbol'] == 'drop' else ''))
 
     def _on_message(self, message):
-        self._sampling.read(self._read(message), 0)
+        self._sampling.read(self._read(message), -1)
 
     def _on_message_timed(self, message):
-        self._sampling.read(self._read(message), self.get_clock().now().nanoseconds)
+        self._sampling.read(self._read(message), self._live_clock.now().nanoseconds)
 
     def _tick(self):
         if self._tick_timer is None:  # it was due when it was destroyed
             return
-        self._sampling.tick(self.get_clock().now().nanoseconds)
+        wait = self._sampling.tick(self._live_clock.now().nanoseconds)
+        # From now on, so that two ticks are never less than a period apart: a timer by itself
+        # makes up for one that came late.
+        if self._tick_timer.timer_period_ns != wait:
+            self._tick_timer.timer_period_ns = wait
+        self._tick_timer.reset()
 
-    def _publish(self, symbol):
-        self._publisher.publish(self._write(self._word.draw(symbol)))
+    def _publish(self, region, now):
+        self._publisher.publish(self._write(self._word.draw(region, now)))
         self._diagnostics.published += 1
 
 

@@ -62,21 +62,25 @@ class AdaptiveSubscription:
     passed on once. A subscription that no publisher needs any more is closed.
 
     What was published before is asked for by the first subscription alone, where all reliable
-    publishers keep it. What the operator sets by parameters stays as it is set.
+    publishers keep it. What the operator sets by parameters stays as it is set, with one exception:
+    whatever `durability` is, no other subscription asks for what was published before.
 
     Publishers are looked up several times a second. The middleware's own events would tell of
     them sooner; but rclpy's EventsExecutor can crash when what they belong to is destroyed while
     publishers come and go.
     """
 
-    def __init__(self, node, message_type, topic: str, callback, *, depth: int, latched: bool):
+    def __init__(self, node, message_type, topic: str, callback, *, depth: int, latched: bool,
+                 with_info: bool = False):
         """
         :param callback: called with the bytes of each message.
-        :param latched: whether to ask for what was published before.
+        :param latched: whether to ask for what was published before. Where not, it does not come,
+            whatever the operator's parameters are.
+        :param with_info: whether to call with rclpy's information on the message, too.
         """
         self._node, self._message_type, self._callback = node, message_type, callback
         self.topic = node.resolve_topic_name(topic)
-        self._depth, self._latched = depth, latched
+        self._depth, self._latched, self._with_info = depth, latched, with_info
         self._fixed = self._overrides()
         self._subscriptions = {}    # (reliability, durability) → Subscription
         self._unneeded_since = {}   # the same → seconds, monotonic
@@ -146,25 +150,29 @@ class AdaptiveSubscription:
         """Return (reliability, durability) of each subscription that the publishers call for."""
         fixed_reliability = self._fixed_policy('reliability')
         fixed_durability = self._fixed_policy('durability')
-        if not offers and fixed_reliability and fixed_durability:
-            return [(fixed_reliability, fixed_durability)]
         groups = {}
         for offer in offers:
             reliability = fixed_reliability or (
                 _BEST_EFFORT if offer.reliability == _BEST_EFFORT else _RELIABLE)
             groups.setdefault(reliability, []).append(offer.durability)
+        if not offers and fixed_reliability and fixed_durability:
+            groups[fixed_reliability] = []
         first = not self._subscriptions
         wanted = []
         for reliability, durabilities in groups.items():
-            ask = (reliability == _RELIABLE and _VOLATILE not in durabilities
-                   and (first and self._latched or (reliability, _LATCHED) in self._subscriptions))
-            wanted.append((reliability, fixed_durability or (_LATCHED if ask else _VOLATILE)))
+            durability = fixed_durability or (
+                _LATCHED if reliability == _RELIABLE and _VOLATILE not in durabilities
+                else _VOLATILE)
+            if not (first and self._latched or (reliability, _LATCHED) in self._subscriptions):
+                durability = _VOLATILE
+            wanted.append((reliability, durability))
         return wanted
 
     def _made(self, reliability, durability):
         # Only what is set is declared: rclpy would else take what it declared first, the QoS that
         # suited then, for an override of what suits now.
-        set_kinds = [kind for kind in OVERRIDABLE if kind.name.lower() in self._fixed]
+        set_kinds = [kind for kind in OVERRIDABLE if kind.name.lower() in self._fixed
+                     and (kind, durability) != (QoSPolicyKind.DURABILITY, _VOLATILE)]
         return self._node.create_subscription(
             self._message_type, self.topic, self._receiver(reliability), QoSProfile(
                 history=HistoryPolicy.KEEP_LAST, depth=self._depth, reliability=reliability,
@@ -195,7 +203,10 @@ class AdaptiveSubscription:
             if self._node is None:  # it waited in the executor when this was destroyed
                 return
             if not self._doubtful or self._is_new(info, reliability):
-                self._callback(message)
+                if self._with_info:
+                    self._callback(message, info)
+                else:
+                    self._callback(message)
 
         # By this signature rclpy tells that the callback takes information on the message, too.
         receive.__signature__ = inspect.signature(lambda message, info: None)

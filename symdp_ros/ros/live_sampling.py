@@ -5,68 +5,149 @@ Live sampling: which of the regions that come in become symbols of the word, and
 `change`   each change of region is one symbol; consecutive repeats are dropped.
 `period`   one symbol at every tick: the region that was read last.
 
-The objects here are handed regions and times and call a function with each symbol. They know
-nothing of ROS. A region is a state of the chain; None is an unknown one.
+**No occasion is drawn twice in one word**, whoever stops and starts the node. An occasion is a
+message; the stay in a region between two changes; a tick. Two draws for one occasion would each
+cost what ε allows for one, and an average over many would tell the region.
+
+- A word that goes on never takes what was published before the node listened: a latched message
+  may have been drawn already.
+- `change` remembers the region that was read last, over every stop within one process. After a
+  restart it is not known which one that was (it is sensitive: nothing about it is stored), so
+  the first region that is read is not drawn: the first change after it is.
+- Two ticks are never less than a period apart, by the clock that is handed in.
+
+The objects here are handed regions and times, and call a function with each symbol and its time.
+They know nothing of ROS, and live as long as the process. A region is a state of the chain; None
+is an unknown one. What is remembered of an occasion is noted before its symbol is drawn.
 """
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.ros.live_word import Start
 
-_NOTHING = object()  # no region was read yet: unlike every region, None included
+_NOTHING = object()  # no region was read in this word: unlike every region, None included
+_NOT_KNOWN = object()  # one was read before the restart, and nobody knows which
+
+Draw = Callable[[str | None, int], None]
 
 
 class EveryMessage:
-    """One symbol for each message."""
+    """
+    One symbol for each message.
 
-    def __init__(self, draw: Callable[[str | None], None], *, drop_unknown: bool):
+    `takes_latched`: whether what was published before may be asked for now.
+    """
+
+    def __init__(self, draw: Draw, *, drop_unknown: bool):
         self._draw, self._drop_unknown = draw, drop_unknown
+        self.takes_latched = False
+
+    def start(self, start: Start, now: int, drawn_at: int = -1) -> None:
+        """Note that the node begins to listen."""
+        self.takes_latched = self.takes_latched or start is Start.NEW
 
     def read(self, region: str | None, now: int) -> None:
         """Take in the region of a message."""
+        self.takes_latched = False
         if region is not None or not self._drop_unknown:
-            self._draw(region)
+            self._draw(region, now)
 
 
 class EveryChange:
-    """One symbol for each change of region."""
+    """
+    One symbol for each change of region.
 
-    def __init__(self, draw: Callable[[str | None], None], *, drop_unknown: bool):
+    `takes_latched`: whether what was published before may be asked for now.
+    """
+
+    def __init__(self, draw: Draw, *, drop_unknown: bool):
         self._draw, self._drop_unknown = draw, drop_unknown
         self._last_read = _NOTHING
+
+    @property
+    def takes_latched(self) -> bool:
+        return self._last_read is _NOTHING
+
+    def start(self, start: Start, now: int, drawn_at: int = -1) -> None:
+        """Note that the node begins to listen."""
+        if start is Start.NEW:
+            self._last_read = _NOTHING
+        elif start is Start.AFTER_RESTART:
+            self._last_read = _NOT_KNOWN
 
     def read(self, region: str | None, now: int) -> None:
         """Take in the region of a message."""
         if region is None and self._drop_unknown:
             return
-        if region != self._last_read:
-            self._last_read = region
-            self._draw(region)
+        last, self._last_read = self._last_read, region
+        if last is not _NOT_KNOWN and region != last:
+            self._draw(region, now)
 
 
 class EveryPeriod:
     """
     One symbol for each tick, whatever comes in.
 
+    Times are in nanoseconds of one clock, which may be set back. While it is not, two symbols
+    are never less than a period apart: ticks that were missed are not made up for. Where it was
+    set back by more than a period, the next symbol comes a period after that was noticed.
+
+    :param period: > 0, in nanoseconds.
     :param timeout: in nanoseconds; a region that was read longer ago is unknown; 0: never.
+
+    `takes_latched` is True: a tick is drawn once, whatever was published when.
     """
 
-    def __init__(self, draw: Callable[[str | None], None], *, timeout: int):
-        self._draw, self._timeout = draw, timeout
-        self.forget()
+    takes_latched = True
 
-    def forget(self) -> None:
-        """Forget the region that was read last: it is unknown until one is read."""
-        self._region = self._read_at = None
+    def __init__(self, draw: Draw, *, period: int, timeout: int = 0):
+        self._draw, self._period, self._timeout = draw, period, timeout
+        self._drawn_at, self._region, self._read_at = -1, None, -1
+
+    def start(self, start: Start, now: int, drawn_at: int = -1) -> int:
+        """
+        Note that the node begins to listen; the region is unknown until one is read.
+
+        :param drawn_at: when the last symbol of a word was drawn that goes on after a restart;
+            −1 where that is not known.
+        :return: nanoseconds until the first tick. It comes at a whole number of periods after the
+            last symbol, or a period from now where that is not known.
+        """
+        self._region, self._read_at = None, -1
+        if start is Start.AFTER_RESTART:
+            self._drawn_at = drawn_at
+        if self._drawn_at < 0:  # as if one had been drawn now
+            self._drawn_at = now
+        if now < self._drawn_at - self._period:
+            return self._period
+        return self._period - (now - self._drawn_at) % self._period
 
     def read(self, region: str | None, now: int) -> None:
-        """Take in the region of a message; `now` is in nanoseconds."""
+        """Take in the region of a message."""
         self._region, self._read_at = region, now
 
-    def tick(self, now: int) -> None:
-        """Draw a symbol; `now` is in nanoseconds."""
-        if self._timeout and self._read_at is not None and now - self._read_at > self._timeout:
-            self.forget()
-        self._draw(self._region)
+    def tick(self, now: int) -> int:
+        """Draw a symbol, unless it is too early; return nanoseconds until the next tick."""
+        since = now - self._drawn_at
+        if -self._period <= since < self._period:
+            return self._period - since
+        self._drawn_at = now
+        if since < 0:
+            return self._period
+        if self._timeout and not 0 <= now - self._read_at <= self._timeout:
+            self._region = None
+        self._draw(self._region, now)
+        return self._period
+
+
+def steady_clock_name() -> str:
+    """Return a text that tells the steady clock of this machine from that of its next start."""
+    try:
+        return Path('/proc/sys/kernel/random/boot_id').read_text().strip()
+    except OSError:
+        return os.urandom(16).hex()
 
 
 def check_sampling(chain, *, sampling: str, input_timeout: float, unknown_symbol: str) -> None:

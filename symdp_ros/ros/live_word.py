@@ -4,13 +4,25 @@ The word that a live node publishes: what draws it, what charges it, what carrie
 Nothing here knows of ROS.
 """
 import json
+import os
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symdp_ros.ros.state_file import StateFile, settings_digest
+from symdp_ros.ros.state_file import NAME_BYTES, PROCESS_BYTES, StateFile, settings_digest
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
+
+_PROCESS = os.urandom(PROCESS_BYTES)
+
+
+class Start(Enum):
+    """How a word stands when its node begins to listen."""
+
+    NEW = 'new'                      #: nothing of it was drawn
+    GOES_ON = 'goes on'              #: this process has drawn all that was drawn of it
+    AFTER_RESTART = 'after restart'  #: another process has drawn of it
 
 
 class Account:
@@ -25,8 +37,8 @@ class Account:
     :raises BudgetError: the ledger stores another budget.
     """
 
-    def __init__(self, path: Path, subject: str, subject_budget: float, sampling: str,
-                 period: float):
+    def __init__(self, path: Path, subject: str, subject_budget: float, sampling: str = 'message',
+                 period: float = 0.0):
         from symdp_ros.release.ledger import Ledger  # only where there is one
 
         self.ledger = Ledger(path)
@@ -38,22 +50,28 @@ class Account:
             self.ledger.close()
             raise
 
-    def charge(self, mechanism: 'OnlineMechanism', digest: bytes) -> None:
+    def charge(self, word: 'LiveWord', *, perhaps_again: bool) -> bool:
         """
-        Charge a new word.
+        Charge a word once, and return whether that was now.
 
+        :param perhaps_again: whether the word may have been charged already.
         :raises BudgetError, LedgerError: it is not charged.
         """
+        if perhaps_again and any(charge.log_id is None and charge.content == word.name
+                                 for charge in self.ledger.charges()):
+            return False
         from symdp_ros.release.units import Loss
 
-        privacy = mechanism.privacy
+        mechanism, privacy = word.mechanism, word.mechanism.privacy
         period = {'period': self._period} if self._sampling == 'period' else {}
         self.ledger.charge(
-            self.subject, Loss.of(privacy, self._sampling, self._period), settings=digest.hex(),
+            self.subject, Loss.of(privacy, self._sampling, self._period),
+            settings=word.settings.hex(), content=word.name,
             subject_budget=self.subject_budget, description=json.dumps({
                 'chain': mechanism.chain.digest(), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'mechanism': 'live',
                 'policy': mechanism.policy, 'sampling': self._sampling, **period}))
+        return True
 
     def close(self) -> None:
         """Close the ledger."""
@@ -62,72 +80,131 @@ class Account:
 
 class LiveWord:
     """
-    One word, symbol by symbol: drawn, stored, and charged when it begins.
+    One word, symbol by symbol: charged when it begins, drawn, stored.
+
+    It goes on over a stop and a start within one process, and with a state file over restarts, as
+    long as the settings stay the same: chain, ε, k, policy, sampling, and the account. Between
+    other topics, too, it is another word.
 
     :param mechanism: what draws it.
+    :param sampling: text that tells what its symbols are, such as 'message' or 'period 1.0'.
+    :param topics: text that tells the topics between which it runs.
+    :param clock: text that tells the clock of the times at which symbols are drawn.
     :param state_file: path of the file that carries it over a restart; None: none does.
     :param account: where it is charged; None: nowhere.
     :param former: the word that this process configured before; it is carried on where the
-        settings are the same.
+        settings are the same and no other process has gone on with it.
     :param logger: has the methods `info` and `warning`.
     :raises StateFileError: the file cannot be used.
+
+    `name` is 16 random bytes; `settings` a digest; `last` is the last private symbol, or None;
+    `drawn_at` when that was drawn, in nanoseconds, or −1 where that is not known.
     """
 
-    def __init__(self, mechanism: 'OnlineMechanism', *, state_file: Path | None = None,
+    def __init__(self, mechanism: 'OnlineMechanism', *, sampling: str = 'message',
+                 topics: str = '', clock: str = '', state_file: Path | None = None,
                  account: Account | None = None, former: 'LiveWord | None' = None, logger):
-        self.mechanism, self.has_begun = mechanism, False
+        self.mechanism, self.sampling = mechanism, sampling
         self._account, self._logger = account, logger
-        chain, privacy = mechanism.chain, mechanism.privacy
+        self._step, self._positions = mechanism.step, mechanism.chain.state_index
         # A word that another ledger was charged for is another word.
         owner = (account.ledger.id, account.subject) if account is not None else ()
-        self._digest = settings_digest(chain.digest(), privacy.epsilon, privacy.adjacency,
-                                       mechanism.policy, *owner)
-        self._state_file = self._store = None
+        self.settings = settings_digest(
+            mechanism.chain.digest(), mechanism.privacy.epsilon, mechanism.privacy.adjacency,
+            mechanism.policy, sampling, topics, *owner)
+        self.name, self._perhaps_charged = os.urandom(NAME_BYTES), False
+        self._start, self.last, self.drawn_at = None, None, -1
+        self._state_file = self._store = self._found_instead = None
         if state_file is not None:
-            self._open(state_file)
-        elif former is not None and former.has_begun and former._digest == self._digest:
-            self.has_begun = True
-            mechanism.reset(former.mechanism.previous)
+            self._state_file = StateFile(
+                state_file, self.settings, len(mechanism.chain), topics=topics, clock=clock,
+                process=_PROCESS)
+        self._find(former)
+        if self.last is not None:
+            mechanism.reset(self.last)
 
-    def _open(self, path):
-        chain = self.mechanism.chain
-        self._state_file = StateFile(path, self._digest, len(chain))
-        self._store, self._positions = self._state_file.store, chain.state_index
-        found, position = self._state_file.found, self._state_file.position
-        if found == 'a word to carry on':
-            self.has_begun = True
-            self.mechanism.reset(None if position is None else chain.states[position])
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is a word to go on with: `begin` costs nothing."""
+        return self._start is not None
+
+    def _find(self, former):
+        """Find the word to go on with, in this process or in the file."""
+        file = self._state_file
+        found = 'no word' if file is None else file.found
+        mine = former is not None and former.settings == self.settings
+        if found == 'a word to carry on' and not (
+                mine and file.stored.process == _PROCESS and file.stored.name == former.name):
+            self._start, self.name = Start.AFTER_RESTART, file.stored.name
+            self.drawn_at, position = file.stored.drawn_at, file.stored.position
+            self.last = None if position is None else self.mechanism.chain.states[position]
             self._logger.info('state_file: the word of the last run is carried on')
-        elif found != 'no word':
-            self._logger.warning(f'state_file: it held {found}: a new word begins; for who '
-                                 'has seen both words, their losses add up')
+        elif mine and found != 'a word of other settings':
+            self.name, self._perhaps_charged = former.name, True
+            self._start, self.last, self.drawn_at = former._start, former.last, former.drawn_at
+        else:
+            if file is not None and file.reserved is not None:
+                self.name, self._perhaps_charged = file.reserved, True
+            self._found_instead = None if found == 'no word' else found
 
-    def begin(self) -> None:
+    def begin(self) -> Start:
         """
-        Charge a new word, before anything of it is drawn; one that goes on costs nothing.
+        Begin a new word, or go on with one, before anything of it is drawn.
 
-        :raises BudgetError, LedgerError: it cannot be charged.
+        A new one is reserved in the state file, charged, and then begun there: where one of these
+        fails, the next attempt repeats none of the others. One that goes on costs nothing.
+
+        :raises BudgetError, LedgerError: it cannot be charged; nothing is.
         :raises StateFileError: the file cannot be written.
         """
-        if self.has_begun:
+        start, file = self._start, self._state_file
+        if start is None:
+            self._reserve_and_charge()
+        if file is not None:
+            position = None if self.last is None else self._positions[self.last]
+            file.begin(self.name, position, self.drawn_at)
+            self._store = file.store
+        if start is None:
+            start = Start.NEW
+            self._log_beginning()
+        else:
             self._logger.info('the word goes on')
-            return
-        self._logger.info('a new word begins' + (
-            '' if self._state_file is not None else ' (no state_file: a restart begins another)'))
-        if self._account is not None:
-            self._account.charge(self.mechanism, self._digest)
-            self._logger.info(f'ledger: a new word of {self._account.subject!r}, charged with '
-                              f'ε = {self.mechanism.privacy.epsilon:g}')
-        if self._state_file is not None:
-            self._state_file.begin()
-        self.has_begun = True
+        self._start = Start.GOES_ON
+        return start
 
-    def draw(self, symbol: str | None) -> str:
-        """Draw and store the private symbol of a region (None: unknown); then it may go out."""
-        output = self.mechanism.step(symbol)
+    def _log_beginning(self):
+        if self._found_instead is not None:
+            self._logger.warning(f'state_file: it held {self._found_instead}: a new word begins; '
+                                 'anyone who has seen both words gets the sum of their ε')
+        else:
+            self._logger.info('a new word begins' + (
+                '' if self._state_file is not None else
+                ' (no state_file: a restart begins another)'))
+
+    def _reserve_and_charge(self):
+        if self._state_file is not None:
+            self._state_file.reserve(self.name)
+        perhaps_again, self._perhaps_charged = self._perhaps_charged, True
+        if self._account is not None:
+            if self._account.charge(self, perhaps_again=perhaps_again):
+                self._logger.info(f'ledger: a new word of {self._account.subject!r}, charged with '
+                                  f'ε = {self.mechanism.privacy.epsilon:g}')
+            else:
+                self._logger.info(f'ledger: the new word of {self._account.subject!r} was charged '
+                                  'before')
+
+    def draw(self, symbol: str | None, now: int = -1) -> str:
+        """
+        Draw and store the private symbol of a region (None: unknown); then it may go out.
+
+        :param now: when, in nanoseconds of `clock`; −1: that is not kept.
+        :raises StateFileError: it cannot be stored, and must not go out.
+        """
         # Stored first: a crash between the two may lose a symbol, but never contradicts one.
+        self.last = output = self._step(symbol)
+        self.drawn_at = now
         if self._store is not None:
-            self._store(self._positions[output])
+            self._store(self._positions[output], now)
         return output
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
+from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.printable import printable
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
@@ -15,6 +16,8 @@ _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
 def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
     """
     Make a node, start it, and spin until a signal asks to stop; return the exit status.
+
+    A SymdpError that a callback raises ends the node with a sentence in its log, and status 1.
 
     :param make_node: called without arguments. The node's `autostart()` tells whether it started
         (where not, the status is 1); its `stop()` is called at the end.
@@ -48,6 +51,9 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
                 return 1
             while not stopping:
                 executor.spin_once(timeout_sec=_LONGEST_WAIT)
+        except SymdpError as error:
+            node.get_logger().fatal(str(error))
+            return 1
         finally:
             node.stop()
             if coroutines:  # whoever waits for an answer gets it

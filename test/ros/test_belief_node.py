@@ -160,6 +160,29 @@ def test_a_privatizer_without_state_file_starts_again(world, chain_file):
         world.node.destroy_publisher(publisher)
 
 
+def test_a_region_that_is_shown_again_after_a_restart_is_not_counted(world, tmp_path):
+    """From s1 there is no staying: counted again, it would be a gap."""
+    ring = tmp_path / 'ring.chain.yaml'
+    ring.write_text('initial_state: s0\ntransitions: {s0: [s1], s1: [s2], s2: [s0]}\n')
+    given = {'chain_file': ring, 'epsilon': 1.0, 'state_file': tmp_path / 'word'}
+    belief = believe(world, chain_file=ring, epsilon=1.0)
+    believed, private = world.listen('believed_region'), world.listen()
+    run = world.privatizer(**given)
+    publisher = world.publisher()
+    send(publisher, 'anything')
+    world.wait_until(lambda: believed == ['s1'], 'the first belief')
+    for count in (2, 3):
+        assert run.stop() == 0
+        run = world.privatizer(**given)
+        world.wait_until(lambda n=count: private == ['s1'] * n, 'the region to be shown again')
+    late = world.listen()
+    world.wait_until(lambda: late == ['s1'], 'what a late reader sees')
+    world.node.destroy_publisher(publisher)
+    send(world.publisher(), 'anything')
+    world.wait_until(lambda: len(believed) > 1, 'the next belief')
+    assert believed == ['s1', 's2'] and 'cannot follow' not in belief.log
+
+
 def test_joining_a_word_late_is_no_gap(world, chain_file):
     run = believe(world, chain_file=chain_file, epsilon=1.0)
     believed = world.listen('believed_region')

@@ -12,7 +12,9 @@ from long_runs import fuzz
 from symdp_ros import StateFileError
 from symdp_ros.ros.state_file import StateFile, settings_digest
 
-FOUND = ('a word to carry on', 'no word', 'a word of other settings', 'a damaged word')
+FOUND = ('a word to carry on', 'no word', 'a word of other settings', 'a damaged word',
+         'a word of another version')
+NAME = b'the name of it..'
 
 
 def damaged(random, content: bytes) -> bytes:
@@ -66,7 +68,7 @@ def test_state_file(tmp_path):
                 return
             raise AssertionError(f'{path.lstat()} is taken for a state file')
         file = StateFile(path, digest, states)
-        file.begin()
+        file.begin(NAME)
         stored = None
         for _ in range(random.randint(0, 3)):
             stored = random.randrange(states)
@@ -83,14 +85,14 @@ def test_state_file(tmp_path):
             return
         assert file.found in FOUND and path.read_bytes() == content
         if file.found == 'a word to carry on':
-            assert not other and file.position == stored
+            assert not other and file.stored.position == stored
         else:
-            assert file.position is None
-        file.begin()
+            assert file.stored is None
+        file.begin(NAME)
         file.store(states - 1)
         file.close()
         file = StateFile(path, settings_digest('other') if other else digest, states)
-        assert (file.found, file.position) == ('a word to carry on', states - 1)
+        assert file.found == 'a word to carry on' and file.stored.position == states - 1
         file.close()
         path.unlink()
 

@@ -1,0 +1,211 @@
+"""Which regions become symbols of the word, over stops, restarts and clocks. Needs no ROS."""
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symdp_ros import Chain, ConfigurationError
+from symdp_ros.ros.live_sampling import (EveryChange, EveryMessage, EveryPeriod, check_sampling,
+                                         steady_clock_name)
+from symdp_ros.ros.live_word import Start
+
+PERIOD = 1000
+
+
+class Drawn(list):
+    """The symbols that a sampling draws, and when."""
+
+    def __init__(self, kind, **given):
+        super().__init__()
+        self.times = []
+        self.sampling = kind(self.draw, **given)
+
+    def draw(self, region, now):
+        self.append(region)
+        self.times.append(now)
+
+    def read(self, *regions):
+        for region in regions:
+            self.sampling.read(region, -1)
+
+
+def test_every_message_is_one_symbol():
+    drawn = Drawn(EveryMessage, drop_unknown=False)
+    assert drawn.sampling.start(Start.NEW, 0) is None
+    drawn.read('a', 'a', None, 'b')
+    assert drawn == ['a', 'a', None, 'b']
+
+
+@pytest.mark.parametrize('kind', [EveryMessage, EveryChange])
+def test_latched_messages_enter_a_new_word_alone(kind):
+    drawn = Drawn(kind, drop_unknown=False)
+    drawn.sampling.start(Start.NEW, 0)
+    assert drawn.sampling.takes_latched
+    drawn.sampling.start(Start.GOES_ON, 0)
+    assert drawn.sampling.takes_latched, 'nothing was read yet'
+    drawn.read('a')
+    drawn.sampling.start(Start.GOES_ON, 0)
+    assert not drawn.sampling.takes_latched
+    drawn.sampling.start(Start.NEW, 0)
+    assert drawn.sampling.takes_latched
+    drawn.sampling.start(Start.AFTER_RESTART, 0)
+    drawn = Drawn(kind, drop_unknown=False)
+    drawn.sampling.start(Start.AFTER_RESTART, 0)
+    assert not drawn.sampling.takes_latched
+
+
+@pytest.mark.parametrize('drop, expected', [(False, ['a', None, 'a', 'b']), (True, ['a', 'b'])])
+def test_every_change_is_one_symbol(drop, expected):
+    drawn = Drawn(EveryChange, drop_unknown=drop)
+    drawn.sampling.start(Start.NEW, 0)
+    drawn.read('a', 'a', None, None, 'a', 'b', 'b')
+    assert drawn == expected
+
+
+def test_a_first_region_that_is_unknown_is_a_change():
+    drawn = Drawn(EveryChange, drop_unknown=False)
+    drawn.sampling.start(Start.NEW, 0)
+    drawn.read(None, None)
+    assert drawn == [None]
+
+
+def test_a_stay_is_drawn_once_however_often_the_node_is_stopped():
+    drawn = Drawn(EveryChange, drop_unknown=False)
+    drawn.sampling.start(Start.NEW, 0)
+    for _ in range(40):
+        drawn.read('a')
+        drawn.sampling.start(Start.GOES_ON, 0)
+    assert drawn == ['a']
+    drawn.read('b')
+    assert drawn == ['a', 'b']
+
+
+@pytest.mark.parametrize('drop, expected', [(False, ['a', 'b']), (True, ['b'])])
+def test_after_a_restart_the_first_region_is_not_drawn(drop, expected):
+    drawn = Drawn(EveryChange, drop_unknown=drop)
+    drawn.sampling.start(Start.AFTER_RESTART, 0)
+    drawn.read(None, None, 'a', 'a')
+    drawn.sampling.start(Start.GOES_ON, 0)
+    drawn.read('a', 'b')
+    assert drawn == expected
+
+
+def test_a_new_word_draws_the_stay_again():
+    drawn = Drawn(EveryChange, drop_unknown=False)
+    drawn.sampling.start(Start.NEW, 0)
+    drawn.read('a')
+    drawn.sampling.start(Start.NEW, 0)
+    drawn.read('a')
+    assert drawn == ['a', 'a']
+
+
+def period(**given):
+    return Drawn(EveryPeriod, period=PERIOD, **given)
+
+
+def test_every_tick_is_one_symbol_of_the_region_that_was_read_last():
+    drawn = period()
+    assert drawn.sampling.start(Start.NEW, 5000) == PERIOD
+    drawn.sampling.tick(6000)
+    drawn.sampling.read('a', 6100)
+    drawn.sampling.read('b', 6200)
+    drawn.sampling.tick(7000)
+    drawn.sampling.tick(8000)
+    drawn.sampling.read(None, 8100)
+    drawn.sampling.tick(9000)
+    assert drawn == [None, 'b', 'b', None]
+
+
+def test_a_region_is_unknown_after_the_timeout_and_after_a_stop():
+    drawn = period(timeout=1500)
+    drawn.sampling.start(Start.NEW, 0)
+    drawn.sampling.read('a', 900)
+    for tick in (1000, 2000, 3000, 4000):
+        drawn.sampling.tick(tick)
+    assert drawn == ['a', 'a', None, None]
+    drawn.sampling.read('a', 4500)
+    drawn.sampling.start(Start.GOES_ON, 4600)
+    drawn.sampling.tick(5000)
+    assert drawn[-1] is None
+
+
+def test_a_late_tick_is_not_made_up_for():
+    drawn = period()
+    drawn.sampling.start(Start.NEW, 0)
+    drawn.sampling.tick(1900)
+    assert drawn.sampling.tick(2000) == 900
+    assert drawn.times == [1900]
+    assert drawn.sampling.tick(2900) == PERIOD
+    assert drawn.times == [1900, 2900]
+
+
+@pytest.mark.parametrize('start', [Start.GOES_ON, Start.AFTER_RESTART])
+@pytest.mark.parametrize('now, wait', [(1001, 999), (1999, 1), (2000, 1000), (5300, 700)])
+def test_ticks_keep_their_times_over_a_stop_and_a_restart(start, now, wait):
+    drawn = period()
+    drawn.sampling.start(Start.NEW, 0)
+    drawn.sampling.tick(1000)
+    if start is Start.AFTER_RESTART:
+        drawn = period()
+    assert drawn.sampling.start(start, now, 1000) == wait
+
+
+def test_where_the_last_time_is_not_known_a_whole_period_passes():
+    drawn = period()
+    assert drawn.sampling.start(Start.AFTER_RESTART, 5300, -1) == PERIOD
+    assert drawn.sampling.tick(5400) == 900 and drawn == []
+
+
+def test_a_new_word_keeps_the_distance_too():
+    drawn = period()
+    drawn.sampling.start(Start.NEW, 0)
+    drawn.sampling.tick(1000)
+    assert drawn.sampling.start(Start.NEW, 1200) == 800
+
+
+def test_a_clock_that_is_set_back_delays_by_a_period():
+    drawn = period()
+    drawn.sampling.start(Start.NEW, 0)
+    drawn.sampling.tick(100_000)
+    assert drawn.sampling.tick(99_500) == 1500, 'less than a period: wait for it'
+    assert drawn.sampling.tick(2000) == PERIOD
+    assert drawn.sampling.tick(2500) == 500
+    assert drawn.sampling.tick(3000) == PERIOD
+    assert drawn.times == [100_000, 3000]
+    assert drawn.sampling.start(Start.GOES_ON, 0) == PERIOD, 'no time on /clock yet'
+
+
+@given(st.lists(st.tuples(st.sampled_from(['tick', 'stop', 'restart']),
+                          st.integers(0, 5 * PERIOD)), max_size=30))
+def test_two_symbols_are_never_less_than_a_period_apart(steps):
+    """Whatever calls `tick`, and however early."""
+    drawn, now, all_times = period(), 1, []
+    drawn.sampling.start(Start.NEW, now)
+    for step, passed in steps:
+        now += passed
+        if step == 'tick':
+            drawn.sampling.tick(now)
+        elif step == 'stop':
+            drawn.sampling.start(Start.GOES_ON, now)
+        else:
+            all_times += drawn.times
+            drawn = period()
+            drawn.sampling.start(Start.AFTER_RESTART, now, max(all_times, default=-1))
+    all_times += drawn.times
+    assert all(b - a >= PERIOD for a, b in zip(all_times, all_times[1:], strict=False))
+
+
+def test_settings_that_contradict_each_other():
+    stays = Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a')
+    moves = Chain({'a': ['b'], 'b': ['a', 'b']}, 'a')
+    given = {'sampling': 'period', 'input_timeout': 1.0, 'unknown_symbol': 'uniform'}
+    check_sampling(stays, **given)
+    for chain, changed, sentence in (
+            (stays, {'sampling': 'change'}, 'input_timeout needs sampling: period'),
+            (stays, {'unknown_symbol': 'drop'}, 'contradict each other'),
+            (moves, {}, "1 of its states cannot, such as 'a'")):
+        with pytest.raises(ConfigurationError, match=sentence):
+            check_sampling(chain, **{**given, **changed})
+
+
+def test_the_steady_clock_has_one_name_until_the_machine_starts_again():
+    assert steady_clock_name() == steady_clock_name() != ''

@@ -1,0 +1,494 @@
+"""
+The word that a live node publishes: charged once, carried on, drawn once for each occasion.
+
+Needs no ROS. The state machine at the end does what the node does at each transition, on a disk
+that may be full, in a process that may be killed at any step.
+"""
+import errno
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from symdp_ros import BudgetError, Chain, OnlineMechanism, Privacy, StateFileError
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.ros import live_word
+from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod
+from symdp_ros.ros.live_word import Account, LiveWord, Start
+from symdp_ros.ros.state_file import StateFile
+
+CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+OTHER_CHAIN = Chain({'a': ['a', 'b', 'c'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+
+
+class Log(list):
+    """A logger that keeps its lines."""
+
+    def info(self, line):
+        self.append(line)
+
+    warning = info
+
+
+@pytest.fixture
+def new_process(monkeypatch):
+    """Return a function after which what runs is another process."""
+    return lambda: monkeypatch.setattr(live_word, '_PROCESS', os.urandom(8))
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+class Place:
+    """A directory with a state file and a ledger, and the words that are made there."""
+
+    def __init__(self, directory, *, state_file=True, ledger=True, budget=0.0):
+        self.state_file = directory / 'word' if state_file else None
+        self.ledger_file = directory / 'ledger' if ledger else None
+        self.budget = budget
+        self.log = Log()
+
+    def word(self, chain=CHAIN, *, former=None, epsilon=1.0, **given):
+        account = self.ledger_file and Account(self.ledger_file, 'r1', self.budget)
+        try:
+            return LiveWord(OnlineMechanism(chain, Privacy(epsilon)), state_file=self.state_file,
+                            account=account, former=former, logger=self.log, **given)
+        except BaseException:
+            if account:
+                account.close()
+            raise
+
+    def charges(self):
+        """Return the names of the words that were charged."""
+        with Ledger(self.ledger_file) as ledger:
+            return [charge.content for charge in ledger.charges()]
+
+
+def fail(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_word_is_charged_once_over_every_stop(place, new_process):
+    word = place.word()
+    assert not word.has_begun and place.charges() == []
+    assert word.begin() is Start.NEW
+    outputs = [word.draw('a')]
+    assert word.begin() is Start.GOES_ON
+    word.close()
+    word = place.word(former=word)
+    assert word.begin() is Start.GOES_ON
+    outputs.append(word.draw('b'))
+    word.close()
+    new_process()
+    word = place.word()
+    assert word.has_begun and word.last == outputs[-1]
+    assert word.begin() is Start.AFTER_RESTART
+    outputs.append(word.draw('b'))
+    assert word.begin() is Start.GOES_ON
+    word.close()
+    assert CHAIN.is_feasible(outputs)
+    assert place.charges() == [word.name]
+
+
+@pytest.mark.parametrize('state_file', [True, False])
+def test_what_was_not_activated_after_a_restart_still_is_after_a_restart(tmp_path, new_process,
+                                                                         state_file):
+    place = Place(tmp_path, state_file=state_file)
+    word = place.word()
+    word.begin()
+    word.draw('a')
+    word.close()
+    new_process()
+    word = place.word()
+    word.close()
+    word = place.word(former=word)  # cleaned up and configured, never activated
+    assert word.begin() is (Start.AFTER_RESTART if state_file else Start.NEW)
+    word.close()
+
+
+def test_another_process_that_went_on_with_the_word_is_noticed(place, new_process):
+    """A standby on the same state file: what it read is not known here."""
+    mine = place.word()
+    mine.begin()
+    mine.draw('a')
+    mine.close()
+    new_process()
+    other = place.word()
+    other.begin()
+    last = other.draw('b')
+    other.close()
+    new_process()
+    mine = place.word(former=mine)
+    assert mine.begin() is Start.AFTER_RESTART and mine.last == last
+    mine.close()
+    assert len(place.charges()) == 1
+
+
+@pytest.mark.parametrize('lost', ['removed', 'emptied', 'damaged'])
+def test_within_a_process_the_word_goes_on_without_its_file(place, lost):
+    word = place.word()
+    word.begin()
+    last = word.draw('a')
+    word.close()
+    if lost == 'removed':
+        place.state_file.unlink()
+    else:
+        content = bytearray(place.state_file.read_bytes())
+        content[-150] ^= 1
+        place.state_file.write_bytes(b'' if lost == 'emptied' else bytes(content))
+    word = place.word(former=word)
+    assert word.begin() is Start.GOES_ON and word.last == last
+    word.close()
+    assert len(place.charges()) == 1
+
+
+@pytest.mark.parametrize('given', [
+    {'chain': OTHER_CHAIN}, {'epsilon': 2.0}, {'sampling': 'change'},
+    {'sampling': 'period 2.0'}], ids=str)
+def test_other_settings_are_another_word(place, new_process, given):
+    for between in (lambda: None, new_process):
+        word = place.word()
+        word.begin()
+        word.close()
+        between()
+        other = place.word(**given, former=word)
+        assert not other.has_begun and other.begin() is Start.NEW
+        assert 'it held a word of other settings: a new word begins' in place.log[-1]
+        other.close()
+    assert len(place.charges()) == len(set(place.charges())) == 4
+
+
+def test_a_word_between_other_topics_is_refused(place, new_process):
+    word = place.word(topics='/r1/region and /r1/private_region')
+    word.begin()
+    word.close()
+    new_process()
+    with pytest.raises(StateFileError, match='other topics than /r2/region'):
+        place.word(topics='/r2/region and /r2/private_region')
+    assert len(place.charges()) == 1
+
+
+def test_the_time_of_the_last_symbol_is_kept(place, new_process):
+    word = place.word(clock='boot 1')
+    word.begin()
+    word.draw('a', 123)
+    word.begin()  # deactivated and activated: the file still tells of that symbol
+    word.close()
+    new_process()
+    for clock, time in (('boot 1', 123), ('boot 2', -1)):
+        word = place.word(clock=clock)
+        assert word.drawn_at == time
+        word.close()
+
+
+@pytest.mark.parametrize('step', ['pwrite', 'fsync'])
+def test_nothing_is_charged_where_the_disk_is_full(place, new_process, monkeypatch, step):
+    Ledger(place.ledger_file).close()
+    for _ in range(5):
+        word = place.word()
+        with monkeypatch.context() as patched:
+            patched.setattr(os, step, fail)
+            with pytest.raises(StateFileError, match='No space left'):
+                word.begin()
+            with pytest.raises(StateFileError, match='No space left'):
+                word.begin()
+        word.close()
+        new_process()
+    assert place.charges() == []
+    assert not any('begins' in line or 'charged' in line for line in place.log)
+
+
+def test_a_disk_that_fills_up_after_the_charge_is_not_charged_again(place, new_process,
+                                                                    monkeypatch):
+    former = None
+    for again in range(6):
+        word = place.word(former=former)
+        with monkeypatch.context() as patched:
+            patched.setattr(StateFile, 'begin', fail)
+            for _ in range(2):
+                with pytest.raises(OSError):
+                    word.begin()
+        word.close()
+        former = word if again % 2 else None
+        if former is None:
+            new_process()
+    word = place.word()
+    assert word.begin() is Start.NEW
+    word.close()
+    assert place.charges() == [word.name]
+    assert sum('charged with' in line for line in place.log) == 1
+    assert sum('a new word begins' in line for line in place.log) == 1
+
+
+def test_a_refused_charge_leaves_the_word_that_was_there(tmp_path, new_process):
+    place = Place(tmp_path, budget=1.0)
+    word = place.word()
+    word.begin()
+    last = word.draw('b')
+    word.close()
+    new_process()
+    word = place.word(epsilon=0.5)
+    with pytest.raises(BudgetError):
+        word.begin()
+    word.close()
+    assert sum('a new word begins' in line for line in place.log) == 1
+    new_process()
+    word = place.word()
+    assert word.begin() is Start.AFTER_RESTART and word.last == last
+    word.close()
+
+
+def test_a_symbol_that_cannot_be_stored_does_not_go_out(place, monkeypatch):
+    word = place.word()
+    word.begin()
+    word.draw('a')
+    monkeypatch.setattr(os, 'pwrite', fail)
+    with pytest.raises(StateFileError, match='cannot be written: No space left'):
+        word.draw('b')
+    word.close()
+
+
+def test_word_and_sampling_load_no_ros():
+    done = subprocess.run([sys.executable, '-c', """
+import sys
+import symdp_ros.ros.live_word, symdp_ros.ros.live_sampling
+print([name for name in sys.modules if name.partition('.')[0] in ('rclpy', 'std_msgs')])
+"""], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, '[]\n'), done.stderr
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+PERIOD = 1000
+LATCHED = 3  # messages that the publisher keeps
+KILLS = st.none() | st.tuples(st.sampled_from(['reserve', 'charge', 'begin']),
+                              st.sampled_from(['before', 'after']))
+
+
+class Node(RuleBasedStateMachine):
+    """
+    What the node does with word and sampling, in a world of its own.
+
+    Whatever the callers and the operator do: no occasion (message, stay, tick) is drawn twice in
+    one charged word; no word is drawn from that was not charged; nothing is charged twice; no
+    caller can make a word begin; what is published is feasible.
+    """
+
+    def __init__(self):
+        super().__init__()
+        # In memory, where there is such a place: what is flushed needs no disk.
+        self.directory = TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm') else None)
+        self.now, self.region, self.stay, self.messages = 10, None, 0, 0
+        self.latched, self.occasion = [], None
+        self.chain, self.begun_chain = CHAIN, None
+        self.word = self.sampling = self.tick_at = None
+        self.drawn, self.published, self.last_time = set(), {}, -PERIOD
+        self.allowed = 1  # charges
+        self.full, self.kill_at = False, None
+        self.patched = pytest.MonkeyPatch()
+        for kind, name in ((StateFile, 'reserve'), (StateFile, 'begin'), (Ledger, 'charge')):
+            self.patched.setattr(kind, name, self.step(name, getattr(kind, name)))
+        write = StateFile._write
+        self.patched.setattr(StateFile, '_write', lambda file, *given: (
+            self.check_disk(), write(file, *given)))
+
+    def check_disk(self):
+        if self.full:
+            raise StateFileError('the disk is full')
+
+    def step(self, name, call):
+        """Return a call before or after which the process may be killed."""
+        def called(*args, **given):
+            if self.kill_at == (name, 'before'):
+                raise Killed
+            result = call(*args, **given)
+            if self.kill_at == (name, 'after'):
+                raise Killed
+            return result
+
+        return called
+
+    @initialize(sampling=st.sampled_from(['message', 'change', 'period']), drop=st.booleans(),
+                files=st.sampled_from([(True, True), (True, True), (True, False), (False, True),
+                                       (False, False)]))
+    def set_up(self, sampling, drop, files):
+        state_file, ledger = files
+        self.kind, self.drop = sampling, drop and sampling != 'period'
+        self.place = Place(Path(self.directory.name), state_file=state_file, ledger=ledger)
+        if ledger:
+            Ledger(self.place.ledger_file).close()
+        self.start_process()
+
+    def teardown(self):
+        if self.word is not None:
+            self.word.close()
+        self.patched.undo()
+        self.directory.cleanup()
+
+    def start_process(self):
+        self.patched.setattr(live_word, '_PROCESS', os.urandom(8))
+        self.state, self.word, self.sampling, self.tick_at = 'unconfigured', None, None, None
+        self.kill_at = None
+
+    def kill(self):
+        if self.word is not None:
+            self.word.close()
+        self.start_process()
+        if self.place.state_file is None:
+            self.begun_chain = None
+            self.allowed += 1
+
+    def draw(self, region, now):
+        try:
+            output = self.word.draw(region, now)
+        except StateFileError:
+            raise Killed from None
+        name = self.word.name
+        if self.kind == 'period':
+            assert now - self.last_time >= PERIOD, 'two draws less than a period apart'
+            self.last_time = now
+        else:
+            assert (name, self.occasion) not in self.drawn, 'an occasion was drawn twice'
+            self.drawn.add((name, self.occasion))
+        self.published.setdefault(name, (self.chain_in_use, []))[1].append(output)
+
+    def deliver(self, message):
+        number, stay, region = message
+        self.occasion = stay if self.kind == 'change' else number
+        self.sampling.read(region, self.now)
+
+    @rule(region=st.sampled_from(['a', 'b', 'c', None]), again=st.booleans())
+    def publish(self, region, again):
+        """Publish the region, or once more the one that the robot is in."""
+        region = self.region if again else region
+        self.messages += 1
+        if region != self.region and not (region is None and self.drop):
+            self.stay, self.region = self.stay + 1, region
+        self.latched = [*self.latched, (self.messages, self.stay, region)][-LATCHED:]
+        if self.state == 'active':
+            with suppress(Killed):
+                self.deliver(self.latched[-1])
+                return
+            self.kill()
+
+    @rule(passed=st.integers(1, 3 * PERIOD))
+    def pass_time(self, passed):
+        self.now += passed
+        if self.tick_at is not None and self.now >= self.tick_at:
+            self.tick()
+
+    @precondition(lambda self: self.tick_at is not None)
+    @rule()
+    def tick(self):
+        """The timer, in time or not."""
+        try:
+            self.tick_at = self.now + self.sampling.tick(self.now)
+        except Killed:
+            self.kill()
+
+    @precondition(lambda self: self.state == 'unconfigured')
+    @rule()
+    def configure(self):
+        former = self.word
+        word = self.place.word(self.chain, former=former, sampling=self.kind)
+        self.word, self.chain_in_use, self.state = word, self.chain, 'inactive'
+        if self.sampling is None:
+            self.sampling = {
+                'message': lambda: EveryMessage(self.draw, drop_unknown=self.drop),
+                'change': lambda: EveryChange(self.draw, drop_unknown=self.drop),
+                'period': lambda: EveryPeriod(self.draw, period=PERIOD)}[self.kind]()
+
+    @precondition(lambda self: self.state == 'inactive')
+    @rule(kill_at=KILLS)
+    def activate(self, kill_at):
+        self.kill_at = kill_at
+        try:
+            start = self.word.begin()
+        except StateFileError:
+            return
+        except Killed:
+            if kill_at == ('begin', 'after'):
+                self.begun_chain = self.chain_in_use
+            self.kill()
+            return
+        finally:
+            self.kill_at = None
+        if start is Start.NEW:
+            assert self.chain_in_use is not self.begun_chain, 'a caller made a new word begin'
+            self.begun_chain = self.chain_in_use
+        first_tick = self.sampling.start(start, self.now, self.word.drawn_at)
+        self.tick_at = None if first_tick is None else self.now + first_tick
+        self.state = 'active'
+        try:
+            for message in self.latched if self.sampling.takes_latched else ():
+                self.deliver(message)
+        except Killed:
+            self.kill()
+
+    @precondition(lambda self: self.state == 'active')
+    @rule()
+    def deactivate(self):
+        self.state, self.tick_at = 'inactive', None
+
+    @precondition(lambda self: self.state == 'inactive')
+    @rule()
+    def clean_up(self):
+        self.state = 'unconfigured'
+        self.word.close()
+
+    @rule(how=st.sampled_from(['deactivate', 'clean up', 'restart']), kill_at=KILLS)
+    def start_again(self, how, kill_at):
+        """What a caller who loops would do; then the node is active, if it can be."""
+        if how == 'restart':
+            self.kill()
+        if self.state == 'active':
+            self.deactivate()
+        if self.state == 'inactive' and how == 'clean up':
+            self.clean_up()
+        if self.state == 'unconfigured':
+            self.configure()
+        if self.state == 'inactive':
+            self.activate(kill_at)
+
+    @rule()
+    def restart(self):
+        self.kill()
+
+    @rule(full=st.booleans())
+    def fill_disk(self, full):
+        self.full = full
+
+    @rule(chain=st.sampled_from([CHAIN, OTHER_CHAIN]))
+    def change_map(self, chain):
+        """What the operator alone can do."""
+        if chain is not self.chain:
+            self.chain, self.allowed = chain, self.allowed + 1
+
+    @invariant()
+    def charges_are_right(self):
+        if not hasattr(self, 'place') or not self.place.ledger_file:
+            return
+        charged = self.place.charges()
+        assert len(charged) <= self.allowed, 'a caller had a word charged'
+        assert len(charged) == len(set(charged)), 'a word was charged twice'
+        assert set(self.published) <= set(charged), 'a word was not charged'
+
+    @invariant()
+    def what_is_published_is_feasible(self):
+        assert all(chain.is_feasible(outputs) for chain, outputs in self.published.values())
+
+
+Node.TestCase.settings = settings(max_examples=120, stateful_step_count=30, deadline=None,
+                                  print_blob=True, suppress_health_check=list(HealthCheck))
+TestNode = Node.TestCase

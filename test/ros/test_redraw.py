@@ -1,0 +1,198 @@
+"""
+No caller on the graph, and no kill, has a region drawn a second time in one word.
+
+The chain has fifty states that all follow one another, and ε is small: a second draw would almost
+always show another state.
+"""
+import os
+import subprocess
+import sys
+
+import pytest
+from harness import LATCHED, RELIABLE, ROOT, wait_until
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from std_msgs.msg import String
+
+from symdp_ros.release.ledger import Ledger
+
+REACTIVATE = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
+RECONFIGURE = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+               Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
+ROUNDS = 4
+
+
+@pytest.fixture
+def given(tmp_path):
+    """Parameters of a privatizer whose second draws would show."""
+    chain_file = tmp_path / 'fifty.chain.yaml'
+    chain_file.write_text(f'initial_state: s0\nsymbols: {[f"s{i}" for i in range(50)]}\n')
+    return {'chain_file': chain_file, 'epsilon': 0.1, 'ledger_file': tmp_path / 'ledger',
+            'subject': 'r1'}
+
+
+def spent(given):
+    with Ledger(given['ledger_file']) as ledger:
+        return float(ledger.spent('r1'))
+
+
+def change(world, *transitions):
+    for transition in transitions:
+        request = ChangeState.Request()
+        request.transition.id = transition
+        assert world.call(ChangeState, '/privatizer/change_state', request).success
+
+
+def send(world, publisher, region, times=5):
+    """Publish a region several times, and let it arrive."""
+    world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
+    for _ in range(times):
+        publisher.publish(String(data=region))
+        for _ in range(3):
+            world.spin(0.02)
+
+
+def send_until(world, publisher, region, condition):
+    """Publish a region again and again, until a condition holds."""
+    def spin():
+        publisher.publish(String(data=region))
+        world.spin(0.1)
+
+    wait_until(condition, 'what was sent to arrive', spin)
+
+
+@pytest.mark.parametrize('transitions', [REACTIVATE, RECONFIGURE], ids=['activate', 'configure'])
+@pytest.mark.parametrize('with_state_file', [False, True], ids=['memory', 'state file'])
+def test_a_robot_that_stands_still_is_drawn_once(world, given, tmp_path, transitions,
+                                                 with_state_file):
+    if with_state_file:
+        given['state_file'] = tmp_path / 'word'
+    run = world.privatizer(**given, sampling='change')
+    private, publisher = world.listen(), world.publisher(qos=RELIABLE)
+    send(world, publisher, 's7')
+    world.wait_until(lambda: private, 'its symbol')
+    for _ in range(ROUNDS):
+        change(world, *transitions)
+        send(world, publisher, 's7')
+    assert len(private) == 1
+    send(world, publisher, 's8')
+    world.wait_until(lambda: len(private) == 2, 'the symbol of the change')
+    assert spent(given) == 0.1 and run.log.count('a new word begins') == 1
+    assert run.log.count('inactive') == ROUNDS
+
+
+def test_a_robot_that_stands_still_is_drawn_once_over_kills(world, given, tmp_path):
+    given['state_file'] = tmp_path / 'word'
+    private, publisher = world.listen(), None
+    for kill in (True, True, False):
+        run = world.privatizer(**given, sampling='change')
+        publisher = publisher or world.publisher(qos=RELIABLE)
+        # The reader of a killed process counts for a while: that one listens is not seen here.
+        send(world, publisher, 's7', times=20)
+        world.wait_until(lambda: private, 'its symbol')
+        if kill:
+            run.kill()
+    assert len(set(private)) == 1, 'it was drawn again'
+    count = len(private)
+    send_until(world, publisher, 's8', lambda: len(private) > count)
+    assert spent(given) == 0.1
+
+
+@pytest.mark.parametrize('how', ['activate', 'configure', 'kill'])
+def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given, tmp_path, how):
+    given['state_file'] = tmp_path / 'word'
+    parameters = tmp_path / 'qos.yaml'
+    parameters.write_text(
+        'privatizer:\n  ros__parameters:\n    qos_overrides:\n      /region:\n        subscription:'
+        ' {durability: transient_local, reliability: reliable}\n')
+
+    def start():
+        return world.privatizer('--params-file', str(parameters), **given)
+
+    run, private = start(), world.listen()
+    publisher = world.publisher(qos=LATCHED)
+    publisher.publish(String(data='s7'))
+    world.wait_until(lambda: private, 'its symbol')
+    for _ in range(2 if how == 'kill' else ROUNDS):
+        if how == 'kill':
+            run.kill()
+            run = start()
+        else:
+            change(world, *(REACTIVATE if how == 'activate' else RECONFIGURE))
+            world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
+        for _ in range(25):
+            world.spin(0.02)
+    assert len(set(private)) == 1, 'it was drawn again'
+    assert how == 'kill' or len(private) == 1
+    count = len(private)
+    send_until(world, publisher, 's7', lambda: len(private) > count)
+    assert spent(given) == 0.1
+
+
+@pytest.fixture
+def full_disk(tmp_path):
+    """A small disk without room, and the file that fills it."""
+    place = tmp_path / 'small'
+    place.mkdir()
+    done = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', str(place)],
+                          capture_output=True)
+    if done.returncode:
+        pytest.skip('a small disk cannot be mounted here: that takes root')
+    try:
+        filler = place / 'filler'
+        with pytest.raises(OSError), filler.open('wb', buffering=0) as file:
+            while True:
+                file.write(bytes(1024))
+        yield filler
+    finally:
+        subprocess.run(['umount', '-l', str(place)], check=True)
+
+
+def test_a_full_disk_costs_nothing(world, given, full_disk):
+    given['state_file'] = full_disk.with_name('word')
+    for _ in range(3):
+        run = world.privatizer(**given, wait=False)
+        assert run.wait() == 1
+        assert 'cannot be written: No space left' in run.log and 'Traceback' not in run.log
+    run = world.privatizer(**given, autostart='false', wait=False)
+    change(world, Transition.TRANSITION_CONFIGURE)
+    request = ChangeState.Request()
+    request.transition.id = Transition.TRANSITION_ACTIVATE
+    for _ in range(10):
+        assert not world.call(ChangeState, '/privatizer/change_state', request).success
+    assert spent(given) == 0 and 'a new word begins' not in run.log
+    full_disk.unlink()
+    change(world, Transition.TRANSITION_ACTIVATE)
+    assert spent(given) == 0.1
+    run.stop()
+    run = world.privatizer(**given)
+    assert 'is carried on' in run.log and spent(given) == 0.1
+
+
+def test_a_state_file_that_fails_ends_the_node_before_the_symbol_goes_out(world, given, tmp_path):
+    script = tmp_path / 'failing.py'
+    script.write_text('''
+import sys
+from symdp_ros.core.errors import StateFileError
+from symdp_ros.ros.state_file import StateFile
+def store(self, position, drawn_at=-1):
+    raise StateFileError('state_file x cannot be written: Input/output error')
+StateFile.store = store
+from symdp_ros.nodes.privatizer import main
+sys.exit(main())
+''')
+    private = world.listen()
+    arguments = [part for name, value in {**given, 'state_file': tmp_path / 'word'}.items()
+                 for part in ('-p', f'{name}:={value}')]
+    node = subprocess.Popen(
+        [sys.executable, str(script), '--ros-args', *arguments], cwd=ROOT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env={**os.environ, 'ROS_DOMAIN_ID': str(world.domain)})
+    try:
+        publisher = world.publisher(qos=LATCHED)
+        publisher.publish(String(data='s7'))
+        output, _ = node.communicate(timeout=20)
+    finally:
+        node.kill()
+    assert node.returncode == 1 and private == []
+    assert 'cannot be written: Input/output error' in output and 'Traceback' not in output
