@@ -82,8 +82,8 @@ def _what_time_tells(effort):
         for label, (mechanism, word) in found.items():
             areas[label].append(area_under_curve(*_timed_steps(mechanism, word)))
     worst = max(areas.values(), key=lambda some: folded(median(some)))
-    yield Figure('step-tells', tuple(map(folded, worst)), note='By what is privatized: ' + '; '.join(
-        f'{label}: {median(some):.3f}' for label, some in areas.items()) + '.')
+    yield Figure('step-tells', tuple(map(folded, worst)), note='By what is privatized: '
+                 + '; '.join(f'{label}: {median(some):.3f}' for label, some in areas.items()) + '.')
 
 
 def _mixed_word(chain, length):

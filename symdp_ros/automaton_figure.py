@@ -10,8 +10,9 @@ from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 
-from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.figures import check_figure
 
 _MOST_NODES = 300
 _MOST_ARROWS = 80             # from one position to the next
@@ -43,15 +44,12 @@ def draw_automaton(automaton: HammingAutomaton, word, path) -> None:
     :raises ConfigurationError: matplotlib is missing; no word is accepted; the picture would be
         illegible; the file cannot be written.
     """
-    try:
-        from matplotlib import rc_context
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ConfigurationError('figures need matplotlib: install it (extra `plot`)') from None
+    check_figure(path)
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     suffix = Path(path).suffix.lower().removeprefix('.')
-    if suffix not in FigureCanvasAgg.get_supported_filetypes():
-        raise ConfigurationError(f'{path}: a figure ends in .svg, .png or .pdf')
     states, edges = _parts(automaton)
     with rc_context({'svg.fonttype': 'none', 'svg.hashsalt': 'symdp'}), catch_warnings():
         # Scripts that the font lacks: a viewer of the SVG has others.

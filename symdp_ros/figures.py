@@ -1,8 +1,34 @@
 """Figures, for people: routes on a map, curves."""
+import os
+from pathlib import Path
+
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.printable import printable
 
 _COLOURS = ('#1b6ca8', '#d1495b', '#2a9d54')
+
+
+def check_figure(path, graph: TransitionGraph | None = None) -> None:
+    """
+    Find out whether a figure can be drawn into a file: to be called before the work for it.
+
+    :param graph: the map that is to be drawn, if any.
+    :raises ConfigurationError: matplotlib is missing; the suffix is that of no format; the
+        directory is not there; the file cannot be written; the map has no positions.
+    """
+    canvas = _canvas()
+    path = Path(path)
+    if path.suffix.lower().removeprefix('.') not in canvas.get_supported_filetypes():
+        raise ConfigurationError(f'{printable(str(path))}: a figure ends in .svg, .png or .pdf')
+    if not path.parent.is_dir():
+        raise ConfigurationError(f'{printable(str(path))} cannot be written: the directory '
+                                 f'{printable(str(path.parent))} is not there')
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ConfigurationError(f'{printable(str(path))} cannot be written: is it a directory, or '
+                                 'another user\'s?')
+    if graph is not None and not graph.positions:
+        raise ConfigurationError(f'{graph.place()}the map has no positions to draw')
 
 
 def draw_routes(graph: TransitionGraph, routes, path) -> None:
@@ -12,10 +38,9 @@ def draw_routes(graph: TransitionGraph, routes, path) -> None:
     :param graph: with positions of its states.
     :param routes: title → word; states that the map does not know are left out.
     :param path: the file to write; its suffix (.svg, .png, .pdf) tells the format.
-    :raises ConfigurationError: matplotlib is missing, or the map has no positions.
+    :raises ConfigurationError: as `check_figure`.
     """
-    if not graph.positions:
-        raise ConfigurationError(f'{graph.place()}the map has no positions to draw')
+    check_figure(path, graph)
     (left, right), (bottom, top) = _box(graph)
     height = min(8.0, max(2.0, 4.6 * (top - bottom) / (right - left)))
     figure = _figure(4.8 * len(routes), 0.5 + height)
@@ -33,8 +58,9 @@ def draw_curves(curves, path, *, x: str, y: str, title: str) -> None:
 
     :param curves: name → (x, y, standard error) of each point, ascending.
     :param path: the file to write; its suffix (.svg, .png, .pdf) tells the format.
-    :raises ConfigurationError: matplotlib is missing.
+    :raises ConfigurationError: as `check_figure`.
     """
+    check_figure(path)
     figure = _figure(6.4, 4.2)
     axis = figure.subplots()
     for (name, points), marker in zip(curves.items(), 'os^Dv', strict=False):
@@ -46,14 +72,20 @@ def draw_curves(curves, path, *, x: str, y: str, title: str) -> None:
     _save(figure, path)
 
 
-def _figure(width, height):
+def _canvas():
     try:
+        import matplotlib  # noqa: F401
         from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
     except ImportError:
         raise ConfigurationError('figures need matplotlib: install it (extra `plot`)') from None
+    return FigureCanvasAgg
+
+
+def _figure(width, height):
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout='constrained')
-    FigureCanvasAgg(figure)
+    _canvas()(figure)
     return figure
 
 
@@ -61,7 +93,7 @@ def _save(figure, path):
     try:
         figure.savefig(path, metadata={'Date': None} if str(path).endswith('.svg') else None)
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f'{path} cannot be written: {error}') from None
+        raise ConfigurationError(f'{printable(str(path))} cannot be written: {error}') from None
 
 
 def _box(graph):

@@ -95,18 +95,28 @@ def expected_accuracy(mechanism: OnlineMechanism | OfflineMechanism, length: int
     """
     Return the expected error per symbol before any word is known: averaged over `patrols`.
 
-    Exact for each walk; all mechanisms of the same chain, ε and k meet the same walks.
+    Exact for each walk; all mechanisms of the same chain meet the same walks, at every ε and k.
 
     :param length: n ≥ 1.
     :param walks: ≥ 2.
     :raises ConfigurationError: `length` or `walks` out of range; permute-and-flip, where
         n²·|E| > 10¹⁰.
     """
-    words = patrols(mechanism.chain, mechanism.privacy, length, walks)
-    if walks < _LEAST_WALKS:
-        raise ConfigurationError(f'walks must be an integer of at least {_LEAST_WALKS}, '
-                                 f'not {walks!r}')
-    found = [_errors(mechanism, some) for some in _parts(words, mechanism.chain, length)]
+    return average_accuracy(mechanism, patrols(mechanism.chain, length, walks))
+
+
+def average_accuracy(mechanism: OnlineMechanism | OfflineMechanism,
+                     words: Sequence[Sequence[str | None]]) -> ExpectedAccuracy:
+    """
+    Return the expected error per symbol, averaged over words of one length.
+
+    :param words: at least 2.
+    :raises UnknownSymbolError: a symbol is no state.
+    :raises ConfigurationError: too few words; permute-and-flip, where n²·|E| > 10¹⁰.
+    """
+    walks, length = len(check_walks(words)), len(words[0])
+    found = [_errors(mechanism, some, variances=False)
+             for some in _parts(words, mechanism.chain, length)]
     if found[0] is None:
         means = np.array([accuracy(mechanism, word).mean for word in words])
     else:
@@ -115,12 +125,26 @@ def expected_accuracy(mechanism: OnlineMechanism | OfflineMechanism, length: int
     return ExpectedAccuracy(float(each.mean()), float(each.std(ddof=1) / sqrt(walks)), walks)
 
 
-def patrols(chain: Chain, privacy: Privacy, length: int, walks: int) -> list[list[str]]:
+def check_walks(words: Sequence) -> Sequence:
+    """Return what is to be averaged over, with a standard error: at least 2 words."""
+    if len(words) < _LEAST_WALKS:
+        raise ConfigurationError(f'walks must be an integer of at least {_LEAST_WALKS}, '
+                                 f'not {len(words)!r}')
+    return words
+
+
+def mean_stay(words: Sequence[Sequence[str]]) -> float:
+    """Return how many symbols in a row name one state, averaged over all stays in some words."""
+    stays = sum(1 + sum(map(str.__ne__, word, word[1:])) for word in words)
+    return sum(map(len, words)) / stays
+
+
+def patrols(chain: Chain, length: int, walks: int) -> list[list[str]]:
     """
     Return walks from s_0 by the chain's P (uniform moves where it is not known).
 
-    Drawn from a seed that is a hash of chain, ε, k and n: the same every time and everywhere; with
-    more walks, the first ones stay the same.
+    Drawn from a seed that is a hash of chain and n: the same every time and everywhere, for every
+    ε and k; with more walks, the first ones stay the same.
 
     :param length: n ≥ 1, symbols after s_0.
     :param walks: ≥ 1.
@@ -129,7 +153,7 @@ def patrols(chain: Chain, privacy: Privacy, length: int, walks: int) -> list[lis
     for name, value in (('length', length), ('walks', walks)):
         if isinstance(value, bool) or not isinstance(value, Integral) or not value >= 1:
             raise ConfigurationError(f'{name} must be an integer of at least 1, not {value!r}')
-    text = repr((chain.digest(), privacy.epsilon, privacy.adjacency, int(length)))
+    text = repr((chain.digest(), int(length)))
     draw = Random(int.from_bytes(sha256(text.encode()).digest(), 'big')).random
 
     @lru_cache(maxsize=100_000)
@@ -188,7 +212,7 @@ def _law(mechanism):
     return mechanism.law if isinstance(mechanism, OfflineMechanism) else Causal(mechanism)
 
 
-def _errors(mechanism, words):
+def _errors(mechanism, words, variances=True):
     """Return the errors of words of one length, as `core.law.Law.errors`."""
     chain = mechanism.chain
     index = {**chain.state_index, None: len(chain)}
@@ -196,4 +220,4 @@ def _errors(mechanism, words):
         columns = np.array([[index[symbol] for symbol in word] for word in words], np.int64).T
     except KeyError:
         raise UnknownSymbolError from None
-    return _law(mechanism).errors(columns)
+    return _law(mechanism).errors(columns, variances)

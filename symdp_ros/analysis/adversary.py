@@ -13,9 +13,11 @@ from random import Random
 import numpy as np
 
 from symdp_ros.analysis.accuracy import patrols
-from symdp_ros.analysis.belief import smooth
+from symdp_ros.analysis.belief import smooth_together
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
+
+_TOGETHER = 2**22  # states·symbols·words that are smoothed at a time
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,11 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50) -> G
     chain, privacy = mechanism.chain, mechanism.privacy
     prior = walk_distribution(chain, length).max(axis=1).mean()
     drawing = OnlineMechanism(chain, privacy, policy=mechanism.policy, random=Random(length))
-    after = np.array([smooth(mechanism, drawing.privatize(word)).max(axis=1).mean()
-                      for word in patrols(chain, privacy, length, walks)])
+    outputs = [drawing.privatize(word) for word in patrols(chain, length, walks)]
+    together = max(1, _TOGETHER // (length * len(chain)))
+    after = np.concatenate([
+        smooth_together(mechanism, outputs[i:i + together]).max(axis=1).mean(axis=0)
+        for i in range(0, walks, together)])
     return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
 
 

@@ -24,6 +24,7 @@ about 10⁻²²⁰ and stays within the range of floats, however long the word.
 An unknown region is not modelled: the robot is taken to be in some state always.
 """
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 
 _IMPOSSIBLE = 1e-200
+_KEPT = 2**22  # numbers of likelihoods that are kept
 
 
 class Filter:
@@ -119,9 +121,25 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> np.ndarray:
     :raises ChainError: the word is not feasible from the initial state.
     """
     chain = mechanism.chain
-    outputs = _checked(chain, outputs)
-    before = [chain.initial_state, *outputs]
-    return _smooth(chain, outputs, lambda t: mechanism.likelihood(outputs[t], before[t]))
+    return smooth_together(mechanism, [outputs])[:, :, 0]
+
+
+def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]]) -> np.ndarray:
+    """
+    Return `smooth` of each of some private words of one length: shape (n, states, words).
+
+    :raises ChainError: a word is not feasible from the initial state.
+    """
+    chain = mechanism.chain
+    words = [_checked(chain, word) for word in words]
+    moves = [zip((chain.initial_state, *word), word, strict=False) for word in words]
+
+    @lru_cache(maxsize=max(1, _KEPT // len(chain)))
+    def likelihood(before, output):
+        return mechanism.likelihood(output, before)
+
+    return _smooth(chain, len(words[0]), len(words), lambda t: np.stack(
+        [likelihood(*next(steps)) for steps in moves], axis=1))
 
 
 def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
@@ -148,11 +166,11 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
     ratio = mechanism.ratio(len(outputs))
 
     def likelihood(t):
-        column = np.full(len(chain), 1 / ratio)
+        column = np.full((len(chain), 1), 1 / ratio)
         column[index[outputs[t]]] = 1
         return column
 
-    return _smooth(chain, outputs, likelihood)
+    return _smooth(chain, len(outputs), 1, likelihood)[:, :, 0]
 
 
 def best_route(beliefs: np.ndarray, chain: Chain) -> list[str]:
@@ -180,33 +198,38 @@ def best_route(beliefs: np.ndarray, chain: Chain) -> list[str]:
     return route
 
 
-def _smooth(chain, outputs, likelihood: Callable[[int], np.ndarray]):
-    """Return c_t: shape (n, states); the b_t are put in their place first."""
+def _smooth(chain, length, words, likelihood: Callable[[int], np.ndarray]):
+    """
+    Return c_t: shape (n, states, words); the b_t are put in their place first.
+
+    :param likelihood: asked for t = 0 … n−1 in this order: shape (states, words).
+    """
     forward, backward = _moves(chain)
-    beliefs = np.empty((len(outputs), len(chain)))
-    here = np.zeros(len(chain))
+    beliefs = np.empty((length, len(chain), words))
+    here = np.zeros((len(chain), words))
     here[chain.state_index[chain.initial_state]] = 1
-    for t in range(len(outputs)):
+    for t in range(length):
         here = beliefs[t] = _posterior(forward(here), likelihood(t))
     for here, there in zip(beliefs[-2::-1], beliefs[:0:-1], strict=True):
         here *= backward(np.divide(there, forward(here), out=np.zeros_like(there),
                                    where=there > 0))
-        here /= here.sum()
+        here /= here.sum(axis=0)
     return beliefs
 
 
 def _posterior(prior, likelihood):
+    """Return the posterior; both of shape (states,) or (states, words)."""
     posterior = prior * likelihood
-    posterior /= posterior.sum()
+    posterior /= posterior.sum(axis=0)
     posterior[posterior < _IMPOSSIBLE] = 0
     return posterior
 
 
 def _moves(chain):
-    """Return the functions b → Pᵀ·b and v → P·v, of arrays of shape (states,)."""
+    """Return the functions b → Pᵀ·b and v → P·v, of arrays of shape (states, …)."""
     if chain.is_complete:  # P is uniform: the two are one
         def average(values):
-            return np.full(len(values), values.mean())
+            return np.full(values.shape, values.mean(axis=0))
 
         return average, average
     from scipy.sparse import csr_array

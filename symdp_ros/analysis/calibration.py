@@ -2,7 +2,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from symdp_ros.analysis.accuracy import MOST_COUNTING_STEPS, accuracy, expected_accuracy
+from symdp_ros.analysis.accuracy import (MOST_COUNTING_STEPS, accuracy, average_accuracy,
+                                         check_walks, mean_stay, patrols)
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
@@ -32,13 +33,23 @@ class Calibration:
 
     :param word: the word whose error is meant; None: averaged over walks by P (see
         `analysis.accuracy.patrols`), so that nothing sensitive is needed.
-    :param walks: how many.
+    :param walks: how many, at least 2; all mechanisms meet the same ones at every ε.
+    :raises PrivacyError: the adjacency is out of range.
+    :raises ConfigurationError: `length` or `walks` out of range.
     """
 
     def __init__(self, chain: Chain, adjacency: int, length: int, *,
                  word: Sequence[str | None] | None = None, walks: int = 40):
+        Privacy(0.0, adjacency)
         self._chain, self._adjacency, self._length = chain, adjacency, length
         self._word, self._walks = word, walks
+        self._words = check_walks(patrols(chain, length, walks)) if word is None else None
+        self._counts = {}  # of the words, for what counts them
+
+    @property
+    def mean_stay(self) -> float | None:
+        """How many symbols the walks stay in a state, on average; None of a given word."""
+        return None if self._words is None else mean_stay(self._words)
 
     def mechanisms(self) -> tuple[str, ...]:
         """Return the mechanisms that can serve this length."""
@@ -50,19 +61,19 @@ class Calibration:
         """
         Return the expected error of a mechanism at ε.
 
-        Each ε has walks of its own, so a curve over ε has the noise that `standard_error` tells.
+        The walks are the same at every ε, so a curve over ε is smooth: `standard_error` tells how
+        far all of it may be off.
         """
         mechanism = self._mechanism(name, epsilon)
         if self._word is not None:
             return Error(accuracy(mechanism, self._word).mean / len(self._word), 0.0)
-        found = expected_accuracy(mechanism, self._length, walks=self._walks)
+        found = average_accuracy(mechanism, self._words)
         return Error(found.error, found.standard_error)
 
     def epsilon_for(self, name: str, target: float) -> float | None:
         """
         Return the least ε at which the error is at most `target`, by bisection to 0.1 %.
 
-        Where walks are averaged over, the curve is as noisy as `error` tells, and so is the ε.
         None where 60 is not enough.
         """
         if self.error(name, 0.0).mean <= target:
@@ -82,7 +93,8 @@ class Calibration:
 
     def table(self, epsilons: Iterable[float]) -> dict[float, dict[str, Error]]:
         """Return ε → mechanism → expected error."""
-        return {epsilon: {name: self.error(name, epsilon) for name in self.mechanisms()}
+        names = self.mechanisms()
+        return {epsilon: {name: self.error(name, epsilon) for name in names}
                 for epsilon in epsilons}
 
     def _mechanism(self, name, epsilon):
@@ -90,6 +102,9 @@ class Calibration:
         if name in LIVE:
             return OnlineMechanism(self._chain, privacy, policy=name.removeprefix('live, '))
         if name in LOGGED:
-            return OfflineMechanism(self._chain, privacy, selection=name)
+            mechanism = OfflineMechanism(self._chain, privacy, selection=name)
+            if hasattr(mechanism.law, 'kept_counts'):
+                mechanism.law.kept_counts = self._counts
+            return mechanism
         raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
                                  + '; '.join(MECHANISMS))

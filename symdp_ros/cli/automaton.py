@@ -27,6 +27,9 @@ def add_parser(commands) -> None:
 
 def run(options) -> int:
     """Print the table, or draw the picture; return 0."""
+    if options.output is not None:
+        from symdp_ros.figures import check_figure
+        check_figure(options.output)
     chain = chain_of(options)
     word = [symbol.strip() for symbol in options.word.split(',')]
     try:

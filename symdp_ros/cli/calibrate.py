@@ -1,17 +1,19 @@
 """`symdp calibrate FILE`: choose ε by what it does to a route."""
 import sys
 
-from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.analysis.adversary import best_guess
 from symdp_ros.analysis.alternatives import fewest_differences
-from symdp_ros.analysis.calibration import LIVE, Calibration
+from symdp_ros.analysis.calibration import Calibration
+from symdp_ros.cli.check import add_chain_arguments, chain_of
+from symdp_ros.cli.progress import progress
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
-_GUESSED = 'guided'  # the policy that the adversary's guess is told for
+_GUESSED = DEFAULT_POLICY  # the policy that the adversary's guess is told for
 
 
 def add_parser(commands) -> None:
@@ -40,11 +42,15 @@ def run(options) -> int:
 
     if options.target_error is not None and not 0 < options.target_error < 1:
         raise ConfigurationError('target-error must be between 0 and 1')
+    if options.plot:
+        from symdp_ros.figures import check_figure
+        check_figure(options.plot)
     chain = chain_of(options)
     word = _word(options, chain)
     length = options.length if word is None else len(word)
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=options.walks)
-    calibration.error(LIVE[0], 1.0)  # says what is wrong with length, adjacency or walks
+    names = calibration.mechanisms()
+    needed, table, guesses = {}, {}, {}
     console = Console(highlight=False, markup=False)
     source = (f'averaged over {options.walks} walks by the chain’s probabilities' if word is None
               else f'for the word of {printable(options.word)}')
@@ -53,24 +59,41 @@ def run(options) -> int:
     if word is not None:
         print('symdp calibrate: this result is as sensitive as the word it is made from',
               file=sys.stderr)
-    if options.target_error is not None:
-        console.print(f'ε for an expected error of {options.target_error:g}', _needed(
-            calibration, options), sep='\n')
-    table = calibration.table(EPSILONS)
+    if word is None:
+        console.print(f'these walks stay {calibration.mean_stay:.1f} symbols in a place, on '
+                      'average; where a robot stays longer, its place is guessed more often')
+    with progress((len(names) if options.target_error else 0)
+                  + len(EPSILONS) * (len(names) + (word is None))) as done:
+        if options.target_error:
+            for name in names:
+                needed[name] = calibration.epsilon_for(name, options.target_error)
+                done(f'the ε of {name}')
+        for epsilon in EPSILONS:
+            table[epsilon] = {}
+            for name in names:
+                table[epsilon][name] = calibration.error(name, epsilon)
+                done(f'{name} at ε = {epsilon:g}')
+        for epsilon in EPSILONS if word is None else ():
+            guesses[epsilon] = best_guess(OnlineMechanism(
+                chain, Privacy(epsilon, options.adjacency), policy=_GUESSED), length,
+                walks=options.walks)
+            done(f'the best guess at ε = {epsilon:g}')
+    if needed:
+        console.print(f'ε for an expected error of {options.target_error:g}', _needed(needed),
+                      sep='\n')
     console.print('expected error per symbol', _errors(table), sep='\n')
     if word is None:
         error = max(cell.standard_error for row in table.values() for cell in row.values())
         console.print(f'standard errors: at most {error:.3f}')
         console.print("how often an adversary's best guess of the region is right "
-                      f'(live, {_GUESSED})',
-                      _guesses(chain, options, length), sep='\n')
+                      f'(live, {_GUESSED})', _guesses(guesses), sep='\n')
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))
     if options.plot:
         from symdp_ros.figures import draw_curves
         draw_curves({name: [(epsilon, row[name].mean, row[name].standard_error)
                             for epsilon, row in table.items()]
-                     for name in calibration.mechanisms()}, options.plot,
+                     for name in names}, options.plot,
                     x='ε', y='expected error per symbol',
                     title=f'{length} symbols, k = {options.adjacency}')
         console.print(f'drawn in {printable(options.plot)}')
@@ -90,12 +113,11 @@ def _word(options, chain):
     return words[0]
 
 
-def _needed(calibration, options):
+def _needed(found):
     from rich.table import Table
 
     table = Table(show_header=False)
-    for name in calibration.mechanisms():
-        epsilon = calibration.epsilon_for(name, options.target_error)
+    for name, epsilon in found.items():
         table.add_row(name, 'above 60' if epsilon is None else f'{epsilon:.3g}')
     return table
 
@@ -113,15 +135,13 @@ def _errors(rows):
     return table
 
 
-def _guesses(chain, options, length):
+def _guesses(found):
     from rich.table import Table
 
     table = Table()
     for name in ('ε', 'without the output', 'with it'):
         table.add_column(name, justify='right', no_wrap=True)
-    for epsilon in EPSILONS:
-        guess = best_guess(OnlineMechanism(chain, Privacy(epsilon, options.adjacency),
-                                           policy=_GUESSED), length, walks=options.walks)
+    for epsilon, guess in found.items():
         table.add_row(f'{epsilon:g}', f'{guess.before:.3f}',
                       f'{guess.after:.3f} ± {guess.standard_error:.3f}')
     return table

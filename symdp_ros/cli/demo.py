@@ -61,6 +61,9 @@ def run(options) -> int:
     graph = graph_of(options)
     if graph.initial_state is None:
         options.initial_state = next(iter(graph.successors), None)
+    if options.figure:
+        from symdp_ros.figures import check_figure
+        check_figure(options.figure, graph)
     chain = chain_of(options)
     mechanism = OnlineMechanism(chain, Privacy(options.epsilon, options.adjacency),
                                 policy=options.policy)

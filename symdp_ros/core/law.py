@@ -36,12 +36,14 @@ class Law(Protocol):
     def distance_distribution(self, word: Sequence[str | None]) -> np.ndarray:
         """Return P[d(word, output) = ℓ]: float64, shape (n + 1,)."""
 
-    def errors(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    def errors(self, columns: np.ndarray,
+               variances: bool = True) -> tuple[np.ndarray, np.ndarray | None] | None:
         """
         Return the chance of an error at each position, and the variance of their number.
 
         :param columns: words of one length n: int64, shape (n, words), positions in
             `chain.states`, and their number for an unknown symbol.
-        :return: P[o_t ≠ w_t], shape (n, words); Var[d], shape (words,). None where the outputs
-            are no Markov chain, given the word.
+        :param variances: whether these are wanted; they take twice as long again.
+        :return: P[o_t ≠ w_t], shape (n, words); Var[d], shape (words,), or None where it is not
+            wanted. None where the outputs are no Markov chain, given the word.
         """

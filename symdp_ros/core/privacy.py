@@ -52,8 +52,8 @@ class Privacy:
             return privacy
         if isinstance(privacy, Real) and not isinstance(privacy, bool):
             raise PrivacyError(f'privacy is the number {privacy!r}: pass Privacy({privacy!r})')
-        raise PrivacyError(f'privacy is of type {type(privacy).__name__}: pass Privacy(epsilon), or '
-                           'Privacy(epsilon, adjacency)')
+        raise PrivacyError(f'privacy is of type {type(privacy).__name__}: pass Privacy(epsilon), '
+                           'or Privacy(epsilon, adjacency)')
 
     @property
     def epsilon_per_symbol(self) -> Fraction:

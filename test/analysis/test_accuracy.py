@@ -1,7 +1,7 @@
 """Accuracy: mean, variance, each position; against enumeration, sampling and the other route."""
 import subprocess
 import sys
-from itertools import product
+from itertools import pairwise, product
 from math import exp, sqrt
 
 import numpy as np
@@ -17,7 +17,7 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
                        UnknownSymbolError)
 from symdp_ros.analysis import accuracy as module
 from symdp_ros.analysis.accuracy import (accuracy, best_mechanism, expected_accuracy,
-                                         expected_errors, patrols)
+                                         expected_errors, mean_stay, patrols)
 
 ALPHA = 1e-6
 KINDS = ('paper', 'guided', 'planned', 'causal', 'exponential', 'permute_and_flip')
@@ -84,7 +84,7 @@ def test_against_the_distance_distribution(kind, chain):
     """Another route to the same numbers: long words, every third symbol anything."""
     random = replayable_random()
     mechanism = made(kind, chain, Privacy(3.0))
-    word, = patrols(chain, Privacy(3.0), 150, 1)
+    word, = patrols(chain, 150, 1)
     word = [random.choice((*chain.states, None)) if t % 3 == 0 else s for t, s in enumerate(word)]
     offline = mechanism if isinstance(mechanism, OfflineMechanism) else OfflineMechanism(
         chain, Privacy(3.0), selection='causal', policy=kind)
@@ -178,7 +178,7 @@ def test_it_is_the_mean_of_the_walks(kind, monkeypatch):
     chain = grid(4)
     mechanism = made(kind, chain, Privacy(2.0))
     each = np.array([accuracy(mechanism, walk).mean / 7
-                     for walk in patrols(chain, Privacy(2.0), 7, 11)])
+                     for walk in patrols(chain, 7, 11)])
     for together in (1, 300, 10**6):
         monkeypatch.setattr(module, '_TOGETHER', together)
         found = expected_accuracy(mechanism, 7, walks=11)
@@ -193,24 +193,37 @@ def test_on_the_complete_chain_all_walks_are_alike():
 
 
 def test_patrols_repeat():
-    """In every process; they depend on chain, ε, k and n."""
-    walks = patrols(grid(4), Privacy(2.0), 10, 5)
+    """In every process; they depend on chain and n, and on nothing else."""
+    walks = patrols(grid(4), 10, 5)
     assert all(grid(4).is_feasible(walk) and len(walk) == 10 for walk in walks)
-    assert patrols(grid(4), Privacy(2.0), 10, 3) == walks[:3]
-    for other in (patrols(grid(4), Privacy(2.5), 10, 5), patrols(grid(4), Privacy(2.0, 2), 10, 5),
-                  [walk[:10] for walk in patrols(grid(4), Privacy(2.0), 11, 5)]):
+    assert patrols(grid(4), 10, 3) == walks[:3]
+    for other in (patrols(grid(4, staying=False), 10, 5),
+                  [walk[:10] for walk in patrols(grid(4), 11, 5)]):
         assert other != walks
     code = ('from symdp_ros import Chain, Privacy\n'
             'from symdp_ros.analysis.accuracy import patrols\n'
             'chain = Chain({"a": {"b": 0.9, "a": 0.1}, "b": {"c": 0.2, "a": 0.8}, '
             '"c": {"a": 1.0}}, "a")\n'
-            'print("".join(sum(patrols(chain, Privacy(2.0), 40, 2), [])))')
+            'print("".join(sum(patrols(chain, 40, 2), [])))')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ''.join(sum(patrols(BIASED, Privacy(2.0), 40, 2), []))
+    assert done.stdout.strip() == ''.join(sum(patrols(BIASED, 40, 2), []))
+
+
+def test_mean_stay():
+    assert mean_stay(['aab', 'bbb']) == 2 and mean_stay(['abab']) == 1 and mean_stay(['a']) == 1
+    stays = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.9, 'a': 0.1}}, 'a')
+    assert mean_stay(patrols(stays, 1_000, 100)) == pytest.approx(10, rel=0.1)
+
+
+def test_a_curve_over_epsilon_is_smooth():
+    """The walks are the same at every ε."""
+    errors = [expected_accuracy(OnlineMechanism(grid(4), Privacy(1 + i / 1_000)), 10, walks=3).error
+              for i in range(20)]
+    assert all(0 < a - b < 1e-3 for a, b in pairwise(errors))
 
 
 def test_patrols_move_by_the_chain():
-    walks = patrols(BIASED, Privacy(1.0), 50, 400)
+    walks = patrols(BIASED, 50, 400)
     moves = [move for walk in walks for move in zip(('a', *walk), walk, strict=False)]
     for state, successor in (('a', 'b'), ('b', 'c')):
         n = sum(a == state for a, _ in moves)

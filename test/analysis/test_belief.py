@@ -14,7 +14,8 @@ from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, pr
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy)
 from symdp_ros.core.online import targets
-from symdp_ros.analysis.belief import best_route, Filter, smooth, smooth_with_constant_normaliser
+from symdp_ros.analysis.belief import (best_route, Filter, smooth, smooth_together,
+                                       smooth_with_constant_normaliser)
 from studies.belief import (belief_errors, belief_table, constant_normaliser_error,
                                          constant_normaliser_table, patrol, structured)
 from symdp_ros.core.online import POLICIES
@@ -368,6 +369,19 @@ def test_structured_chains():
 def test_patrols_follow_the_chain():
     walk = patrol(structured(FOUR), 50, Random(0))
     assert FOUR.is_feasible(walk) and walk == patrol(structured(FOUR), 50, Random(0))
+
+
+@pytest.mark.parametrize('policy', POLICIES)
+@pytest.mark.parametrize('chain', [FOUR, COMPLETE, grid(4)], ids=['four', 'complete', 'grid'])
+def test_words_that_are_smoothed_together_do_not_mix(chain, policy):
+    mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(8))
+    words = [mechanism.privatize([None] * 12) for _ in range(5)]
+    together = smooth_together(mechanism, words)
+    assert together.shape == (12, len(chain), 5)
+    for i, word in enumerate(words):
+        assert together[:, :, i] == pytest.approx(smooth(mechanism, word), abs=1e-14)
+    with pytest.raises(ChainError, match='not feasible'):
+        smooth_together(mechanism, [*words, ['hull'] * 12])
 
 
 def test_the_smoothed_route_errs_a_third_less():

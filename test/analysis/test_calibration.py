@@ -8,6 +8,7 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
                        PrivacyError, UnknownSymbolError)
 from symdp_ros.analysis.accuracy import accuracy, expected_accuracy, MOST_COUNTING_STEPS
 from symdp_ros.analysis.calibration import Calibration, LIVE, LOGGED, MECHANISMS
+from symdp_ros.core.offline.distances import ChainWords
 
 #: Everything can follow everything: each symbol is wrong with 1/(1 + e^{ε/k}).
 COIN = Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a')
@@ -79,9 +80,10 @@ def test_epsilon_solves(name):
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_epsilon_over_walks_has_at_most_the_error(name):
-    """Walks differ by ε, so what is within 0.1 % here is the bisection, not the crossing."""
     calibration = Calibration(grid(3), 1, 20)
-    assert calibration.error(name, calibration.epsilon_for(name, 0.2)).mean <= 0.2
+    epsilon = calibration.epsilon_for(name, 0.2)
+    assert calibration.error(name, epsilon).mean <= 0.2
+    assert calibration.error(name, epsilon * 0.998).mean > 0.2
 
 
 @pytest.mark.parametrize('exact', [33.0, 45.0, 59.0])
@@ -116,6 +118,24 @@ def test_permute_and_flip_is_left_out_where_counting_is_long():
     longest = int((MOST_COUNTING_STEPS / walks / COIN.edge_count)**0.5)
     assert Calibration(COIN, 1, longest, walks=walks).mechanisms() == MECHANISMS
     assert Calibration(COIN, 1, longest + 1, walks=walks).mechanisms() == (*LIVE, 'exponential')
+
+
+def test_how_long_the_walks_stay():
+    ring = Chain({'a': ['b'], 'b': ['a']}, 'a')
+    assert Calibration(ring, 1, 10).mean_stay == 1
+    stays = Chain({'a': {'a': 0.95, 'b': 0.05}, 'b': {'a': 0.05, 'b': 0.95}}, 'a')
+    assert 10 < Calibration(stays, 1, 1_000).mean_stay < 25
+    assert Calibration(ring, 1, 2, word=['a', 'a']).mean_stay is None  # it would tell of the word
+
+
+def test_words_are_counted_once_for_all_epsilon(monkeypatch):
+    asked, counts = [], ChainWords.counts
+    monkeypatch.setattr(ChainWords, 'counts',
+                        lambda self, word: asked.append(word) or counts(self, word))
+    calibration = Calibration(FOUR, 1, 6, walks=5)
+    for epsilon in (0.0, 1.0, 2.0):
+        calibration.error('permute_and_flip', epsilon)
+    assert len(asked) <= 5
 
 
 def test_the_table():

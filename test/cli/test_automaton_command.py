@@ -194,7 +194,7 @@ def test_a_picture_that_would_be_illegible(symdp, file, tmp_path, chain, word, d
     (['FOUR', '--word', 's1', '--distance', '0', '-o', 'figure'], 1, '.svg, .png or .pdf'),
     (['FOUR', '--word', 's1', '--distance', '0', '-o', 'figure.txt'], 1, '.svg, .png or .pdf'),
     (['FOUR', '--word', 's1', '--distance', '0', '-o', 'nowhere/figure.svg'], 1,
-     'nowhere/figure.svg cannot be written: No such file'),
+     'nowhere/figure.svg cannot be written: the directory'),
     (['nowhere.yaml', '--word', 's1', '--distance', '0'], 1, 'nowhere.yaml: the file cannot be'),
 ])
 def test_wrong_usage(symdp, file, tmp_path, monkeypatch, arguments, status, text):

@@ -96,9 +96,45 @@ def test_the_plot(tmp_path):
     run = calibrate(CHAIN, *QUICK, '--plot', tmp_path / 'error.png')
     assert run.returncode == 0 and f'drawn in {tmp_path}' in run.stdout
     assert (tmp_path / 'error.png').read_bytes().startswith(b'\x89PNG\r\n\x1a\n')
-    run = calibrate(CHAIN, *QUICK, '--plot', tmp_path / 'nowhere' / 'error.png')
-    assert run.returncode == 1 and 'cannot be written' in run.stderr
-    assert 'Traceback' not in run.stderr
+
+
+@pytest.mark.parametrize('name, text', [
+    ('nowhere/error.png', 'cannot be written: the directory'), ('error', 'ends in .svg, .png or'),
+    ('error.xyz', 'ends in .svg, .png or .pdf'), ('directory.png', 'cannot be written')])
+def test_a_plot_that_cannot_be_drawn_is_refused_before_the_work(tmp_path, name, text):
+    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
+    (tmp_path / 'directory.png').mkdir()
+    run = calibrate(CHAIN, *QUICK, '--plot', tmp_path / name)
+    assert run.returncode == 1 and text in run.stderr and run.stdout == ''
+    assert run.stderr.count('\n') == 1
+
+
+def test_how_long_the_walks_stay_is_said(tmp_path):
+    file = tmp_path / 'stays.yaml'
+    file.write_text('initial_state: a\ntransitions: {a: {a: 0.9, b: 0.1}, b: {b: 0.9, a: 0.1}}\n')
+    said = re.search(r'these walks stay (.*) symbols in a place, on average; where a robot stays '
+                     'longer, its place is guessed more often', calibrate(
+                         file, '--length', '200', '--walks', '10').stdout)
+    assert 7 < float(said[1]) < 14
+    assert 'these walks stay 1.' in calibrate(CHAIN, *QUICK).stdout
+
+
+def test_progress_is_drawn_on_a_terminal_and_goes_again():
+    terminal, theirs = os.openpty()
+    with subprocess.Popen([sys.executable, '-m', 'symdp_ros.cli.main', 'calibrate', CHAIN, *QUICK],
+                          stdout=subprocess.PIPE, stderr=theirs, text=True, cwd=ROOT,
+                          env={**os.environ, 'TERM': 'xterm', 'COLUMNS': '80'}) as process:
+        os.close(theirs)
+        drawn = b''
+        while True:
+            try:
+                drawn += os.read(terminal, 65_536)
+            except OSError:  # nobody is at the other end any more
+                break
+        out = process.stdout.read()
+    os.close(terminal)
+    assert process.returncode == 0 and b'the best guess at' in drawn
+    assert 'the best guess at' not in out and 'expected error per symbol' in out
 
 
 def test_a_given_word_is_sensitive_and_is_said_so(log):

@@ -3,7 +3,7 @@ from collections import Counter
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
-from math import exp, expm1, inf, log, log1p
+from math import comb, exp, expm1, inf, log, log1p
 
 import numpy as np
 import pytest
@@ -123,6 +123,17 @@ def test_probabilities_sum_to_one(n, symbols, epsilon):
     counts = counts_of(counts)
     total = np.exp(log_probabilities(counts, exp(epsilon / 2)) + counts.log).sum()
     assert total == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize('n, symbols', [(1, 3), (20, 2), (60, 5), (300, 43)])
+@pytest.mark.parametrize('epsilon', [0.0, 0.01, 1.0, 3.0, 10.0, 60.0])
+def test_what_counts_together_is_the_same_one_by_one(n, symbols, epsilon, monkeypatch):
+    """−ln(1 − v) is v where v < e⁻³⁶."""
+    counts = counts_of([comb(n, d) * (symbols - 1)**d for d in range(n + 1)])
+    ratio = min(2.0**40, exp(epsilon / 2))
+    together = log_probabilities(counts, ratio)
+    monkeypatch.setattr(noisy_maximum, '_STRAIGHT', -inf)
+    assert together == pytest.approx(log_probabilities(counts, ratio), rel=1e-12, abs=1e-11)
 
 
 @pytest.mark.parametrize('numbers, ratio', [

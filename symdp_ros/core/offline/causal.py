@@ -40,10 +40,10 @@ class Causal:
             word, (initial, *output), output, strict=False)), start=Fraction(1))
             for output in outputs]
 
-    def errors(self, columns):
+    def errors(self, columns, variances=True):
         chain = self.online.chain
         if not self.positions_are_independent:
-            return forward(chain, columns, _moves(self.online, columns))
+            return forward(chain, columns, _moves(self.online, columns), variances)
         errors = np.where(columns == len(chain), 1.0, 1 - self._chance_of_a_match())
         return errors, (errors * (1 - errors)).sum(axis=0)
 

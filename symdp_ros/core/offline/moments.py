@@ -9,9 +9,9 @@ is centred at each position, nothing cancels in long words.)
 import numpy as np
 
 
-def forward(chain, columns, moves):
+def forward(chain, columns, moves, variances=True):
     """
-    Return P[o_t ≠ w_t], shape (n, words), and Var[d], shape (words,).
+    Return P[o_t ≠ w_t], shape (n, words), and Var[d], shape (words,); None where not wanted.
 
     :param columns: words of one length n, as in `core.law.Law.errors`.
     :param moves: for each position a function that moves a distribution over (states, words) one
@@ -19,16 +19,19 @@ def forward(chain, columns, moves):
     """
     n, count = len(chain), columns.shape[1]
     words = np.arange(count)
-    moments = np.zeros((3, n + 1, count))  # the last state stands for unknown symbols
+    moments = np.zeros((3 if variances else 1, n + 1, count))  # the last state: unknown symbols
     moments[0, chain.state_index[chain.initial_state]] = 1
     errors = np.empty(columns.shape)
     for t, move in enumerate(moves):
         for moment in moments:
             moment[:n] = move(moment[:n])
-        mass, first, second = moments
+        mass = moments[0]
         errors[t] = error = np.clip(1 - mass[columns[t], words], 0, 1)
+        if not variances:
+            continue
+        _, first, second = moments
         change = np.broadcast_to(1 - error, mass.shape).copy()
         change[columns[t], words] = -error
         second += change * (2 * first + change * mass)
         first += change * mass
-    return errors, np.maximum(moments[2].sum(axis=0), 0)
+    return errors, np.maximum(moments[2].sum(axis=0), 0) if variances else None

@@ -33,6 +33,7 @@ from symdp_ros.core.offline.distances import Counts
 _LARGEST_LOG_RATIO = 28  # R ≤ 2⁴⁰ < e²⁸
 _DRAWN_BITS = 32         # of each U to begin with
 _NEGLIGIBLE = 45.0       # e⁻⁴⁵ < 10⁻¹⁹: integrands are cut off that far below their peak
+_STRAIGHT = -36.0        # ln v of a v for which −ln(1 − v) is v, in floats
 _PANEL = 0.5             # width in ln x of the panels of quadrature
 _CHUNK = 2**20
 
@@ -117,12 +118,15 @@ def log_probabilities(counts: Counts, ratio: float) -> np.ndarray:
     Return ln P[o] for one word o at each distance, by equation (2), to a relative error of 10⁻⁹.
 
     With x = e^y, the integrand e^{y − H(e^y)} is log-concave and entire in y: composite Gauss–
-    Legendre quadrature between the points where it is negligible.
+    Legendre quadrature between the points where it is negligible. Up to the last of them,
+    −ln(1 − p_j x) is p_j x to 16 digits for most j, and for all where there are many words: these j
+    count together, by Σ m_j p_j.
 
     :return: float64, shape (n+1,); −inf where there is no word.
     """
     distances, log_counts = counts.present, counts.log
     log_p = -(distances - distances[0]) * log(ratio)
+    scale = log_counts + log_p
     one_less = log_counts.copy()
     one_less[0] = -inf
     if counts.exponent[distances[0]] > 52:
@@ -130,28 +134,40 @@ def log_probabilities(counts: Counts, ratio: float) -> np.ndarray:
     elif (first := np.ldexp(counts.mantissa[distances[0]], counts.exponent[distances[0]])) > 1:
         one_less[0] = log(first - 1)
 
+    start = min(0.0, -np.logaddexp.reduce(scale)) - 1
+    floor = start - float(np.exp(log_counts + _log_hazard(start + log_p)).sum()) - _NEGLIGIBLE
+    # Where the integrand is not negligible, Σ (m_j − [j first]) p_j e^y ≤ H(e^y) < −floor.
+    highest = min(0.0, log(-floor) - np.logaddexp.reduce(one_less + log_p))
+    curved = highest + log_p >= _STRAIGHT
+    if not curved.any():  # so H is straight, and the integral 1/Σ m_j p_j
+        result = np.full(len(counts.mantissa), -inf)
+        result[distances] = log_p - np.logaddexp.reduce(scale)
+        return result
+
     def hazard(y, logs):
         """Return H(e^y), same shape as y."""
+        straight = np.logaddexp.reduce((logs + log_p)[~curved], initial=-inf)
         with np.errstate(over='ignore'):
-            return np.exp(logs + _log_hazard(y[:, None] + log_p)).sum(axis=1)
+            return np.exp(y + straight) + np.exp(
+                logs[curved] + _log_hazard(y[:, None] + log_p[curved])).sum(axis=1)
 
-    scale = log_counts + log_p
-    start = min(0.0, -(scale.max() + log(np.exp(scale - scale.max()).sum()))) - 1
-    floor = start - float(hazard(np.array([start]), log_counts)[0]) - _NEGLIGIBLE
     low, high = floor, _last_above(floor, start, lambda y: y - hazard(np.array([y]), one_less)[0])
     panels = ceil((high - low) / _PANEL)
     nodes, weights = np.polynomial.legendre.leggauss(16)
     half = (high - low) / panels / 2
     y = (low + half * (2 * np.arange(panels)[:, None] + 1 + nodes)).ravel()
     log_weights = np.log(np.tile(weights * half, panels))
-    sums = np.full(len(distances), -inf)
-    for begin in range(0, len(y), max(1, _CHUNK // len(distances))):
-        some = slice(begin, begin + max(1, _CHUNK // len(distances)))
+    sums, of_straight = np.full(curved.sum(), -inf), -inf
+    together = max(1, _CHUNK // (1 + len(sums)))
+    for begin in range(0, len(y), together):
+        some = slice(begin, begin + together)
         shared = log_weights[some] + y[some] - hazard(y[some], log_counts)
-        own = -_log_one_minus_exp(y[some, None] + log_p)
+        own = -_log_one_minus_exp(y[some, None] + log_p[curved])
         sums = np.logaddexp(sums, np.logaddexp.reduce(shared[:, None] + own, axis=0))
+        of_straight = np.logaddexp(of_straight, np.logaddexp.reduce(shared))
     result = np.full(len(counts.mantissa), -inf)
-    result[distances] = log_p + sums
+    result[distances] = log_p + of_straight
+    result[distances[curved]] = log_p[curved] + sums
     return result
 
 
@@ -160,7 +176,7 @@ def _last_above(floor, start, function):
     if function(-1e-300) >= floor:
         return 0.0
     low, high = start, 0.0
-    for _ in range(60):
+    for _ in range(30):
         middle = (low + high) / 2
         low, high = (middle, high) if function(middle) >= floor else (low, middle)
     return high

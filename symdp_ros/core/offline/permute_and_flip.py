@@ -24,6 +24,8 @@ class PermuteAndFlip:
         self._chain = chain
         self._random = SystemRandom() if random is None else random
         self._epsilon_per_symbol = privacy.epsilon_per_symbol
+        #: word → its counts, which are the same for every ε; None: they are not kept
+        self.kept_counts = None
         self._uniform = None  # draws feasible words uniformly, without looking at the word
         if chain.edge_count == len(chain)**2:
             self._words = AlphabetWords(chain)
@@ -44,9 +46,8 @@ class PermuteAndFlip:
         if ratio == 1:
             output = self._draw_uniformly(len(word))
         else:
-            numbered = numbers(self._words, word)
-            chosen = draw_distance(self._words.counts(numbered), ratio, self._random)
-            output = self._words.draw(numbered, chosen, self._random)
+            chosen = draw_distance(self._counts(word), ratio, self._random)
+            output = self._words.draw(numbers(self._words, word), chosen, self._random)
         return [self._words.label[i] for i in output]
 
     def draw_many(self, symbols, offsets):
@@ -63,11 +64,19 @@ class PermuteAndFlip:
         return [1 + draw_below(self._words.most_successors, self._random) for _ in range(length)]
 
     def log_probability(self, word, output):
-        counts = self._words.counts(numbers(self._words, word))
-        return float(log_probabilities(counts, self.ratio(len(word)))[distance(word, output)])
+        found = log_probabilities(self._counts(word), self.ratio(len(word)))
+        return float(found[distance(word, output)])
+
+    def _counts(self, word):
+        if self.kept_counts is None:
+            return self._words.counts(numbers(self._words, word))
+        key = tuple(word)
+        if key not in self.kept_counts:
+            self.kept_counts[key] = self._words.counts(numbers(self._words, word))
+        return self.kept_counts[key]
 
     def distance_distribution(self, word):
-        counts = self._words.counts(numbers(self._words, word))
+        counts = self._counts(word)
         result = np.zeros(len(word) + 1)
         logs = log_probabilities(counts, self.ratio(len(word)))[counts.present]
         result[counts.present] = np.exp(counts.log + logs)
@@ -76,5 +85,5 @@ class PermuteAndFlip:
     def exact_probabilities(self, word, outputs):
         return None
 
-    def errors(self, columns):
+    def errors(self, columns, variances=True):
         return None

@@ -65,7 +65,8 @@ class OnlineMechanism:
         if policy not in POLICIES:
             raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
                                      f'not {policy!r}')
-        self._chain, self._privacy, self._policy = Chain.check(chain), Privacy.check(privacy), policy
+        self._chain, self._privacy = Chain.check(chain), Privacy.check(privacy)
+        self._policy = policy
         self._index = {**chain.state_index, None: len(chain)}
         self._random, self._batch = random, None
         self._width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)

@@ -1,0 +1,23 @@
+"""How far a long command has come."""
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[str], None]]:
+    """
+    Give a function to call with a few words after each step.
+
+    On a terminal it moves a bar on stderr, which goes when all is done; elsewhere it does nothing.
+
+    :param total: how many steps there are.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = BarColumn(), TimeElapsedColumn(), TextColumn('{task.description}', markup=False)
+    with Progress(*columns, console=console, transient=True,
+                  disable=not console.is_terminal) as bars:
+        task = bars.add_task('', total=total)
+        yield lambda text: bars.update(task, advance=1, description=text)
