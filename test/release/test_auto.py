@@ -148,7 +148,7 @@ def test_long_logs_fall_back(tmp_path, used):
 def test_long_logs_fall_back_to_the_best_of_the_others():
     """Without permute-and-flip, the causal release errs less than the exponential mechanism."""
     chain = Chain({'a': ['b', 'd'], 'b': ['c', 'd'], 'c': ['c'], 'd': ['b', 'd']}, 'a')
-    privacy = Privacy(4.0)
+    privacy = Privacy(2.5)
     errors = {name: expected_accuracy(OfflineMechanism(
         chain, privacy, selection=name, policy='guided'), 200, walks=20).error
         for name in SELECTIONS}
