@@ -120,7 +120,6 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> np.ndarray:
 
     :raises ChainError: the word is not feasible from the initial state.
     """
-    chain = mechanism.chain
     return smooth_together(mechanism, [outputs])[:, :, 0]
 
 

@@ -14,17 +14,18 @@ from std_srvs.srv import Trigger
 
 from symdp_ros.core.compile_notice import COMPILING, on_slow_loops
 from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.offline import SELECTIONS
 from symdp_ros.logs import FORMATS, UNKNOWN_SYMBOL
 from symdp_ros.logs.rosbag import full_name
+from symdp_ros.nodes import parameter_names
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.lifecycle import ManagedNode
-from symdp_ros.ros.messages import message_class, region_reader
+from symdp_ros.ros.messages import region_reader
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,

@@ -1,11 +1,8 @@
 """Files that parameters name: plain paths and package:// URLs."""
-import errno
-import os
 import sys
 from pathlib import Path
 
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.printable import printable
 from symdp_ros.core.printable import printable
 
 _PACKAGE = 'symdp_ros'

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from fractions import Fraction
-from fractions import Fraction
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,6 @@
 """What /diagnostics warns of; that it does not depend on the region: test_non_interference.py."""
-import pytest
 import rclpy
-from harness import BEST_EFFORT, LATCHED, RELIABLE, wait_until
+from harness import BEST_EFFORT, RELIABLE, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rosgraph_msgs.msg import Clock
