@@ -3,7 +3,7 @@ Fields of ROS messages, by their classes alone: nothing of ROS is imported but t
 """
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 
 from symdp_ros.core.errors import ConfigurationError
@@ -14,6 +14,7 @@ _SEQUENCE = re.compile(r'sequence<(?P<of>[^,>]+)(, *\d+)?>|(?P<of2>[^\[]+)\[\d+\
 INTEGERS = {
     **{f'uint{bits}': (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
     **{f'int{bits}': (-2**(bits - 1), 2**(bits - 1) - 1) for bits in (8, 16, 32, 64)}}
+_INTEGER = re.compile(r'0|-?[1-9]\d{0,19}', re.ASCII)
 _DISCRETE = {'string', 'wstring', 'boolean', 'octet', *INTEGERS}
 
 
@@ -88,3 +89,25 @@ def as_symbol(value) -> str:
     if isinstance(value, bytes):  # an octet
         return str(value[0])
     return str(value)
+
+
+def can_be(text: str, kind: str) -> bool:
+    """Return whether a value of a type, by its ROS or IDL name, can read so."""
+    if kind in ('string', 'wstring'):
+        return True
+    if kind in ('boolean', 'bool'):
+        return text in ('true', 'false')
+    least, most = (0, 255) if kind in ('octet', 'byte', 'char') else INTEGERS[kind]
+    return bool(_INTEGER.fullmatch(text)) and least <= int(text) <= most
+
+
+def useless_field(field: str, kind: str, values: Collection[str]) -> str | None:
+    """
+    Return what is to be said of a field that can never name a state; None where it can.
+
+    :param values: all that name a state.
+    """
+    if any(can_be(value, kind) for value in values):
+        return None
+    return (f'no value of the field {field!r}, a {kind}, names a state of the chain: say which do '
+            'in symbol_map, as value=state')

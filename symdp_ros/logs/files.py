@@ -2,7 +2,7 @@
 import os
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -112,8 +112,8 @@ def list_logs(directory) -> LogListing:
 
 
 def read_log(path, *, topic: str = 'region', message_type: str | None = None,
-             field: str = 'data', stamp_key: str = 'stamp',
-             symbol_key: str = 'symbol') -> list[tuple[int, str | None]]:
+             field: str = 'data', stamp_key: str = 'stamp', symbol_key: str = 'symbol',
+             naming: Collection[str] | None = None) -> list[tuple[int, str | None]]:
     """
     Return (stamp in nanoseconds, value) of everything that a log holds, in order.
 
@@ -126,13 +126,15 @@ def read_log(path, *, topic: str = 'region', message_type: str | None = None,
     :param field: recordings only; a dotted path, with an [index] where it goes into a list.
     :param stamp_key: the CSV column, or JSON key, of the stamp in seconds.
     :param symbol_key: that of the symbol.
+    :param naming: recordings only; the values that name a state. A field that can have none of
+        them is refused, by its type alone.
     :raises LogError: truncated, damaged, empty, of another type, field or serialization, or
         holding another number of messages than it announces.
     :raises ConfigurationError: `message_type` is no name of a type.
     """
     path = Path(path)
     try:
-        return _read(path, topic, message_type, field, stamp_key, symbol_key)
+        return _read(path, topic, message_type, field, stamp_key, symbol_key, naming)
     except ConfigurationError:
         raise
     except LogError as error:
@@ -233,14 +235,14 @@ def _examined(path):
     return LogState.READY, ''
 
 
-def _read(path, topic, message_type, field, stamp_key, symbol_key):
+def _read(path, topic, message_type, field, stamp_key, symbol_key, naming):
     if path.is_dir():
         if not (path / METADATA).exists():
             raise LogError(f'it is no recording, or is still being recorded: there is no '
                            f'{METADATA} in it')
-        return rosbag.read(path, topic, message_type, field)
+        return rosbag.read(path, topic, message_type, field, naming)
     if path.suffix in _BAG_FILES:
-        return rosbag.read(path, topic, message_type, field)
+        return rosbag.read(path, topic, message_type, field, naming)
     if path.suffix not in _TEXT:
         raise LogError('its name ends neither in .db3, .mcap, .csv nor .jsonl (nor in .parquet, as '
                        'an archive of routes does), and it is no directory')

@@ -4,7 +4,7 @@ Serialized messages, without ROS: reading a field out of one, writing a symbol i
 The standard message types are known. The definition of any other is taken from the recording.
 """
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from keyword import iskeyword
 from operator import attrgetter, itemgetter
@@ -13,6 +13,7 @@ from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
 from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.message_fields import useless_field
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import bounds
 
@@ -34,9 +35,10 @@ def is_standard(message_type: str) -> bool:
 
 
 def decode_messages(message_type: str, definitions: Mapping[str, tuple[str, str]], path: str,
-                    messages: Iterable[bytes]) -> list[str | None] | None:
+                    messages: Iterable[bytes],
+                    naming: Collection[str] | None = None) -> list[str | None] | None:
     """Return what `decoder` makes of each message, or None where one is no such message."""
-    decode = decoder(message_type, definitions, path)
+    decode = decoder(message_type, definitions, path, naming)
     try:
         return [decode(data) for data in messages]
     except LogError:
@@ -45,8 +47,8 @@ def decode_messages(message_type: str, definitions: Mapping[str, tuple[str, str]
         return None
 
 
-def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
-            path: str) -> Callable[[bytes], str | None]:
+def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]], path: str,
+            naming: Collection[str] | None = None) -> Callable[[bytes], str | None]:
     """
     Return a function from a serialized message (CDR) to the value of one of its fields.
 
@@ -55,11 +57,15 @@ def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
 
     :param definitions: those of the recording, as `Recorded` has them.
     :param path: dotted; an [index] picks one of a list.
+    :param naming: the values that name a state; None: it does not matter.
     :raises LogError: a type without a definition; a path that does not lead to a string, an
-        integer or a boolean.
+        integer or a boolean, or to a type that can have none of these values.
     """
     store = _store(message_type, definitions)
-    getters, convert = _field(store, message_type, path)
+    getters, kind = _field(store, message_type, path)
+    convert, problem = _TO_SYMBOL[kind], naming and useless_field(path, kind, naming)
+    if problem:
+        raise LogError(problem)
 
     def decode(data):
         value = store.deserialize_cdr(data, message_type)
@@ -127,7 +133,7 @@ def _store(message_type, definitions):
 
 
 def _field(store, message_type, path):
-    """Return the getters that lead to a field, and the function that makes its value a string."""
+    """Return the getters that lead to a field, and the type of its value."""
     getters, (kind, detail) = [], (Nodetype.NAME, message_type)
     for step in path.split('.'):
         match = _STEP.fullmatch(step)
@@ -155,7 +161,7 @@ def _field(store, message_type, path):
     if detail[0] not in _TO_SYMBOL:
         raise LogError(f'field {path!r} is a {detail[0]}: regions are discrete, so it must be a '
                        'string, an integer or a boolean')
-    return getters, _TO_SYMBOL[detail[0]]
+    return getters, detail[0]
 
 
 def _listed(names: Iterable[str]) -> str:

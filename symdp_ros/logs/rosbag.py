@@ -8,7 +8,7 @@ stamps of what is written. Topics are matched by name, and the messages found ar
 metadata.yaml.
 """
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -43,10 +43,12 @@ class Library(Protocol):
         """
 
     def decode(self, message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
-               messages: Iterable[bytes]) -> list[str | None] | None:
+               messages: Iterable[bytes],
+               naming: Collection[str] | None = None) -> list[str | None] | None:
         """
         Return the field's value in each serialized message; None where one is no such message.
 
+        :param naming: the values that name a state, of which the field must be able to have one.
         :raises LogError: a type that is not known; a field that holds no region.
         """
 
@@ -79,8 +81,8 @@ def library() -> Library:
                    "rosbags and mcap: source a ROS 2 that has it, or pip install 'symdp_ros[bags]'")
 
 
-def read(path: Path, topic: str, message_type: str | None,
-         field: str) -> list[tuple[int, str | None]]:
+def read(path: Path, topic: str, message_type: str | None, field: str,
+         naming: Collection[str] | None = None) -> list[tuple[int, str | None]]:
     """
     Return (stamp, value) of every message of a topic, in the order of their stamps.
 
@@ -102,7 +104,8 @@ def read(path: Path, topic: str, message_type: str | None,
         raise LogError(f'the topic {topic} holds a stamp that is no integer, or no bytes: it is '
                        'damaged')
     messages = sorted(recorded.messages, key=itemgetter(0))
-    values = using.decode(found, recorded.definitions, field, (data for _, data in messages))
+    values = using.decode(found, recorded.definitions, field, (data for _, data in messages),
+                          naming)
     if values is None:
         raise LogError(f'the topic {topic} holds a message that is no {printable(found)}: it is '
                        'damaged, or its type was defined otherwise where it was recorded')

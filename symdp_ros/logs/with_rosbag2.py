@@ -6,12 +6,13 @@ here, as it does not say when a disk is full.
 """
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.message_fields import INTEGERS, as_symbol, field_getter, message_class
+from symdp_ros.core.message_fields import (INTEGERS, as_symbol, field_getter, message_class,
+                                            useless_field)
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import child, mcap_file, sqlite3_file
 from symdp_ros.logs.recorded import METADATA, STORAGES, Recorded
@@ -40,7 +41,8 @@ def read(path: Path, storage: str, topic: str) -> Recorded:
 
 
 def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
-           messages: Iterable[bytes]) -> list[str | None] | None:
+           messages: Iterable[bytes],
+           naming: Collection[str] | None = None) -> list[str | None] | None:
     """
     Return the field's value in each serialized message; None where one is no such message.
 
@@ -48,7 +50,8 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field:
     :raises LogError: the type is not installed; a path that leads to no region.
     """
     messages = list(messages)
-    return child.call(_decode, message_type, field, messages, size=sum(map(len, messages)))
+    return child.call(_decode, message_type, field, messages, naming and list(naming),
+                      size=sum(map(len, messages)))
 
 
 def encoder(message_type: str) -> Callable[[str], bytes]:
@@ -129,7 +132,7 @@ def _read(path, storage, topic):
             definitions, recorded.messages)
 
 
-def _decode(message_type, field, messages):
+def _decode(message_type, field, messages, naming):
     from ament_index_python import has_resource
     from rclpy.serialization import deserialize_message
 
@@ -140,10 +143,11 @@ def _decode(message_type, field, messages):
                        'workspace that has it')
     try:
         known = message_class(message_type)
-        get, _ = field_getter(known, field)
+        get, kind = field_getter(known, field)
+        problem = naming and useless_field(field, kind, naming)
     except ConfigurationError as error:
         problem = str(error)
-    if problem is not None:
+    if problem:
         raise LogError(problem)
     values = []
     for data in messages:

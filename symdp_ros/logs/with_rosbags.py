@@ -5,7 +5,7 @@ The storage files are not read through `rosbags`: it matches the topics of metad
 the storage by their quality-of-service profiles too, and where these were written down
 differently (as in rosbag2's own test recordings) it yields no message and no error.
 """
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -34,7 +34,8 @@ def read(path: Path, storage: str, topic: str) -> Recorded:
 
 
 def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
-           messages: Iterable[bytes]) -> list[str | None] | None:
+           messages: Iterable[bytes],
+           naming: Collection[str] | None = None) -> list[str | None] | None:
     """
     Return the field's value in each serialized message; None where one is no such message.
 
@@ -46,10 +47,10 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field:
     from symdp_ros.logs.messages import decode_messages, is_standard
 
     if is_standard(message_type):
-        return decode_messages(message_type, {}, field, messages)
+        return decode_messages(message_type, {}, field, messages, naming)
     messages = list(messages)
     return child.call(decode_messages, message_type, dict(definitions), field, messages,
-                      size=sum(map(len, messages)))
+                      naming and list(naming), size=sum(map(len, messages)))
 
 
 def encoder(message_type: str) -> Callable[[str], bytes]:

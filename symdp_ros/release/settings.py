@@ -73,7 +73,9 @@ class ReleaseSettings:
         :raises LogError, ConfigurationError: as `read_log` and `sample`.
         """
         entries = read_log(log.path, topic=self.topic, message_type=self.message_type,
-                           field=self.field, stamp_key=self.stamp_key, symbol_key=self.symbol_key)
+                           field=self.field, stamp_key=self.stamp_key, symbol_key=self.symbol_key,
+                           naming=symbol_table(self.chain.states,
+                                               parse_symbol_map(self.symbol_map)))
         words = self._sample(entries)
         if not words:
             raise LogError('nothing is left of it to release', path=log.path)

@@ -3,17 +3,16 @@ Messages of any type: reading a region out of one, writing a region into one.
 
 Values are compared as strings: an integer mode 3 is the symbol '3', a boolean 'true' or 'false'.
 """
-import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from rclpy.serialization import deserialize_message, serialize_message
 
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.message_fields import INTEGERS, as_symbol, field_getter
+from symdp_ros.core.message_fields import (INTEGERS, as_symbol, can_be, field_getter,
+                                            useless_field)
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 
-_INTEGER = re.compile(r'0|-?[1-9]\d{0,19}', re.ASCII)
 _CDR_LITTLE_ENDIAN = b'\0\1'
 
 
@@ -45,12 +44,12 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
     symbol_map = parse_symbol_map(symbol_map)
     table = symbol_table(states, symbol_map, no_region)
     for value in symbol_map:
-        if not _can_be(value, kind):
+        if not can_be(value, kind):
             raise ConfigurationError(f'symbol_map lists the value {value!r}, which the field '
                                      f'{field!r}, a {kind}, can never have')
-    if not any(_can_be(value, kind) for value in table):
-        raise ConfigurationError(f'no value of the field {field!r}, a {kind}, names a state of '
-                                 'the chain: say which do in symbol_map, as value=state')
+    problem = useless_field(field, kind, table)
+    if problem is not None:
+        raise ConfigurationError(problem)
 
     def read(message):
         try:
@@ -112,16 +111,6 @@ def region_writer(message_type, states: Iterable[str],
         return message
 
     return write
-
-
-def _can_be(text, kind) -> bool:
-    """Return whether a value of this type can read so."""
-    if kind in ('string', 'wstring'):
-        return True
-    if kind == 'boolean':
-        return text in ('true', 'false')
-    least, most = (0, 255) if kind == 'octet' else INTEGERS[kind]
-    return bool(_INTEGER.fullmatch(text)) and least <= int(text) <= most
 
 
 def _integers_of(states, symbol_map, least, most):

@@ -397,3 +397,17 @@ def test_paths_with_characters_that_a_uri_reserves(tmp_path):
     bag = folder / 'log'
     write_log(bag, ['dock'], format='sqlite3')
     assert values(bag, topic='private_region') == ['dock']
+
+
+@pytest.mark.parametrize('naming, refused', [
+    (None, False), (['dock', 'gate'], True), (['dock', '7'], False), (['256', '-1', '01'], True)])
+def test_a_type_none_of_whose_values_names_a_state_is_refused(tmp_path, naming, refused):
+    """By the type and the settings alone, whatever the recording holds."""
+    write_log(tmp_path / 'modes', ['3', '7'], format='mcap', topic='region',
+              message_type='std_msgs/msg/UInt8')
+    if refused:
+        with pytest.raises(LogError, match="no value of the field 'data', a uint8, names a state"):
+            read_log(tmp_path / 'modes', topic='region', naming=naming)
+    else:
+        assert [value for _, value in read_log(tmp_path / 'modes', topic='region',
+                                               naming=naming)] == ['3', '7']

@@ -11,6 +11,8 @@ from lifecycle_msgs.srv import ChangeState
 from rclpy.context import Context
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -414,3 +416,24 @@ def test_a_word_of_another_ledger_is_another_word(world, place, chain_file):
     run.stop()
     with Ledger(place / 'b.ledger') as ledger:
         assert ledger.spent('r1') == 1
+
+
+def test_a_recorded_type_that_can_name_no_state_is_refused(world, place, chain_file):
+    """By the types and settings alone, which are public: a type that is not installed here."""
+    record_modes(place / 'logs' / 'modes')
+    start(world, place, chain_file, message_type='fleet_msgs/msg/Mode', field='mode')
+    answer = call(world)
+    assert not answer.success
+    assert "no value of the field 'mode', a uint8, names a state of the chain" in answer.message
+    assert call(world, 'status').message.startswith('r1 has spent ε = 0')
+
+
+def record_modes(path):
+    """Write a recording of fleet_msgs/msg/Mode, which brings its definition along."""
+    store = get_typestore(Stores.LATEST)
+    store.register(get_types_from_msg('uint8 mode', 'fleet_msgs/msg/Mode'))
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        connection = writer.add_connection('/region', 'fleet_msgs/msg/Mode', typestore=store)
+        for i in range(5):
+            message = store.types['fleet_msgs/msg/Mode'](mode=i)
+            writer.write(connection, i, store.serialize_cdr(message, 'fleet_msgs/msg/Mode'))
