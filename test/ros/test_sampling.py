@@ -1,5 +1,8 @@
 """What becomes a symbol: each sampling mode, unknown regions, the node's clock."""
 from harness import RELIABLE, wait_until
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rclpy.duration import Duration
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
@@ -67,6 +70,13 @@ class SimulatedTime:
         self._publisher.publish(message)
         self._world.spin(0.002)
 
+    def pass_quietly(self, seconds):
+        """Jump ahead and stay there for a while, whatever comes of it."""
+        self._seconds += seconds
+        for _ in range(40):
+            self._show()
+            self._world.spin(0.01)
+
     def tick(self, private, ticks=1):
         """Go on, second by second, and wait for a symbol in each."""
         for _ in range(ticks):
@@ -101,9 +111,47 @@ def test_ticks_before_the_first_region_and_after_the_timeout_are_unknown(world, 
     send(publisher, 'a')
     time.tick(private, 300)
     assert set(private[320:]) == set('abcd')
-    send(publisher, 'a')
     count = len(private)
     for _ in range(8):  # a region every second: it is known all the time
-        time.tick(private)
         send(publisher, 'a')
+        assert publisher.wait_for_all_acked(Duration(seconds=20))
+        time.tick(private)
     assert private[count + 4:count + 7] == ['a'] * 3
+
+
+def test_a_clock_that_jumps_ahead_and_a_caller_who_starts_again_gain_no_symbol(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='period', period=10.0,
+                     use_sim_time='true')
+    private = world.listen()
+    time = SimulatedTime(world)
+    time.pass_quietly(20)
+    world.wait_until(lambda: private, 'the first tick')
+    time.pass_quietly(1000)
+    assert len(private) == 2, 'ticks that were missed are not made up for'
+    for _ in range(3):
+        for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                           Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            request = ChangeState.Request()
+            request.transition.id = transition
+            assert world.call(ChangeState, '/privatizer/change_state', request).success
+        time.pass_quietly(3)  # 9 s in all
+    assert len(private) == 2, 'a caller who starts the node again gains no symbol'
+    time.pass_quietly(1)
+    world.wait_until(lambda: len(private) == 3, 'the tick at its time')
+
+
+def test_the_ticks_of_simulated_time_go_on_over_a_restart(world, chain_file, tmp_path):
+    given = {'chain_file': chain_file, 'epsilon': SURE, 'sampling': 'period', 'period': 10.0,
+             'use_sim_time': 'true', 'state_file': tmp_path / 'word'}
+    run, private = world.privatizer(**given), world.listen()
+    time = SimulatedTime(world)
+    time.pass_quietly(20)
+    world.wait_until(lambda: private, 'the first tick')
+    for _ in range(2):
+        run.kill()
+        run, count = world.privatizer(**given), len(private)
+        world.wait_until(lambda n=count: len(private) == n + 1, 'the last symbol, shown again')
+        time.pass_quietly(4)
+        assert len(private) == count + 1, 'two symbols less than a period apart'
+    time.pass_quietly(2)
+    world.wait_until(lambda: len(private) == count + 2, 'the tick at its time')
