@@ -130,8 +130,9 @@ def write_parameters(file, **parameters):
                     + ''.join(f'    {name}: {value}\n' for name, value in parameters.items()))
 
 
-def test_two_robots_as_in_the_readme(launched, tmp_path):
-    code = (ROOT / 'README.md').read_text().split('```python\n# two_robots.launch.py\n')[1]
+def test_two_robots_as_documented(launched, tmp_path):
+    page = (ROOT / 'docs' / 'robots.md').read_text()
+    code = page.split('```python\n# two_robots.launch.py\n')[1]
     file = tmp_path / 'two_robots.launch.py'
     file.write_text(code.split('```')[0])
     write_parameters(tmp_path / 'robot_1.yaml', epsilon=0.5, state_file=tmp_path / 'word')

@@ -129,9 +129,11 @@ def test_names_of_test_files_are_unique():
     assert [name for name in set(names) if names.count(name) > 1] == []
 
 
-def test_editable_installations_put_the_commands_into_bin():
-    makefile = (ROOT / 'Makefile').read_text()
-    assert all('--use-pep517' in line for line in makefile.splitlines() if 'pip install' in line)
+def test_installations_put_the_commands_into_bin():
+    for file in ('Makefile', 'docs/installing.md'):
+        for line in (ROOT / file).read_text().splitlines():
+            own = re.search(r"pip install.* (-e|'?\./)", line)
+            assert not own or '--use-pep517' in line
 
 
 def test_no_example_has_a_deadline():
