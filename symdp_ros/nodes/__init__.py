@@ -1,4 +1,6 @@
 """The executables: one module for each node."""
+import os
+import signal
 import sys
 from collections.abc import Set
 from importlib import import_module
@@ -15,12 +17,19 @@ def parameter_names() -> Set[str]:
         f'{__name__}.{node}').SETTINGS)}
 
 
-def _check_ros():
-    """End a node that is started where there is no ROS with one sentence."""
-    # Whoever else imports these modules gets the ImportError. `python -m` finds them under '-m'.
+def _prepare_program():
+    """
+    Prepare a process that is a node for the slow imports that come next.
+
+    A signal ends it quietly, with status 0 as later (`ros.spinning` then has its own handlers);
+    where there is no ROS, one sentence ends it.
+    """
+    # Whoever else imports these modules gets none of it. `python -m` finds them under '-m'.
     program = Path(sys.argv[0]).name if sys.argv else ''
     if program != '-m' and program not in NODES:
         return
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: os._exit(0))
     try:
         import rclpy  # noqa: F401
     except ImportError as error:
@@ -31,4 +40,4 @@ def _check_ros():
         ) from None
 
 
-_check_ros()
+_prepare_program()

@@ -1,0 +1,33 @@
+"""A signal while a node is still being imported; no ROS is needed for it."""
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('node', ['privatizer', 'belief', 'log_release', 'patrol'])
+def test_it_ends_quietly(tmp_path, node, number):
+    stub = tmp_path / 'rclpy' / '__init__.py'
+    stub.parent.mkdir()
+    stub.write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    process = subprocess.Popen(
+        [sys.executable, '-m', f'symdp_ros.nodes.{node}'], stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, cwd=ROOT, text=True,
+        env={**os.environ, 'PYTHONPATH': str(tmp_path)})
+    assert process.stdout.readline() == 'importing\n'
+    process.send_signal(number)
+    assert process.communicate(timeout=60)[0] == '' and process.returncode == 0
+
+
+def test_who_imports_a_node_keeps_the_own_handlers():
+    pytest.importorskip('rclpy', reason='rclpy is not installed: no node to import')
+    code = ('import signal\nbefore = signal.getsignal(signal.SIGINT)\n'
+            'import symdp_ros.nodes.privatizer\n'
+            'assert signal.getsignal(signal.SIGINT) is before')
+    subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)
