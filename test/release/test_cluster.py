@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from math import exp
 from pathlib import Path
@@ -175,7 +176,7 @@ def test_what_is_wrong_with_an_archive_is_said_here(walks, scheduler, monkeypatc
 
     def changed(archive, wanted):
         survey = real(archive, wanted)
-        return archive_file.Survey(1 - survey.start, survey.longest, survey.cuts)
+        return replace(survey, start=1 - survey.start)
 
     monkeypatch.setattr(archive_file.Archive, 'survey', changed)
     outcome = walks.release(scheduler=scheduler)
