@@ -263,6 +263,17 @@ def test_what_is_too_large_is_refused_before_anything_is_drawn():
             other.distance_distribution([None] * 4_663)
 
 
+def test_a_large_alphabet_is_not_refused():
+    """There, the words at each distance are counted in closed form, whatever its size."""
+    chain = Chain.complete([str(i) for i in range(1_000)], '0')
+    mechanism = OfflineMechanism(chain, Privacy(1.0), selection='permute_and_flip')
+    word = ['1'] * 1_000
+    assert len(mechanism.privatize(word)) == 1_000
+    assert mechanism.distance_distribution(word).sum() == pytest.approx(1)
+    with pytest.raises(ConfigurationError, match='shorten the word'):
+        mechanism.check(100_001)
+
+
 @for_all_selections
 @for_all_chains
 def test_outputs_that_cannot_be(chain, selection):

@@ -101,7 +101,8 @@ class OfflineMechanism:
         """
         Refuse words that are too long to be privatized: to be called before anything is spent.
 
-        :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
+        :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰; on an alphabet, where
+            n² > 10¹⁰.
         """
         self._check_counting(length, self.law.counting_steps(length))
 
@@ -158,7 +159,8 @@ class OfflineMechanism:
         word = self._checked(word)
         self.check(len(word))
         if not self.law.positions_are_independent:
-            self._check_counting(len(word), len(word)**2 * self._chain.edge_count)
+            steps = self.law.counting_steps(len(word)) or len(word)**2 * self._chain.edge_count
+            self._check_counting(len(word), steps)
         return self.law.distance_distribution(word)
 
     def _checked(self, word):
@@ -171,7 +173,7 @@ class OfflineMechanism:
         if steps > MOST_COUNTING_STEPS:
             raise ConfigurationError(
                 f'counting the words of length {length} at every distance, on a chain of '
-                f'{self._chain.edge_count} moves, takes n²·|E| = {steps:.1e} steps, more than '
+                f'{self._chain.edge_count} moves, takes {steps:.1e} steps, more than '
                 '10¹⁰: shorten the word, or release it with the selection exponential or causal')
 
 

@@ -35,7 +35,8 @@ class PermuteAndFlip:
             self._uniform = BackwardSampler(reachable, Fraction(0), self._random)
 
     def counting_steps(self, length):
-        return length**2 * self._chain.edge_count
+        # On an alphabet there is one count for each distance, a whole number of up to n·log m bits.
+        return length**2 * (1 if self._uniform is None else self._chain.edge_count)
 
     def ratio(self, length):
         reserve = rounding_reserve(length, self._words.most_successors, self._epsilon_per_symbol)
