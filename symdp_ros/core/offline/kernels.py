@@ -193,7 +193,8 @@ def _recompute_abreast(begin, near, word, edges, ratio, spacing, W, scale, besid
             if t + 1 == n or ahead + 1 == spacing and t < n:
                 count = _reached(reach, t + 1)
                 after[1:count + 1, i] = W[(t + spacing) // spacing, 1:count + 1]
-        most = _reached(reach, min(begin + (ABREAST - 1) * spacing + ahead, n))
+        # Beyond n − 1, a state may have successors that no row of W has a place for.
+        most = _reached(reach, min(begin + (ABREAST - 1) * spacing + ahead, n - 1))
         _gather_abreast(edges, after, here, most)
         for i in range(ABREAST):
             t = begin + i * spacing + ahead
