@@ -206,7 +206,8 @@ class _Observer:
     def _hear(self, array):
         for status in array.status:
             if status.name.startswith(f'{_NAMESPACE}/'):
-                self.readers = status.message
+                self.readers = '; '.join(part for part in status.message.split('; ')
+                                         if 'raw topic' in part) or self.readers
 
     def publishers(self, topic):
         return self._node.count_publishers(topic)
