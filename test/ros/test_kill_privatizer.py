@@ -5,10 +5,11 @@ What others saw over all its lives is one feasible word for each charge in the l
 words; the ledger verifies after every kill, and holds what its charges add up to.
 """
 import time
+from bisect import bisect
 from random import Random
 
 import pytest
-from harness import RELIABLE, wait_until
+from harness import LATCHED, RELIABLE, wait_until
 from long_runs import KILL_ROUNDS, first_seed, report
 from std_msgs.msg import String
 
@@ -28,24 +29,31 @@ def ring(tmp_path):
     return file
 
 
-def words_of(lives: list[list[int]]) -> int:
+def words_of(lives: list[list[tuple[int, int]]]) -> int:
     """
     Return how many words were begun, the fewest that these lives can be; fail where they are none.
 
-    :param lives: the positions of the symbols that each life published, none of them empty.
+    :param lives: what of each life arrived, never nothing: pairs (number of the message within its
+        life, position on the ring). Messages in between may be lost.
     """
     words, last = 0, None
     for life in lives:
-        ahead = None if last is None else (life[0] - last) % _STATES
-        # 0: what was published last is there again for who comes late.
+        number, position = life[0]
+        ahead = None if last is None else (position - last) % _STATES
+        # 0: the region that was published last is there again for anyone who comes late.
         if ahead is None or ahead > 2 * _MOST_LOST:
             # The first ones may have been lost with a process of which nothing arrived.
-            assert 1 <= life[0] <= 2 * _MOST_LOST, f'after {last}, a life begins with {life[0]}'
+            assert 1 <= position <= 2 * _MOST_LOST, f'after {last}, a life begins with {position}'
             words += 1
-        steps = {(there - here) % _STATES for here, there in zip(life, life[1:], strict=False)}
-        assert steps <= {1, 2}, f'moves that the chain does not allow: {steps}'
-        last = life[-1]
+        for (number, here), (next_number, there) in zip(life, life[1:], strict=False):
+            moves, way = next_number - number, (there - here) % _STATES
+            assert 0 < moves <= way <= 2 * moves, f'{moves} moves from {here} to {there}'
+        last = life[-1][1]
     return words
+
+
+def numbered(*positions):
+    return list(enumerate(positions, 1))
 
 
 @pytest.mark.parametrize('lives, words', [
@@ -53,6 +61,7 @@ def words_of(lives: list[list[int]]) -> int:
     ([[1, 4]], None), ([[2, 4], [3, 7]], None), ([[1, 3], [800]], None), ([[500]], None),
 ])
 def test_words_are_told_apart(lives, words):
+    lives = [numbered(*life) for life in lives]
     if words is None:
         with pytest.raises(AssertionError):
             words_of(lives)
@@ -60,11 +69,30 @@ def test_words_are_told_apart(lives, words):
         assert words_of(lives) == words
 
 
+def test_a_lost_message_is_no_forbidden_move():
+    assert words_of([[(1, 1), (3, 4), (4, 6)]]) == 1
+    with pytest.raises(AssertionError):
+        words_of([[(1, 1), (3, 6)]])
+
+
 @pytest.mark.parametrize('keeps_state', [True, False], ids=['state_file', 'no_state_file'])
 def test_kill_privatizer(world, ring, tmp_path, keeps_state):
     seed = first_seed()
     random, path = Random(seed), tmp_path / 'spent.ledger'
-    private, lives, killed_early = world.listen(), [], 0
+    arrived, begins = [], []  # (time of publication, number, position); nanoseconds
+
+    def note(message, info):
+        arrived.append((info['source_timestamp'], info['publication_sequence_number'],
+                        int(message.data[1:])))
+
+    def lives_so_far():
+        """Sort what arrived by the process that published it: some of it arrives late."""
+        lives = [[] for _ in begins]
+        for time_ns, number, position in arrived:
+            lives[bisect(begins, time_ns) - 1].append((number, position))
+        return [life for life in lives if life]
+
+    world.node.create_subscription(String, 'private_region', note, LATCHED)
     publisher = world.node.create_publisher(String, 'region', RELIABLE)
     state = {'state_file': tmp_path / 'word'} if keeps_state else {}
 
@@ -79,13 +107,14 @@ def test_kill_privatizer(world, ring, tmp_path, keeps_state):
 
     startup = 2.0  # seconds; measured below
     for started in range(1, KILL_ROUNDS + 1):
-        mark, begin = len(private), time.monotonic()
+        begin = time.monotonic()
+        begins.append(time.time_ns())
         run = world.start('privatizer', chain_file=ring, epsilon=EPSILON, subject='robot',
                           ledger_file=path, **state)
         if random.random() < 0.4:  # while it starts
             send_for(random.random() * 1.2 * startup)
         else:
-            wait_until(lambda mark=mark: len(private) > mark, 'a symbol', send)
+            wait_until(lambda: arrived and arrived[-1][0] > begins[-1], 'a symbol', send)
             startup = time.monotonic() - begin
             send_for(random.random() * 0.5)
         assert run.process.poll() is None, run.log
@@ -93,9 +122,7 @@ def test_kill_privatizer(world, ring, tmp_path, keeps_state):
         run.close()
         for _ in range(20):
             world.spin(0.02)
-        life = [int(symbol[1:]) for symbol in private[mark:]]
-        lives += [life] if life else []
-        killed_early += not life
+        lives = lives_so_far()
         if path.exists():
             with Ledger(path) as ledger:
                 charges = ledger.charges()
@@ -106,6 +133,7 @@ def test_kill_privatizer(world, ring, tmp_path, keeps_state):
             assert words <= len(charges) <= most, f'{words} words, {len(charges)} charges'
             if not keeps_state:
                 assert len(charges) >= len(lives)
-    report(f'{KILL_ROUNDS} kills, {killed_early} of them before a symbol; seed {seed}',
+    lives = lives_so_far()
+    report(f'{KILL_ROUNDS} kills, {KILL_ROUNDS - len(lives)} of them before a symbol; seed {seed}',
            f'{sum(map(len, lives)):,} symbols, all feasible; {words_of(lives)} words, '
            f'{len(charges) if path.exists() else 0} charges; the ledger verified each time')

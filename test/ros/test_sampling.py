@@ -82,7 +82,11 @@ class SimulatedTime:
         for _ in range(ticks):
             count = len(private)
             self._seconds += 1
-            wait_until(lambda count=count: len(private) > count, 'the symbol of a tick', self._show)
+            self.stand_until(lambda count=count: len(private) > count, 'the symbol of a tick')
+
+    def stand_until(self, condition, what):
+        """Show the same time until a condition comes true."""
+        wait_until(condition, what, self._show)
 
 
 def test_period_gives_one_symbol_a_tick_of_the_node_clock(world, chain_file):
@@ -125,7 +129,7 @@ def test_a_clock_that_jumps_ahead_and_a_caller_who_starts_again_gain_no_symbol(w
     private = world.listen()
     time = SimulatedTime(world)
     time.pass_quietly(20)
-    world.wait_until(lambda: private, 'the first tick')
+    time.stand_until(lambda: private, 'the first tick')
     time.pass_quietly(1000)
     assert len(private) == 2, 'ticks that were missed are not made up for'
     for _ in range(3):
@@ -137,7 +141,7 @@ def test_a_clock_that_jumps_ahead_and_a_caller_who_starts_again_gain_no_symbol(w
         time.pass_quietly(3)  # 9 s in all
     assert len(private) == 2, 'a caller who starts the node again gains no symbol'
     time.pass_quietly(1)
-    world.wait_until(lambda: len(private) == 3, 'the tick at its time')
+    time.stand_until(lambda: len(private) == 3, 'the tick at its time')
 
 
 def test_the_ticks_of_simulated_time_go_on_over_a_restart(world, chain_file, tmp_path):
@@ -146,7 +150,7 @@ def test_the_ticks_of_simulated_time_go_on_over_a_restart(world, chain_file, tmp
     run, private = world.privatizer(**given), world.listen()
     time = SimulatedTime(world)
     time.pass_quietly(20)
-    world.wait_until(lambda: private, 'the first tick')
+    time.stand_until(lambda: private, 'the first tick')
     for _ in range(2):
         run.kill()
         run, count = world.privatizer(**given), len(private)
@@ -154,4 +158,4 @@ def test_the_ticks_of_simulated_time_go_on_over_a_restart(world, chain_file, tmp
         time.pass_quietly(4)
         assert len(private) == count + 1, 'two symbols less than a period apart'
     time.pass_quietly(2)
-    world.wait_until(lambda: len(private) == count + 2, 'the tick at its time')
+    time.stand_until(lambda: len(private) == count + 2, 'the tick at its time')
