@@ -133,10 +133,10 @@ def constant_normaliser_error(chain: Chain, privacy: Privacy,
     """
     Measure `smooth_with_constant_normaliser` by enumeration of all feasible words of a length ≥ 1.
 
-    :raises ChainError: there are more than `MOST_WORDS`; or every state can follow every state,
+    :raises ChainError: there are more than `MOST_WORDS`; or all words over an alphabet are feasible,
         and nothing is approximate.
     """
-    if chain.edge_count == len(chain)**2:
+    if chain.is_alphabet:
         raise ChainError('the normaliser of a complete chain is constant: `smooth` is exact')
     mechanism, labels = OfflineMechanism(chain, privacy), _feasible_words(chain, length)
     chances = [prod(chain.probabilities(here)[there]

@@ -9,7 +9,8 @@ error always. Everything is exact up to rounding:
 | online, causal (all three | forward, O(n·|E|)                 | yes           | any            |
 | policies)                 |                                   |               |                |
 | exponential               | backward and forward, O(n·|E|)    | yes           | any            |
-| permute-and-flip          | distance distribution, O(n²·|E|)  | no            | n²·|E| ≤ 10¹⁰  |
+| permute-and-flip          | distance distribution, O(n²·|E|), | no            | n²·|E| ≤ 10¹⁰, |
+|                           | on an alphabet O(n)               |               | any            |
 
 Forward: `core.offline.moments`. Backward: `core.offline.exponential`. Each mechanism tells its own
 errors (`core.law.Law`).

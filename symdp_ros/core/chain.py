@@ -153,6 +153,22 @@ class Chain:
         return self._offsets is None
 
     @property
+    def is_alphabet(self) -> bool:
+        """
+        Whether the feasible words are all words over C(s_0): what it leads to can follow all of it.
+
+        So of a complete chain; also where its edges are stored, and beside states that no word
+        visits.
+        """
+        if self.is_complete:
+            return True
+        followers = self._targets[self._row(self._initial)]
+        visited = np.zeros(len(self._states), bool)
+        visited[followers] = True
+        return (bool((self.out_degrees()[followers] == len(followers)).all())
+                and all(visited[self._targets[self._row(i)]].all() for i in followers.tolist()))
+
+    @property
     def edge_count(self) -> int:
         """How many moves there are, staying included."""
         return len(self._states)**2 if self.is_complete else len(self._targets)

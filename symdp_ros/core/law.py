@@ -14,11 +14,11 @@ class Law(Protocol):
     caller. Outputs are feasible and as long as the word.
     """
 
-    #: Whether each output symbol is drawn without regard to the one before it.
-    positions_are_independent: bool
-
     def counting_steps(self, length: int) -> int:
         """Return how many steps counting words takes for one release; 0: it counts none."""
+
+    def distance_steps(self, length: int) -> int:
+        """Return how many steps `distance_distribution` takes; 0: not many."""
 
     def draw(self, word: Sequence[str | None]) -> list[str]:
         """Return a private word."""

@@ -115,9 +115,10 @@ def test_an_error_that_no_epsilon_is_needed_for(monkeypatch):
 
 def test_permute_and_flip_is_left_out_where_counting_is_long():
     walks = 40
-    longest = int((MOST_COUNTING_STEPS / walks / COIN.edge_count)**0.5)
-    assert Calibration(COIN, 1, longest, walks=walks).mechanisms() == MECHANISMS
-    assert Calibration(COIN, 1, longest + 1, walks=walks).mechanisms() == (*LIVE, 'exponential')
+    longest = int((MOST_COUNTING_STEPS / walks / FOUR.edge_count)**0.5)
+    assert Calibration(FOUR, 1, longest, walks=walks).mechanisms() == MECHANISMS
+    assert Calibration(FOUR, 1, longest + 1, walks=walks).mechanisms() == (*LIVE, 'exponential')
+    assert Calibration(COIN, 1, longest + 1, walks=walks).mechanisms() == MECHANISMS  # all words
 
 
 def test_how_long_the_walks_stay():

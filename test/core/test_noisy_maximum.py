@@ -204,7 +204,7 @@ def test_every_adjacent_pair_and_output(chain, epsilon, adjacency):
     """With the R that is used; the counts of short words are exact."""
     length = 2
     per_symbol = Privacy(epsilon, adjacency).epsilon_per_symbol
-    reserve = rounding_reserve(length, 4, per_symbol)
+    reserve = rounding_reserve(Fraction(length * 5, 2**53), length, 4, per_symbol)
     ratio = match_ratio(per_symbol, reserve)
     assert 0 < reserve < 1e-11
     outputs = list(feasible_words(chain, length))

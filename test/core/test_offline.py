@@ -50,9 +50,9 @@ def test_probabilities_and_distances_agree(selection, data, epsilon, adjacency):
 @for_all_chains
 @pytest.mark.parametrize('epsilon', [0.5, 2.0, 30.0])
 def test_exponential_is_as_published(chain, epsilon):
-    """P[o] ∝ e^{−ε·d/2k}; on the complete chain e^{−ε·d/k}."""
+    """P[o] ∝ e^{−ε·d/2k}; on an alphabet e^{−ε·d/k}."""
     word = [chain.states[2], None, chain.states[0], chain.states[0]]
-    rate = epsilon / 2 if chain.is_complete else epsilon / 4
+    rate = epsilon / 2 if chain.is_alphabet else epsilon / 4
     expected = {o: exp(-rate * distance(word, o)) for o in feasible_words(chain, 4)}
     total = sum(expected.values())
     found = enumerated(OfflineMechanism(chain, Privacy(epsilon, 2)), word)
@@ -270,8 +270,9 @@ def test_a_large_alphabet_is_not_refused():
     word = ['1'] * 1_000
     assert len(mechanism.privatize(word)) == 1_000
     assert mechanism.distance_distribution(word).sum() == pytest.approx(1)
+    mechanism.check(10**10)
     with pytest.raises(ConfigurationError, match='shorten the word'):
-        mechanism.check(100_001)
+        mechanism.check(10**10 + 1)
 
 
 @for_all_selections

@@ -1,6 +1,6 @@
 """Causal release: an online mechanism over a whole word, as one law."""
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import log, prod
 
 import numpy as np
@@ -14,7 +14,7 @@ class Causal:
 
     def __init__(self, online: OnlineMechanism):
         self.online = online
-        self.positions_are_independent = online.chain.edge_count == len(online.chain)**2
+        self._independent = online.chain.is_alphabet and online.targets is None  # positions
         self._idle = [online]  # as many as threads have drawn at once
         self.draw_many = online.privatize_many
 
@@ -31,6 +31,9 @@ class Causal:
     def counting_steps(self, length):
         return 0
 
+    def distance_steps(self, length):
+        return 0 if self._independent else length**2 * self.online.chain.edge_count
+
     def exact_probabilities(self, word, outputs):
         initial = self.online.chain.initial_state
         chances = {pair: self.online.exact_distribution(*pair) for pair in {
@@ -42,15 +45,21 @@ class Causal:
 
     def errors(self, columns, variances=True):
         chain = self.online.chain
-        if not self.positions_are_independent:
+        if not self._independent:
             return forward(chain, columns, _moves(self.online, columns), variances)
-        errors = np.where(columns == len(chain), 1.0, 1 - self._chance_of_a_match())
+        match = self._chance_of_a_match()
+        chances = [match if state in self._alphabet else 0 for state in (*chain.states, None)]
+        errors = 1 - np.array(chances)[columns]
         return errors, (errors * (1 - errors)).sum(axis=0)
 
+    @cached_property
+    def _alphabet(self):
+        return frozenset(self.online.chain.successors(self.online.chain.initial_state))
+
     def _chance_of_a_match(self):
-        """Return P[o_t = w_t] on a complete chain, where it is one for all known symbols."""
-        initial = self.online.chain.initial_state
-        return float(self.online.exact_distribution(initial, initial)[initial])
+        """Return P[o_t = w_t] on an alphabet, where it is one for all of its symbols."""
+        some = next(iter(self._alphabet))
+        return float(self.online.exact_distribution(some, self.online.chain.initial_state)[some])
 
     def log_probability(self, word, output):
         before = [self.online.chain.initial_state, *output]
@@ -58,8 +67,8 @@ class Causal:
                    for symbol, previous, o in zip(word, before, output, strict=False))
 
     def distance_distribution(self, word):
-        """By forward recursion over (state, distance); over the distance on a complete chain."""
-        if self.positions_are_independent:
+        """By forward recursion over (state, distance); over the distance on an alphabet."""
+        if self._independent:
             return self._of_independent_positions(word)
         from scipy.sparse import csr_array
 
@@ -87,7 +96,7 @@ class Causal:
         distribution = np.zeros(len(word) + 1)
         distribution[0] = 1
         for symbol in word:
-            chance = 0 if symbol is None else match
+            chance = match if symbol in self._alphabet else 0
             distribution[1:] = (1 - chance) * distribution[:-1] + chance * distribution[1:]
             distribution[0] *= chance
         return distribution

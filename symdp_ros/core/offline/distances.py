@@ -7,7 +7,8 @@ For a chain: M_t(s, e), the number of ways to go on from state s at position t t
 
 in floats with an exponent of their own, so that no count is zero unless there is no word. A sum has
 at most N terms (N: the largest number of successors), so with u = 2⁻⁵³ a computed count is off by
-at most n·(N−1) factors of 1±u, and exact while it is below 2⁵³. O(n²·|E|) time.
+at most n·(N−1) factors of 1±u, and exact while it is below 2⁵³. O(n²·|E|) time; for an alphabet in
+closed form, in O(n).
 
 A word at distance ℓ is drawn forward: from (s, e) to s' with probability exactly proportional to
 the computed M_t(s', e − [s' ≠ w_t]). By the same telescoping as in `core.offline.backward`, each
@@ -16,8 +17,9 @@ exponential mechanism until the distance is ℓ would need less memory, but wher
 separate kinds, all near or all far, it might never end.)
 """
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from math import log
+from math import ldexp, log
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
 from symdp_ros.core.offline.reachable import ReachableChain
 
+_COUNT_BITS = 128      # of an alphabet's counts; n ≤ 2³² of them are then off by 2⁻⁶³ together
 _TABLES_BYTES = 2**26  # as many tables are kept at once; then more are computed again
 
 
@@ -55,6 +58,10 @@ class ChainWords:
         self.most_successors = chain.most_successors
         self._chain = chain
 
+    def rounding(self, length: int) -> Fraction:
+        """Return θ: ln m̂_ℓ and ln P of a word drawn at ℓ are off by at most that."""
+        return Fraction(length * (self.most_successors + 1), 2**53)
+
     def counts(self, word: list[int]) -> Counts:
         """Return all m̂_ℓ, off by at most n·(N−1) factors of 1±2⁻⁵³."""
         tables = _Tables(self._chain, word, len(word))
@@ -71,29 +78,42 @@ class ChainWords:
 
 
 class AlphabetWords:
-    """All words over the states of a complete chain; word symbols are numbered from 1."""
+    """
+    All words over an alphabet; its symbols are numbered from 1, and any others are 0.
+
+    :param chain: one that is an alphabet (`Chain.is_alphabet`).
+    """
 
     def __init__(self, chain: Chain):
-        self.label = [None, *chain.states]
-        self.number = {label: i for i, label in enumerate(self.label)}
-        self.most_successors = len(chain)
+        self.label = [None, *chain.successors(chain.initial_state)]
+        self.number = {**dict.fromkeys(chain.states, 0),
+                       **{label: i for i, label in enumerate(self.label)}}
+        self.most_successors = len(self.label) - 1
+
+    def rounding(self, length: int) -> Fraction:
+        """Return θ: ln m̂_ℓ is off by at most that; a word at ℓ is drawn exactly uniformly."""
+        return Fraction(1, 2**51)
 
     def counts(self, word: list[int]) -> Counts:
         """
         Return all m̂_ℓ: C(n', ℓ')·(m−1)^ℓ'·m^(ℓ−ℓ') for n' known symbols, ℓ' = ℓ − (n − n').
 
-        Off by at most a factor 1 − 2⁻⁵².
+        In O(n) time, each from the one before. Off by a factor of at most 1 − 2⁻⁵¹: what is
+        longer than 128 bits is cut to that each time, and to 53 bits at the end.
         """
         m, unknown = self.most_successors, word.count(0)
         known = len(word) - unknown
         mantissa, exponent = np.zeros(len(word) + 1), np.zeros(len(word) + 1, np.int64)
-        count = m**unknown
+        count, cut, whole = m**unknown, 0, True
         for errors in range(known + 1):
             if count == 0:
                 break
-            shift = max(0, count.bit_length() - 53)
-            fraction, power = np.frexp(float(count >> shift))
-            mantissa[unknown + errors], exponent[unknown + errors] = 2 * fraction, power - 1 + shift
+            bits = count.bit_length()
+            mantissa[unknown + errors] = ldexp(count >> max(0, bits - 53), 1 - min(bits, 53))
+            exponent[unknown + errors] = cut + bits - 1
+            whole = whole and bits <= _COUNT_BITS
+            if not whole:
+                count, cut = count << _COUNT_BITS >> bits, cut + bits - _COUNT_BITS
             count = count * (known - errors) * (m - 1) // (errors + 1)
         return Counts(mantissa, exponent)
 

@@ -16,9 +16,7 @@ from symdp_ros.core.privacy import Privacy
 
 
 class Exponential:
-    """P[o] ∝ R^{matches} on a chain that is not complete (a `core.law.Law`)."""
-
-    positions_are_independent = False
+    """P[o] ∝ R^{matches} on a chain that is no alphabet (a `core.law.Law`)."""
 
     def __init__(self, chain: Chain, privacy: Privacy, random=None):
         self._chain, self._random = chain, random
@@ -31,6 +29,9 @@ class Exponential:
 
     def counting_steps(self, length):
         return 0
+
+    def distance_steps(self, length):
+        return length**2 * self._chain.edge_count
 
     def draw(self, word):
         label = self._words.label

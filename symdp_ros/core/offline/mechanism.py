@@ -13,7 +13,7 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.privacy import Privacy
 
-#: n²·|E| up to which the words at every distance are counted.
+#: Steps up to which the words at every distance are counted: n²·|E|, on an alphabet n.
 MOST_COUNTING_STEPS = 10**10
 
 
@@ -23,21 +23,23 @@ class OfflineMechanism:
 
     selection='exponential' (paper, Mechanisms 1 and 3): P[o] ∝ B^{d(w, o)}, B = e^{−ε/2k}, by one
     backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory
-    (`core.offline.backward`). On the complete chain the normaliser does not depend on w (each
-    position has one of its own), so there B = e^{−ε/k} keeps the promised ε; the paper's B would
-    keep ε/2. The positions are then independent, and it is the same distribution as the online
-    mechanism's, which draws it.
+    (`core.offline.backward`). Where all words over one alphabet are feasible (`Chain.is_alphabet`:
+    the complete chain, and whatever chain is complete where words can go), the normaliser is a
+    product of one factor for each position, so there B = e^{−ε/k} keeps the promised ε; the paper's
+    B would keep ε/2. The positions are then independent, and it is the same distribution as the
+    online mechanism's, which draws it.
 
     selection='permute_and_flip': the noisy maximum of −d(w, o), which errs no more than the
     exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
-    every distance, O(n²·|E|) time, so long words are refused.
+    every distance, O(n²·|E|) time, so long words are refused; O(n) where all words are feasible.
 
     selection='causal': the online mechanism over the word, with its `policy`.
 
     **Privacy.** For all adjacent words and all outputs P[o|w] ≤ e^ε·P[o|w'], as drawn, rounding
     included: the exponential mechanism reserves 5·n·(N+1)·2⁻⁵³ of ε for it (N: the largest number
-    of successors), permute-and-flip 5·n·(N+1)·2⁻⁵³·(1 + L) with L = n·(bits of N + min(ε/2k, 28));
-    causal release and the complete chain's exponential mechanism draw in integers. B is at least
+    of successors), permute-and-flip 5·n·(N+1)·2⁻⁵³·(1 + L) with L = n·(bits of N + min(ε/2k, 28)),
+    over an alphabet 5·2⁻⁵¹·(1 + L); causal release and an alphabet's exponential mechanism draw in
+    integers. B is at least
     2⁻⁴⁰ (about 2⁻⁶⁰ where drawn in integers). At ε = 0 the output does not depend on the word in
     any bit. Every feasible output has a positive probability. The proofs are in those modules.
 
@@ -101,8 +103,7 @@ class OfflineMechanism:
         """
         Refuse words that are too long to be privatized: to be called before anything is spent.
 
-        :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰; on an alphabet, where
-            n² > 10¹⁰.
+        :raises ConfigurationError: permute-and-flip, where counting takes more than 10¹⁰ steps.
         """
         self._check_counting(length, self.law.counting_steps(length))
 
@@ -154,13 +155,11 @@ class OfflineMechanism:
         Return P[d(word, output) = ℓ]: float64, shape (n+1,), summing to 1 up to rounding.
 
         :raises UnknownSymbolError: a symbol of the word is no state.
-        :raises ConfigurationError: n²·|E| > 10¹⁰, where the positions are not independent.
+        :raises ConfigurationError: it would take more than 10¹⁰ steps.
         """
         word = self._checked(word)
         self.check(len(word))
-        if not self.law.positions_are_independent:
-            steps = self.law.counting_steps(len(word)) or len(word)**2 * self._chain.edge_count
-            self._check_counting(len(word), steps)
+        self._check_counting(len(word), self.law.distance_steps(len(word)))
         return self.law.distance_distribution(word)
 
     def _checked(self, word):
@@ -178,7 +177,7 @@ class OfflineMechanism:
 
 
 def _exponential(chain, privacy, policy, random):
-    if chain.edge_count == len(chain)**2:
+    if chain.is_alphabet:
         return Causal(OnlineMechanism(chain, privacy, policy='paper', random=random))
     return Exponential(chain, privacy, random)
 

@@ -13,8 +13,8 @@ and a uniform word at the winning distance is released. With p_ℓ = R^{−(ℓ�
     P[o] = p_ℓ ∫₀¹ (1 − p_ℓ x)^{m_ℓ−1} Π_{j≠ℓ} (1 − p_j x)^{m_j} dx.                            (2)
 
 **Rounding.** The m̂_ℓ that are drawn with, and the draw at a distance, are off m_ℓ, and off the
-uniform, by θ = n·(N+1)·2⁻⁵³ each in the logarithm (`core.offline.distances`); the winner for the
-given m̂ and R is decided exactly. Let F(s) be ln P[o] with all m scaled by s in e^{−sH(x)}, H = −Σ
+uniform, by θ each in the logarithm (n·(N+1)·2⁻⁵³, on an alphabet 2⁻⁵¹: `core.offline.distances`);
+the winner for the given m̂ and R is decided exactly. Let F(s) be ln P[o] with all m scaled by s in e^{−sH(x)}, H = −Σ
 m_j ln(1 − p_j x): convex and decreasing in s, F(1/2) ≤ ln ∫ (1−x)^{−1/2} dx = ln 2, and F(1) ≥ −L
 with L = n·(ln N + ln R), as o may come first among the ≤ N^n words and is then taken with p_ℓ ≥
 R^{−n}. So |F(s) − F(1)| ≤ |s − 1|·(ln 2 + L)/(1/2 − |s − 1|), and with |s − 1| ≤ e^θ − 1, the
@@ -38,11 +38,12 @@ _PANEL = 0.5             # width in ln x of the panels of quadrature
 _CHUNK = 2**20
 
 
-def rounding_reserve(length: int, most_successors: int, epsilon_per_symbol: Fraction) -> Fraction:
-    """Return 5·θ·(1 + L) or a little more (see the module)."""
+def rounding_reserve(rounding: Fraction, length: int, most_successors: int,
+                     epsilon_per_symbol: Fraction) -> Fraction:
+    """Return 5·θ·(1 + L) or a little more (see the module); `rounding` is θ."""
     largest_loss = length * (most_successors.bit_length()
                              + min(epsilon_per_symbol / 2, Fraction(_LARGEST_LOG_RATIO)))
-    return Fraction(5 * length * (most_successors + 1), 2**53) * (1 + largest_loss)
+    return 5 * rounding * (1 + largest_loss)
 
 
 def draw_distance(counts: Counts, ratio: float, random) -> int:

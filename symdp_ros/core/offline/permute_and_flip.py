@@ -18,8 +18,6 @@ from symdp_ros.core.privacy import Privacy
 class PermuteAndFlip:
     """The noisy maximum of −d(w, o) (`core.offline.noisy_maximum`); a `core.law.Law`."""
 
-    positions_are_independent = False
-
     def __init__(self, chain: Chain, privacy: Privacy, random=None):
         self._chain = chain
         self._random = SystemRandom() if random is None else random
@@ -27,7 +25,7 @@ class PermuteAndFlip:
         #: word → its counts, which are the same for every ε; None: they are not kept
         self.kept_counts = None
         self._uniform = None  # draws feasible words uniformly, without looking at the word
-        if chain.edge_count == len(chain)**2:
+        if chain.is_alphabet:
             self._words = AlphabetWords(chain)
         else:
             reachable = ReachableChain(chain)
@@ -35,11 +33,14 @@ class PermuteAndFlip:
             self._uniform = BackwardSampler(reachable, Fraction(0), self._random)
 
     def counting_steps(self, length):
-        # On an alphabet there is one count for each distance, a whole number of up to n·log m bits.
-        return length**2 * (1 if self._uniform is None else self._chain.edge_count)
+        return length if self._uniform is None else length**2 * self._chain.edge_count
+
+    def distance_steps(self, length):
+        return self.counting_steps(length)
 
     def ratio(self, length):
-        reserve = rounding_reserve(length, self._words.most_successors, self._epsilon_per_symbol)
+        reserve = rounding_reserve(self._words.rounding(length), length,
+                                   self._words.most_successors, self._epsilon_per_symbol)
         return match_ratio(self._epsilon_per_symbol, reserve)
 
     def draw(self, word):

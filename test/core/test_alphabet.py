@@ -1,0 +1,173 @@
+"""Chains on which every word over C(s_0) is feasible: the whole of ε serves, and counting is quick."""
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from math import comb, exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from offline_checks import assert_drawn, assert_private, distance
+from strategies import chains, CHAINS, feasible_words, relaxed, replayable_random
+
+from symdp_ros import Chain, OfflineMechanism, Privacy
+from symdp_ros.analysis.accuracy import accuracy
+from symdp_ros.core.offline import SELECTIONS
+from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
+from symdp_ros.core.offline.noisy_maximum import rounding_reserve
+from symdp_ros.core.offline.reachable import ReachableChain
+
+ALPHABETS = {
+    'implicit': Chain.complete(list('xyz'), 'y'),
+    'listed': Chain({'x': ['y', 'x'], 'y': ['x', 'y']}, 'x'),
+    'uneven': Chain({'x': {'x': 0.9, 'y': 0.1}, 'y': {'x': 0.2, 'y': 0.8}}, 'x'),
+    'a state beside': Chain({'x': ['x', 'y'], 'y': ['y', 'x'], 'z': ['z', 'x']}, 'x'),
+    'states beside': Chain({'x': ['x', 'y'], 'y': ['x', 'y'], 'u': ['x', 'y', 'u', 'v'],
+                            'v': ['v']}, 'y'),
+    'a start that is left': Chain({'s': ['x', 'y'], 'x': ['y', 'x'], 'y': ['x', 'y']}, 's'),
+    'one symbol': Chain({'s': ['x'], 'x': ['x'], 'z': ['x', 'z']}, 's'),
+}
+OTHERS = {
+    'one move less': Chain({'x': ['x', 'y'], 'y': ['x']}, 'x'),
+    'fewer to begin with': Chain({'s': ['x'], 'x': ['x', 'y'], 'y': ['x', 'y']}, 's'),
+    'two kinds': Chain({'s': ['x', 'y'], 'x': ['x', 'z'], 'y': ['x', 'z'], 'z': ['x', 'z']}, 's'),
+    'a turn': Chain({'x': ['y', 'z'], 'y': ['x', 'u'], 'z': ['x', 'u'], 'u': ['y', 'z']}, 'x'),
+}
+for_all_alphabets = pytest.mark.parametrize('chain', ALPHABETS.values(), ids=ALPHABETS)
+
+
+def over(chain, length):
+    """Return all words over C(s_0)."""
+    return set(product(chain.successors(chain.initial_state), repeat=length))
+
+
+def test_what_is_an_alphabet():
+    assert all(chain.is_alphabet for chain in ALPHABETS.values())
+    assert not any(chain.is_alphabet for chain in OTHERS.values())
+    assert not CHAINS['four'].is_alphabet and CHAINS['complete'].is_alphabet
+
+
+@relaxed
+@given(chains(max_states=4))
+def test_what_is_an_alphabet_by_its_words(chain):
+    """Four moves lead from every state to every other that it leads to, and once more round."""
+    assert chain.is_alphabet == (set(feasible_words(chain, 5)) == over(chain, 5))
+
+
+@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.5, 1), (2.0, 2), (60.0, 1)])
+@pytest.mark.parametrize('selection', ['exponential', 'causal'])
+@for_all_alphabets
+def test_every_adjacent_pair_and_output(chain, selection, epsilon, adjacency):
+    """In fractions, as drawn; symbols that no word visits, and unknown ones, included."""
+    for length in (1, 2, 3)[:2 if len(chain) > 3 else 3]:
+        law = OfflineMechanism(chain, Privacy(epsilon, adjacency), selection=selection).law
+        outputs = [*feasible_words(chain, length)]
+        assert_private(chain, length, epsilon, adjacency, lambda word: dict(
+            zip(outputs, law.exact_probabilities(word, outputs), strict=True)))
+
+
+@pytest.mark.parametrize('adjacency', [1, 2])
+@for_all_alphabets
+def test_the_whole_of_epsilon_serves(chain, adjacency):
+    """P[o] ∝ e^{−ε·d/k}: one symbol changes it by a factor of e^{ε/k}."""
+    mechanism = OfflineMechanism(chain, Privacy(2.0, adjacency))
+    word = (chain.states[0], None, chain.states[-1])
+    weights = {o: exp(-2 / adjacency * distance(word, o)) for o in feasible_words(chain, 3)}
+    found = {o: exp(mechanism.log_probability(word, o)) for o in weights}
+    assert found == pytest.approx({o: w / sum(weights.values()) for o, w in weights.items()},
+                                  rel=1e-9)
+    names = chain.successors(chain.initial_state)
+    if len(names) > 1:
+        x, y = names[:2]
+        loss = mechanism.log_probability([x], [x]) - mechanism.log_probability([y], [x])
+        assert 2 / adjacency - 1e-9 < loss <= 2 / adjacency + 1e-15
+
+
+@pytest.mark.parametrize('epsilon', [0.5, 2.0, 5.0])
+def test_states_beside_cost_nothing(epsilon):
+    """The same error as without them; it was more than twice as much at ε = 5."""
+    plain, beside = (OfflineMechanism(chain, Privacy(epsilon)) for chain in (
+        Chain.complete(list('xy'), 'x'), ALPHABETS['states beside']))
+    word = 'xyyxyxxy'
+    assert accuracy(beside, word).mean == pytest.approx(accuracy(plain, word).mean, rel=1e-12)
+    published = 1 / (1 + exp(epsilon / 2))
+    assert accuracy(beside, word).mean / 8 == pytest.approx(1 / (1 + exp(epsilon)), rel=1e-9)
+    assert epsilon < 5 or accuracy(beside, word).mean / 8 < published / 2
+
+
+@pytest.mark.parametrize('selection', SELECTIONS)
+@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned'])
+@for_all_alphabets
+def test_distances_and_accuracy_against_enumeration(chain, selection, policy):
+    word = [*chain.states, None, chain.states[0]][-4:]
+    mechanism = OfflineMechanism(chain, Privacy(1.5), selection=selection, policy=policy)
+    chances = np.zeros(len(word) + 1)
+    for output in feasible_words(chain, len(word)):
+        chances[distance(word, output)] += exp(mechanism.log_probability(word, output))
+    assert mechanism.distance_distribution(word) == pytest.approx(chances, abs=1e-9)
+    found, distances = accuracy(mechanism, word), np.arange(len(chances))
+    assert found.mean == pytest.approx(chances @ distances, abs=1e-8)
+    assert found.variance == pytest.approx(chances @ (distances - found.mean)**2, abs=1e-8)
+
+
+@pytest.mark.parametrize('selection', SELECTIONS)
+@for_all_alphabets
+def test_draws(chain, selection):
+    """α = 1e-6 for each."""
+    word = [chain.states[0], None, chain.states[-1]]
+    mechanism = OfflineMechanism(chain, Privacy(2.0), selection=selection,
+                                 random=replayable_random())
+    counts = Counter(tuple(mechanism.privatize(word)) for _ in range(1_500))
+    assert_drawn(counts, {o: exp(mechanism.log_probability(word, o))
+                          for o in feasible_words(chain, 3)}, 1_500)
+
+
+# Counting.
+
+@for_all_alphabets
+def test_counts_are_those_of_the_chain(chain):
+    if chain.is_complete:
+        chain = Chain(dict.fromkeys(chain.states, chain.states), chain.initial_state)
+    quick, slow = AlphabetWords(chain), ChainWords(ReachableChain(chain))
+    for word in product((*chain.states, None), repeat=3):
+        found, expected = (words.counts([words.number[symbol] for symbol in word])
+                           for words in (quick, slow))
+        assert (found.mantissa == expected.mantissa).all()
+        assert (found.exponent == expected.exponent).all()
+
+
+@pytest.mark.parametrize('length, unknown, symbols', [(60, 7, 2), (5_000, 0, 2), (3_000, 400, 43),
+                                                      (2_000, 2_000, 7), (4_000, 1, 1_000)])
+def test_counts_of_long_words(length, unknown, symbols):
+    words = AlphabetWords(Chain.complete(map(str, range(symbols)), '0'))
+    counts = words.counts([0] * unknown + [1] * (length - unknown))
+    known = length - unknown
+    for errors in {0, 1, known // 3, known - 1, known} & set(range(known + 1)):
+        exact = comb(known, errors) * (symbols - 1)**errors * symbols**unknown
+        found = (Fraction(counts.mantissa[unknown + errors])
+                 * Fraction(2)**int(counts.exponent[unknown + errors]))
+        assert 1 <= counts.mantissa[unknown + errors] < 2
+        assert 0 <= 1 - found / exact < words.rounding(length)
+    assert not counts.mantissa[:unknown].any()
+
+
+def test_long_words_are_not_refused():
+    """n²·m² would be 3·10¹⁴."""
+    chain, length = Chain.complete([str(i) for i in range(43)], '0'), 400_000
+    mechanism = OfflineMechanism(chain, Privacy(2.0), selection='permute_and_flip')
+    mechanism.check(length)
+    word = [str(i % 43) for i in range(20_000)]
+    chances = mechanism.distance_distribution(word)
+    mean = chances @ np.arange(len(chances)) / len(word)
+    assert mean == pytest.approx(42 / (42 + exp(1)), abs=1e-3)  # as exponential's, of so many
+    errors = distance(word, mechanism.privatize(word)) / len(word)
+    assert abs(errors - mean) < 6 * (mean * (1 - mean) / len(word))**0.5
+
+
+def test_the_reserve_does_not_eat_epsilon():
+    """That of a chain would take more than 2 of it."""
+    words, length = AlphabetWords(Chain.complete(list('xyz'), 'x')), 4_000_000
+    assert rounding_reserve(words.rounding(length), length, 3, Fraction(2)) < Fraction(1, 10**6)
+    mechanism = OfflineMechanism(Chain.complete(list('xyz'), 'x'), Privacy(2.0),
+                                 selection='permute_and_flip')
+    assert log(mechanism.ratio(length)) == pytest.approx(1, abs=1e-6)
