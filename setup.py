@@ -1,7 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Installation by colcon (with ROS 2) and by pip (with ROS 2 from wheels, or without any)."""
-import re
 from glob import glob
 from pathlib import Path
+import re
 
 from setuptools import setup
 

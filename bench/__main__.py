@@ -1,10 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`python -m bench`: measure every goal, print the table, write JSON."""
 import argparse
 import json
 import os
+from pathlib import Path
 import sys
 import tempfile
-from pathlib import Path
 
 
 def main(arguments=None) -> int:

@@ -1,10 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Rows of batches of routes: against reading as much randomness from the operating system."""
 import os
 
-import numpy as np
-
 from bench.chains import PRIVACY, random_chain, town
 from bench.measure import Figure, medians, ratios, Row, side_by_side
+import numpy as np
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 

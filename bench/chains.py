@@ -1,9 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The chains and words that the rows are measured on; what is random has a public seed."""
 import numpy as np
-
+from studies.paper.town import CHAIN_FILE
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
-from studies.paper.town import CHAIN_FILE
 
 PRIVACY = Privacy(2.0)
 ALPHABET = tuple(f'region_{i}' for i in range(43))

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The figure of the benchmarks: how times grow."""
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg

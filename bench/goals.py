@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The goals, all numbers in one place, and what it takes to meet them."""
 from dataclasses import dataclass
 

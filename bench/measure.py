@@ -1,8 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """How the rows of the benchmark measure: side by side, interleaved, round by round."""
-import gc
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+import gc
 from importlib import import_module
 from pathlib import Path
 from statistics import median, quantiles

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 `privatizer` against a bare relay of rclpy in its place: real processes, real DDS.
 
@@ -7,17 +9,17 @@ ratio to the first is what this machine makes of equal things. Every function ru
 in rounds, in an order that turns from round to round, and returns `Measured`: seconds by
 contestant, one for each round, to be compared round by round.
 """
+from contextlib import contextmanager, ExitStack
 import json
 import os
+from pathlib import Path
 import random
 import signal
+from statistics import median
 import subprocess
 import sys
-import time
-from contextlib import contextmanager, ExitStack
-from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
+import time
 from typing import NamedTuple
 
 from bench.measure import ratios

@@ -1,15 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Rows of one route: against the mat-vecs it is made of, its memory, and large maps."""
-import tracemalloc
 from statistics import median
+import tracemalloc
 from unittest.mock import patch
 
+from bench.chains import any_word, grid, PRIVACY, random_chain, walk, with_staying
+from bench.measure import Figure, medians, no_garbage_collection, ratios, Row, side_by_side
 import numpy as np
-
-from bench.chains import PRIVACY, any_word, grid, random_chain, walk, with_staying
-from bench.measure import (Figure, Row, medians, no_garbage_collection, ratios,
-                                          side_by_side)
-from symdp_ros.core.offline import backward
-from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline import backward, OfflineMechanism
 
 
 def matvecs(chain, length):

@@ -1,15 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Rows of the online mechanism: one step, what its time tells, its memory, its start."""
-import tracemalloc
 from math import exp
 from random import Random
 from statistics import median
 from time import perf_counter_ns
+import tracemalloc
 
+from bench.chains import ALPHABET, any_word, PRIVACY, random_chain, town, walk
+from bench.measure import Figure, medians, no_garbage_collection, peer, ratios, Row, side_by_side
 import numpy as np
-
-from bench.chains import ALPHABET, PRIVACY, any_word, random_chain, town, walk
-from bench.measure import (Figure, Row, medians, no_garbage_collection, peer,
-                                          ratios, side_by_side)
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
 

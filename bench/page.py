@@ -1,7 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The page of the benchmarks, whose numbers all come from JSON."""
 from bench.goals import GOALS
 from bench.suite import ROWS, verdict
-from bench.table import HEAD, compile_line, counted, machine_line, markdown, rows
+from bench.table import compile_line, counted, HEAD, machine_line, markdown, rows
 
 _PAGE = '''\
 # Benchmarks

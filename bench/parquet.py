@@ -1,14 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Rows of bulk release: Parquet to Parquet, against copying the file."""
-import os
 from contextlib import redirect_stderr, redirect_stdout
-
-import numpy as np
+import os
 
 from bench.chains import town
-from bench.measure import (Figure, NotMeasured, Row, medians, peer, ratios,
-                                          side_by_side)
-from symdp_ros.cli.main import main
+from bench.measure import Figure, medians, NotMeasured, peer, ratios, Row, side_by_side
+import numpy as np
 from studies.paper.town import CHAIN_FILE
+from symdp_ros.cli.main import main
 
 _LENGTH = 50
 _ROUTES_A_TIME = 20_000

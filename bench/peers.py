@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Rows of one route against samplers of other libraries, and against the exact automaton."""
 from dataclasses import replace
 from functools import cache
@@ -5,14 +7,12 @@ from itertools import product
 from math import exp, log, sqrt
 from random import SystemRandom
 
+from bench.chains import any_word, PRIVACY, random_chain, town
+from bench.measure import Figure, medians, NotMeasured, peer, ratios, Row, side_by_side
 import numpy as np
-
-from bench.chains import PRIVACY, any_word, random_chain, town
-from bench.measure import (Figure, NotMeasured, Row, medians, peer, ratios,
-                                          side_by_side)
-from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline.automaton import HammingAutomaton
 
 #: Small enough to list every word: a peer must draw each as often as the mechanism does.
 _TINY = Chain({'a': ['a', 'b', 'c'], 'b': ['a', 'c'], 'c': ['b']}, 'a')

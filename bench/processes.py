@@ -1,9 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Rows of real processes: `privatizer` against a bare relay in its place (`nodes`)."""
 from importlib.util import find_spec
 from statistics import median
 
 from bench import nodes
-from bench.measure import Figure, NotMeasured, Row, medians
+from bench.measure import Figure, medians, NotMeasured, Row
 
 _STARTS = 15  # of each, as some of them take seconds longer, whichever it is
 

@@ -1,9 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """How times grow: with the length of a word, with the states, with the moves of a state."""
 from dataclasses import replace
 from random import SystemRandom
 from statistics import median
 
-from bench.chains import PRIVACY, any_word, grid, random_chain, town, walk
+from bench.chains import any_word, grid, PRIVACY, random_chain, town, walk
 from bench.measure import side_by_side
 from bench.offline import matvecs
 from bench.peers import exact_release

@@ -1,13 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Running the rows: what was measured, on what machine, as one plain structure."""
+from collections.abc import Iterable
+from datetime import date
+from importlib import metadata
 import os
 import platform
 import subprocess
 import sys
-import traceback
-from collections.abc import Iterable
-from datetime import date
-from importlib import metadata
 from time import perf_counter
+import traceback
 
 from bench import batch, offline, online, parquet, peers, processes
 from bench.goals import GOALS

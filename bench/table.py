@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The table of a run: for a terminal, and for the page."""
 from bench.goals import GOALS, in_unit
 from bench.suite import verdict

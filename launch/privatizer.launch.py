@@ -1,12 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Start `privatizer` for one robot.
 
 For several robots, put each include of this file into a `GroupAction` of its own: launch keeps the
 arguments of one include for the next otherwise.
 """
+from difflib import get_close_matches
 import json
 import os
-from difflib import get_close_matches
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction, OpaqueFunction

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """How much belief is worth: errors of the private route beside those of the beliefs, measured."""
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
@@ -6,8 +8,7 @@ from math import prod
 from random import Random
 
 import numpy as np
-
-from symdp_ros.analysis.belief import (Filter, best_route, smooth, smooth_with_constant_normaliser)
+from symdp_ros.analysis.belief import best_route, Filter, smooth, smooth_with_constant_normaliser
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.offline import OfflineMechanism

@@ -1,9 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`python -m studies.tables FILE.md`: make the page of tables, docs/tables.md."""
-import sys
 from pathlib import Path
+import sys
 
-from symdp_ros.analysis.audit import COUNTING_ERROR, audit
 from studies.belief import belief_table, constant_normaliser_table
+from symdp_ros.analysis.audit import audit, COUNTING_ERROR
 from symdp_ros.analysis.calibration import Calibration
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy

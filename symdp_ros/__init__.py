@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Private symbols for a robot's regions and modes: word differential privacy on Markov chains."""
 from importlib import import_module
 

@@ -1,15 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """A picture of the Hamming-distance automaton, like the paper's Figures 2 and 3."""
-import textwrap
 from collections import Counter, defaultdict
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 from math import hypot, sqrt
 from pathlib import Path
+import textwrap
 from warnings import catch_warnings, filterwarnings
 
 import numpy as np
-
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.figures import check_figure

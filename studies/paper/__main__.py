@@ -1,8 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`python -m studies.paper DIRECTORY`: make the experiments' numbers, figures and page."""
 import json
+from pathlib import Path
 import re
 import sys
-from pathlib import Path
 
 from studies.paper.page import page
 from studies.paper.study import numbers

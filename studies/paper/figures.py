@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The figures of the experiments."""
 import matplotlib
-import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-
-from studies.paper.town import RIVER, ROUTE, STARTS, STREETS, crossing, drive, ends
+import numpy as np
+from studies.paper.town import crossing, drive, ends, RIVER, ROUTE, STARTS, STREETS
 
 _RIGHT, _WRONG, _TRUTH, _INK = '#1b6ca8', '#d1495b', '#f7d98b', '#48505c'
 _LOOKS = {  # of a mechanism: its name, colour, line, mark and size

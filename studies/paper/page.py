@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The page of the experiments, whose tables come from `numbers.json`."""
 
 _NAMES = {'paper': "paper's policy", 'guided': 'guided', 'planned': 'planned',

@@ -1,15 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The numbers of the experiments: exact, and by simulated words with public seeds."""
 from math import exp
 from random import Random
 
 import numpy as np
-
+from studies.paper.town import CHAIN_FILE, ROUTE, STARTS
 from symdp_ros.analysis.accuracy import accuracy, expected_errors
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.online import POLICIES, OnlineMechanism
+from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.privacy import Privacy
-from studies.paper.town import CHAIN_FILE, ROUTE, STARTS
 
 WORDS = 1_000
 DRAWN = (0.1, 1.0, 3.0, 5.0, 10.0)                              # ε of the routes that are drawn

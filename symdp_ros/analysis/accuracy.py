@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 What a mechanism's outputs have in common with the word that they stand for.
 
@@ -28,7 +30,6 @@ from numbers import Integral
 from random import Random
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS

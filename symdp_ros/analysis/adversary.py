@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 What an adversary gains who knows everything but the word.
 
@@ -11,7 +13,6 @@ from math import sqrt
 from random import Random
 
 import numpy as np
-
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.belief import smooth_together
 from symdp_ros.core.chain import Chain

@@ -1,9 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """How far apart the closest two routes between the same ends are: what adjacency has to cover."""
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 
 _MOST_STATES = 2000      # more than these: a bit for each pair of them would be too much

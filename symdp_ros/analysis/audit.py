@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The exact audit: the worst loss of every mechanism over all words, by enumeration.
 
@@ -17,7 +19,6 @@ from itertools import product
 from math import log
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.offline import OfflineMechanism, SELECTIONS

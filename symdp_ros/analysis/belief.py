@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 What private symbols allow to believe of the true ones. It is post-processing: it costs no privacy.
 
@@ -27,7 +29,6 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.offline import OfflineMechanism

@@ -1,13 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The ε that a wanted error needs, from the chain alone."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from symdp_ros.analysis.accuracy import (MOST_COUNTING_STEPS, accuracy, average_accuracy,
-                                         check_walks, mean_stay, patrols)
+from symdp_ros.analysis.accuracy import (
+    accuracy,
+    average_accuracy,
+    check_walks,
+    mean_stay,
+    MOST_COUNTING_STEPS,
+    patrols,
+)
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
-from symdp_ros.core.online import POLICIES, OnlineMechanism
+from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.privacy import Privacy
 
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The paper's statements on accuracy, as functions named after them, and what is sharper or true.
 
@@ -10,7 +12,6 @@ from dataclasses import dataclass
 from math import ceil, exp, floor, inf, log, log1p
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords

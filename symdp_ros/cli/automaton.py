@@ -1,7 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp automaton FILE`: the feasible words at one Hamming distance from a word, drawn."""
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.printable import printable
 
 
@@ -54,7 +56,6 @@ def run(options) -> int:
 def _print(automaton, length):
     from rich.console import Console
     from rich.table import Table
-
     from symdp_ros.automaton_figure import chance_text, count_text, label_text, words_text
 
     table = Table(box=None, pad_edge=False, header_style='bold')

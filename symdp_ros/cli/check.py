@@ -1,9 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp check FILE`: what a map looks like as a chain, and why it cannot be one."""
 import sys
 
 from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.graph import Structure, TransitionGraph, structure
+from symdp_ros.core.graph import Structure, structure, TransitionGraph
 from symdp_ros.core.naming import one_of
 from symdp_ros.core.printable import printable
 from symdp_ros.maps import described_formats, read_graph

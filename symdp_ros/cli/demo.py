@@ -1,4 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp demo`: a simulated robot, made private, live in a terminal."""
+from itertools import zip_longest
 import json
 import os
 import signal
@@ -6,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import zip_longest
 
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.cli.check import add_chain_arguments, chain_of, file_of, graph_of
@@ -175,8 +177,8 @@ class _Observer:
     """A ROS node that hears both topics. (Only a demo may: who hears `region` has the truth.)"""
 
     def __enter__(self):
-        import rclpy
         from diagnostic_msgs.msg import DiagnosticArray
+        import rclpy
         from rclpy.executors import SingleThreadedExecutor
         from rclpy.qos import DurabilityPolicy, QoSProfile
         from rclpy.signals import SignalHandlerOptions

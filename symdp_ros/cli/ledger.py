@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp ledger FILE`: show, verify, export, correct and recover what was spent."""
 import csv
 import json
@@ -78,7 +80,6 @@ def _amount(text):
 def _print(ledger, entries):
     from rich.console import Console
     from rich.table import Table
-
     from symdp_ros.release.units import as_text
 
     console = Console(highlight=False, markup=False)

@@ -1,9 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp`: one command with one module of this folder for each subcommand."""
 import argparse
 import os
 import sys
 
-from symdp_ros import SymdpError, __version__
+from symdp_ros import __version__, SymdpError
 from symdp_ros.cli import automaton, calibrate, check, demo, ledger, release
 from symdp_ros.core.printable import printable
 

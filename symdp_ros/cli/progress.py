@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """How far a long command has come."""
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,11 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 `symdp release LOG… -o DIR`: privatize logs, without ROS; `symdp release ARCHIVE.parquet -o
 OUT.parquet`: an archive of many routes.
 """
+from contextlib import contextmanager, ExitStack
 import os
-import sys
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
+import sys
 
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.core.compile_notice import on_slow_loops
@@ -100,8 +102,8 @@ def add_parser(commands) -> None:
 
 def run(options) -> int:
     """Release the logs; return 0 where all were."""
-    from symdp_ros.release.outbox import check_apart
     from symdp_ros.release.ledger import Ledger
+    from symdp_ros.release.outbox import check_apart
 
     if (options.ledger is None) != (options.subject is None):
         raise ConfigurationError('--ledger and --subject belong together: the ledger keeps what '
@@ -221,7 +223,7 @@ def _archive_release(options, chain, output):
 
 def _logs(names):
     """Return the logs that the arguments name, and those that were skipped."""
-    from symdp_ros.logs import LogFile, list_logs
+    from symdp_ros.logs import list_logs, LogFile
 
     logs, skipped = [], []
     for name in names:

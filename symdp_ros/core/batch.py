@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Many words at once: how they are given, and the random bits that they are drawn with.
 
@@ -10,7 +12,6 @@ for each call: no state outlives the call, and nothing of it can be shared with 
 import os
 
 import numpy as np
-
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 
 _MARGIN = 15  # bytes that cryptography asks for beyond what it writes, up to 42
@@ -49,7 +50,7 @@ class RandomStream:
     def __init__(self, random=None):
         self._random = random
         if random is None:
-            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+            from cryptography.hazmat.primitives.ciphers import algorithms, Cipher, modes
 
             key, counter = os.urandom(32), os.urandom(16)
             self._encryptor = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The chain: which state can follow which, and, where known, how often."""
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -7,7 +9,6 @@ from numbers import Real
 from types import MappingProxyType
 
 import numpy as np
-
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.naming import instead_of, one_of

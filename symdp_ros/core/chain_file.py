@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The package's own chain file.
 
@@ -16,11 +18,10 @@ With `self_loops: true`, every state can also follow itself (`TransitionGraph.wi
 The YAML is composed, never constructed: no tag can make an object, and every message can name
 its line. Labels must be strings as YAML sees them; `no`, `1` or `null` have to be quoted.
 """
-import yaml
-
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
-from symdp_ros.core.yaml_reader import TAG, YamlReader, compose_yaml, line_of
+from symdp_ros.core.yaml_reader import compose_yaml, line_of, TAG, YamlReader
+import yaml
 
 KEYS = ('initial_state', 'transitions', 'symbols', 'self_loops')
 

@@ -1,10 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Telling at once why loops take long: they have to be compiled, which after an installation takes half
 a minute, or they cannot be.
 """
-import threading
 from collections.abc import Callable
 from contextlib import contextmanager
+import threading
 
 COMPILING = ('compiling the inner loops: this takes about half a minute, and only once after an '
              'installation')

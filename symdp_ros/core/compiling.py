@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Compiling loops: import only where one is about to run (numba takes long to import).
 
@@ -6,8 +8,7 @@ run as they are, some hundred times slower. They do the same arithmetic: all int
 types in the text, and a float64 of numpy adds as a compiled one does.
 """
 import numpy as np
-
-from symdp_ros.core.compile_notice import COMPILING, UNCOMPILED, loops_begin
+from symdp_ros.core.compile_notice import COMPILING, loops_begin, UNCOMPILED
 
 try:
     import numba

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Exact draws from integer weights, by any source of random bits with `getrandbits`."""
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,10 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """A transition graph as a file gives it, before it is known to be a chain; its structure."""
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import gcd
 
 import numpy as np
-
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.naming import instead_of
 

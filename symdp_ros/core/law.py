@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What a mechanism tells of itself, so that accuracy, calibration and audit need not know it."""
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,10 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Fields of ROS messages, by their classes alone: nothing of ROS is imported but the package of a type.
 """
-import operator
-import re
 from collections.abc import Callable, Collection
 from importlib import import_module
+import operator
+import re
 
 from symdp_ros.core.errors import ConfigurationError
 

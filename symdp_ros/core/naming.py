@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Which states there are, for messages to one who has to name one."""
 from collections.abc import Collection
 from difflib import get_close_matches

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The names of the online mechanism's policies (`core.online`), apart from what they import."""
 
 POLICIES = ('paper', 'guided', 'planned')

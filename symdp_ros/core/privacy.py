@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The privacy parameters: ε and the adjacency k."""
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Uniform random integers from the operating system, in bulk."""
+from collections.abc import Callable
 import os
 import weakref
-from collections.abc import Callable
 
 import numpy as np
 

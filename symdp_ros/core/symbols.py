@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """From the values that robots and logs hold to the symbols of a chain."""
 from collections.abc import Iterable, Mapping
 

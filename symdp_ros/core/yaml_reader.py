@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Reading YAML as a graph of nodes: each problem has a line, and nothing can run away with memory.
 
@@ -9,10 +11,9 @@ characters; lists are nested at most 50 deep.
 """
 from math import isfinite
 
-import yaml
-
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.text_file import read_map_text
+import yaml
 
 TAG = 'tag:yaml.org,2002:'
 _TEXT = tuple(TAG + kind for kind in ('str', 'int', 'float', 'bool', 'timestamp'))

@@ -1,8 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Logs: patrols as recordings, CSV and JSON Lines; read, sampled into words, and written."""
 from symdp_ros.core.errors import LogError
-from symdp_ros.logs.files import (FORMATS, LogFile, LogListing, LogState, SkippedLog, list_logs,
-                                  read_log, release_name, write_log)
-from symdp_ros.logs.sampling import SAMPLING, UNKNOWN_SYMBOL, sample
+from symdp_ros.logs.files import (
+                                  FORMATS,
+                                  list_logs,
+                                  LogFile,
+                                  LogListing,
+                                  LogState,
+                                  read_log,
+                                  release_name,
+                                  SkippedLog,
+                                  write_log,
+)
+from symdp_ros.logs.sampling import sample, SAMPLING, UNKNOWN_SYMBOL
 
 __all__ = ['FORMATS', 'SAMPLING', 'UNKNOWN_SYMBOL', 'LogError', 'LogFile', 'LogListing',
            'LogState', 'SkippedLog', 'list_logs', 'read_log', 'release_name', 'sample', 'write_log']

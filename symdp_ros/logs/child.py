@@ -1,17 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Foreign bytes in a process of their own.
 
 What a library does with damaged bytes (abort, take all memory, never end) then happens to a
 child, and this process reports it.
 """
+from collections.abc import Callable
+from importlib import import_module
 import marshal
 import os
 import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from importlib import import_module
 
 from symdp_ros.core.errors import LogError
 

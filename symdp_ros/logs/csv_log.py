@@ -1,12 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Logs as CSV (RFC 4180): a header with the columns `stamp` (seconds) and `symbol`, and others.
 
 The last line must end too: a file that was cut off, or is being written, could otherwise end in
 half a symbol. (One that was cut off just behind a line cannot be told from a whole one.)
 """
+from collections.abc import Iterable, Sequence
 import csv
 import io
-from collections.abc import Iterable, Sequence
 
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import bounds, stamps

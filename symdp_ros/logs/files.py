@@ -1,18 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Logs as files: finding, reading and writing them, whatever their format."""
-import os
-import shutil
-import sqlite3
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+import os
 from pathlib import Path
+import shutil
+import sqlite3
 
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
 from symdp_ros.logs.recorded import METADATA, STORAGES
-from symdp_ros.logs.regular_file import NO_REGULAR_FILE, is_other_file
+from symdp_ros.logs.regular_file import is_other_file, NO_REGULAR_FILE
 
 FORMATS = ('sqlite3', 'mcap', 'csv', 'jsonl')
 _TEXT = {'.csv': csv_log, '.jsonl': jsonl}

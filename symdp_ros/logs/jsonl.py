@@ -1,6 +1,8 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Logs as JSON Lines: an object per line, {"stamp": 12.5, "symbol": "dock"}, stamp in seconds."""
-import json
 from collections.abc import Iterable, Sequence
+import json
 
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import bounds, stamps

@@ -1,14 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 rosbag2 storage files of the kind mcap: read here, written by the Python package mcap.
 
 They are read from end to end, with their checksums and counts, not through their index, which
 may be absent or name less than there is. The format: https://mcap.dev/spec.
 """
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from struct import Struct
+import zlib
 
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import bounds

@@ -1,17 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Serialized messages, without ROS: reading a field out of one, writing a symbol into one.
 
 The standard message types are known. The definition of any other is taken from the recording.
 """
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from keyword import iskeyword
 from operator import attrgetter, itemgetter
+import re
 
 from rosbags.interfaces import Nodetype
-from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
-
+from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.message_fields import useless_field
 from symdp_ros.core.printable import printable

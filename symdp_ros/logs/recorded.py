@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What the files of a recording are, and what one of them holds of one topic."""
 from dataclasses import dataclass, field
 

@@ -1,7 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Files as they are when they are opened."""
 import os
-import stat
 from pathlib import Path
+import stat
 
 from symdp_ros.core.errors import LogError
 

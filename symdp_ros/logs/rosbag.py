@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 rosbag2 recordings: directories with metadata.yaml, and bare storage files.
 
@@ -7,21 +9,20 @@ on the library is here: which files belong to a recording, the checks of what wa
 stamps of what is written. Topics are matched by name, and the messages found are counted against
 metadata.yaml.
 """
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
+import re
 from typing import Protocol
-
-import yaml
 
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import with_rosbag2, with_rosbags
 from symdp_ros.logs.bounds import MOST_METADATA
-from symdp_ros.logs.recorded import METADATA, STORAGES, Recorded
-from symdp_ros.logs.regular_file import NO_REGULAR_FILE, RegularFile, is_other_file
+from symdp_ros.logs.recorded import METADATA, Recorded, STORAGES
+from symdp_ros.logs.regular_file import is_other_file, NO_REGULAR_FILE, RegularFile
 from symdp_ros.logs.unpack import Allowance
+import yaml
 
 _TYPE = re.compile(r'(\w+)/(?:msg/)?(\w+)', re.ASCII)
 _STORAGE_OF = {suffix: storage for storage, suffix in STORAGES.items()}

@@ -1,9 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """rosbag2 storage files of the kind sqlite3 (.db3): schemas 1 to 4 read, 4 written."""
-import os
-import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing, contextmanager
+import os
 from pathlib import Path
+import sqlite3
 from urllib.parse import quote
 
 from symdp_ros.core.errors import LogError

@@ -1,14 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Stamps: integers, in nanoseconds.
 
 That is what recordings hold. Integers keep them exact, and keep a tick every 0.1 s exactly
 where it belongs after a day of ticks; seconds as floats do neither.
 """
-import re
 from collections.abc import Iterable
 from decimal import Decimal
 from math import isfinite
 from numbers import Real
+import re
 
 from symdp_ros.core.errors import ConfigurationError, LogError
 

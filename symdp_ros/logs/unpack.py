@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Unpacking what a recording has compressed, within bounds: a small file can unpack to a vast one."""
 from collections.abc import Iterator
 

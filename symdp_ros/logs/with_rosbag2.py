@@ -1,21 +1,28 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Recordings through rosbag2_py, which belongs to ROS 2: any message type that is installed.
 
 Its C++ code reads foreign bytes in a process of its own (`child`). What it writes is read again
 here, as it does not say when a disk is full.
 """
-import os
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.util import find_spec
+import os
 from pathlib import Path
+import re
 
 from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.message_fields import (INTEGERS, as_symbol, field_getter, message_class,
-                                            useless_field)
+from symdp_ros.core.message_fields import (
+    as_symbol,
+    field_getter,
+    INTEGERS,
+    message_class,
+    useless_field,
+)
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import child, mcap_file, sqlite3_file
-from symdp_ros.logs.recorded import METADATA, STORAGES, Recorded
+from symdp_ros.logs.recorded import METADATA, Recorded, STORAGES
 
 NAME = 'rosbag2_py'
 _FILES = {'sqlite3': sqlite3_file, 'mcap': mcap_file}

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Recordings without ROS: storage files read and written here, messages by the package rosbags.
 
@@ -9,10 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-import yaml
-
 from symdp_ros.logs import child, mcap_file, sqlite3_file
-from symdp_ros.logs.recorded import METADATA, STORAGES, Recorded
+from symdp_ros.logs.recorded import METADATA, Recorded, STORAGES
+import yaml
 
 NAME = 'rosbags'
 _FILES = {'sqlite3': sqlite3_file, 'mcap': mcap_file}

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Chains from the files that robots already have: one reader for each kind of map."""
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +10,7 @@ from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.yaml_reader import compose_yaml, keys_of
 from symdp_ros.maps import nav2, patrolling_sim, rmf, strands, tmap2
-from symdp_ros.maps.map_format import YAML_SUFFIXES, MapFormat
+from symdp_ros.maps.map_format import MapFormat, YAML_SUFFIXES
 from symdp_ros.maps.map_graph import prune as pruned
 from symdp_ros.maps.map_graph import require_moves
 

@@ -1,10 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """One kind of map: how it is recognised, and what reads it."""
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import yaml
-
 from symdp_ros.core.graph import TransitionGraph
+import yaml
 
 YAML_SUFFIXES = ('.yaml', '.yml', '.tmap2')
 

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What maps have beyond states and moves; leaving out the states from which no move leads on."""
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace

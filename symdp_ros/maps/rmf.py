@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Open-RMF building maps (YAML, as traffic-editor writes them).
 
@@ -15,12 +17,11 @@ from collections import Counter
 from dataclasses import dataclass
 from math import cos, hypot, radians
 
-import yaml
-
 from symdp_ros.core.errors import ChainError
-from symdp_ros.core.yaml_reader import YamlReader, keys_of, line_of
+from symdp_ros.core.yaml_reader import keys_of, line_of, YamlReader
 from symdp_ros.maps.map_format import MapFormat
-from symdp_ros.maps.map_graph import MapGraph, counted, listed
+from symdp_ros.maps.map_graph import counted, listed, MapGraph
+import yaml
 
 _STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]
 _EARTH_RADIUS = 6_371_000.0  # metres

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 STRANDS topological maps (YAML), the older form of the LCAS ones (`tmap2`).
 
@@ -6,12 +8,11 @@ The file is a list; each entry has `meta`, which is not read, and a `node` as tm
 whatever their `action`. States are the names, in the order of the file. A map names no initial
 state.
 """
-import yaml
-
-from symdp_ros.core.yaml_reader import YamlReader, keys_of
+from symdp_ros.core.yaml_reader import keys_of, YamlReader
 from symdp_ros.maps.map_format import MapFormat
 from symdp_ros.maps.map_graph import MapGraph
 from symdp_ros.maps.tmap2 import graph_of_nodes
+import yaml
 
 
 def strands_graph(root: yaml.Node, source: str) -> MapGraph:

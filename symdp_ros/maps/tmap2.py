@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 LCAS topological maps (tmap2, YAML).
 
@@ -5,11 +7,10 @@ LCAS topological maps (tmap2, YAML).
 of the one they lead to. States are the names, in the order of the file. A map names no initial
 state.
 """
-import yaml
-
-from symdp_ros.core.yaml_reader import YamlReader, keys_of, line_of
+from symdp_ros.core.yaml_reader import keys_of, line_of, YamlReader
 from symdp_ros.maps.map_format import MapFormat
 from symdp_ros.maps.map_graph import MapGraph
+import yaml
 
 
 def tmap2_graph(root: yaml.Node, source: str) -> MapGraph:

@@ -1,10 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The executables: one module for each node."""
-import os
-import signal
-import sys
 from collections.abc import Set
 from importlib import import_module
+import os
 from pathlib import Path
+import signal
+import sys
 
 NODES = ('privatizer', 'log_release', 'belief', 'patrol')
 

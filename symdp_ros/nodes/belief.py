@@ -1,13 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The node `belief`: private regions come in, the most probable true ones go out."""
 import sys
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+import numpy as np
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
-
 from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
@@ -17,7 +18,7 @@ from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.settings import CHAIN, POLICY, PRIVACY, chain_of, privacy_of
+from symdp_ros.ros.settings import CHAIN, chain_of, POLICY, PRIVACY, privacy_of
 from symdp_ros.ros.spinning import run
 
 _Type = Parameter.Type

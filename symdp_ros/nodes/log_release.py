@@ -1,9 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The node `log_release`: logged patrols are released on a service call."""
 import os
+from pathlib import Path
 import sys
 import threading
 import time
-from pathlib import Path
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import TransitionCallbackReturn
@@ -11,7 +13,6 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_srvs.srv import Trigger
-
 from symdp_ros.core.compile_notice import COMPILING, on_slow_loops
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.message_fields import message_class
@@ -28,8 +29,16 @@ from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.messages import region_reader
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
-from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,
-                                    privacy_of, unknown_symbol)
+from symdp_ros.ros.settings import (
+    CHAIN,
+    chain_of,
+    INPUT,
+    POLICY,
+    PRIVACY,
+    privacy_of,
+    SUBJECT_BUDGET,
+    unknown_symbol,
+)
 from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run
 

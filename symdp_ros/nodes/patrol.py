@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The node `patrol`: a simulated robot that walks a chain and publishes where it is."""
 import random
 import sys
@@ -7,12 +9,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
-
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.printable import printable
 from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
-from symdp_ros.ros.parameters import Setting, declare
+from symdp_ros.ros.parameters import declare, Setting
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import CHAIN, chain_of
 from symdp_ros.ros.spinning import run

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The node `privatizer`: a robot's region comes in, a private one goes out."""
 import sys
 
@@ -5,23 +7,38 @@ from rclpy.clock import Clock, ClockType
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
-
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.nodes import parameter_names
-from symdp_ros.ros.adaptive_subscription import (OVERRIDABLE, AdaptiveSubscription,
-                                                check_qos_overrides)
+from symdp_ros.ros.adaptive_subscription import (
+    AdaptiveSubscription,
+    check_qos_overrides,
+    OVERRIDABLE,
+)
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
-from symdp_ros.ros.live_sampling import (EveryChange, EveryMessage, EveryPeriod, check_sampling,
-                                         steady_clock_name)
+from symdp_ros.ros.live_sampling import (
+    check_sampling,
+    EveryChange,
+    EveryMessage,
+    EveryPeriod,
+    steady_clock_name,
+)
 from symdp_ros.ros.live_word import Account, LiveWord, Start
 from symdp_ros.ros.messages import full_name, region_reader, region_writer
 from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.resources import resolve_path
-from symdp_ros.ros.settings import (CHAIN, INPUT, POLICY, PRIVACY, SUBJECT_BUDGET, chain_of,
-                                    privacy_of, unknown_symbol)
+from symdp_ros.ros.settings import (
+    CHAIN,
+    chain_of,
+    INPUT,
+    POLICY,
+    PRIVACY,
+    privacy_of,
+    SUBJECT_BUDGET,
+    unknown_symbol,
+)
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.topic_claim import TopicClaim
 

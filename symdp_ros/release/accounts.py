@@ -1,19 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 What each subject has spent: the sums that a ledger's entries come to, read one after another.
 
 An entry is one row of the ledger. Most are charges; the others say how the account of a subject is
 kept: its budget, its unit, or that more was spent than the charges tell.
 """
-import json
-import re
-import zlib
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+import json
+import re
+import zlib
 
 from symdp_ros.core.errors import BudgetError, LedgerError
 from symdp_ros.core.printable import printable
-from symdp_ros.release.units import Loss, Unit, as_decimal, as_text
+from symdp_ros.release.units import as_decimal, as_text, Loss, Unit
 
 KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
 _AMOUNT = re.compile(r'\d{1,2000}(\.\d{1,2000}|/0*[1-9]\d{0,2000})?')

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Releasing archives: many routes in one Parquet file, in one charge.
 
@@ -18,22 +20,22 @@ The order that survives a crash is that of `release.outbox`. The ledger does not
 released, which may be as large as a disk: a release that is no longer where it was put is refused
 a second time, and not drawn again.
 """
-import json
-import os
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
+import json
+import os
 from pathlib import Path
+import shutil
 
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.logs import LogFile
 from symdp_ros.release import archive_file
 from symdp_ros.release.accounts import Entry
-from symdp_ros.release.archive_draw import SUFFIX, privatized
+from symdp_ros.release.archive_draw import privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive
 from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.outbox import Outbox, check_apart, digest_of, flush, holds
+from symdp_ros.release.outbox import check_apart, digest_of, flush, holds, Outbox
 from symdp_ros.release.report import ALL_UNKNOWN, Outcome, outcome_of
 from symdp_ros.release.settings import ArchiveSettings
 

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """How the routes of an archive are privatized, in this process or on a worker of a cluster."""
 from collections import deque
 from collections.abc import Generator, Iterable
@@ -6,7 +8,6 @@ from queue import SimpleQueue
 from threading import Event
 
 import numpy as np
-
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.release.archive_file import Chunk
 

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Archives: many routes in one Parquet file, read and written as a stream.
 
@@ -13,21 +15,20 @@ many; so what is written is divided by lengths alone.
 Files are read by another process (`archive_reading`): bytes that are damaged can make the library
 abort. No row becomes a Python object.
 """
-import fcntl
-import marshal
-import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+import fcntl
+import marshal
+import os
 from pathlib import Path
 
 import numpy as np
-
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import child
 from symdp_ros.logs.regular_file import RegularFile
 from symdp_ros.release import archive_reading
-from symdp_ros.release.archive_reading import Columns, Survey, parquet
+from symdp_ros.release.archive_reading import Columns, parquet, Survey
 
 __all__ = ['Archive', 'Chunk', 'Columns', 'Survey', 'parquet', 'write']
 

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Reading archives, in a process of its own: damaged Parquet can make its library abort.
 
@@ -5,12 +7,11 @@ The process is started by `archive_file.Archive`, and answers its requests in tu
 on is what was checked: whole routes in chunks, each with its id, its length and the positions of
 its symbols in the states of the chain.
 """
-import marshal
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+import marshal
 
 import numpy as np
-
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.logs import child
 

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Releasing an archive on a Dask cluster: each route is released once, whatever is tried again.
 
@@ -15,19 +17,19 @@ directory, and does not know that of the winners: one that ends late, on a worke
 up as lost, finds no place to write, or writes what nobody sees. The ledger is charged by the
 caller, once, when all is there.
 """
-import os
-import re
-import secrets
-import shutil
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+import os
 from pathlib import Path
+import re
+import secrets
+import shutil
 
 from symdp_ros.core.errors import ConfigurationError, LogError, SymdpError
 from symdp_ros.logs.files import remove
 from symdp_ros.release import archive_file
-from symdp_ros.release.archive_draw import SUFFIX, privatized
+from symdp_ros.release.archive_draw import privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive, Survey
 from symdp_ros.release.outbox import digest_of, flush
 from symdp_ros.release.settings import ArchiveSettings

@@ -1,19 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Releasing logs: read, sample, privatize, charge, and only then make visible (`release.outbox`).
 """
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager, ExitStack
 import json
 import os
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack, contextmanager
 
 from symdp_ros.core.errors import LogError
-from symdp_ros.logs import LogFile, LogState, SkippedLog, list_logs, release_name, write_log
+from symdp_ros.logs import list_logs, LogFile, LogState, release_name, SkippedLog, write_log
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
-from symdp_ros.release.outbox import Outbox, check_apart, digest_of, holds
-from symdp_ros.release.report import ALL_UNKNOWN, Outcome, Report, outcome_of
+from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
+from symdp_ros.release.report import ALL_UNKNOWN, Outcome, outcome_of, Report
 from symdp_ros.release.settings import ReleaseSettings
 
 

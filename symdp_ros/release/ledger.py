@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The ledger: what has been spent of whose privacy, for which release.
 
@@ -15,21 +17,21 @@ Rows are sealed in a chain (`release.ledger_database`). A mark beside the ledger
 holds number and seal of the last row, so that a ledger put back to an older state shows. A ledger
 with a problem is not charged: see `release.recovery`.
 """
-import json
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from fractions import Fraction
+import json
 from math import isfinite
 from pathlib import Path
+import zlib
 
 from symdp_ros.core.errors import BudgetError, LedgerError
 from symdp_ros.core.printable import printable
 from symdp_ros.release.accounts import Account, Entry, written
 from symdp_ros.release.ledger_database import FAILURES, FILE_COLUMNS, LedgerDatabase, LedgerFile
 from symdp_ros.release.ledger_reader import LedgerReader
-from symdp_ros.release.units import Loss, Unit, as_fraction, as_text
+from symdp_ros.release.units import as_fraction, as_text, Loss, Unit
 
 _PART_BYTES = 1 << 20
 

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The file of a ledger: one SQLite database (WAL, synchronous FULL, mode 0600), and its seals.
 
@@ -7,15 +9,15 @@ changes as releases are moved to their places, has a seal by itself.
 
 Whatever SQLite raises becomes a LedgerError here, that of a damaged file with how to recover.
 """
-import hmac
-import os
-import sqlite3
-import time
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
+import hmac
+import os
 from pathlib import Path
+import sqlite3
+import time
+import uuid
 
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Reading a ledger: every entry once, verified and added to the account of its subject.
 
@@ -10,7 +12,7 @@ from hmac import compare_digest
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable
 from symdp_ros.release.accounts import Account, Entry
-from symdp_ros.release.ledger_database import FAILURES, FILE_COLUMNS, LedgerDatabase, is_damage
+from symdp_ros.release.ledger_database import FAILURES, FILE_COLUMNS, is_damage, LedgerDatabase
 from symdp_ros.release.mark import Mark
 
 

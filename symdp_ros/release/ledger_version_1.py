@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Reading ledgers of version 1, which added ε whatever its k, to convert them.
 
@@ -6,12 +8,12 @@ subject becomes the largest k of its charges; what it has spent is counted in th
 not tell their sampling: it is taken to be that of the other charges. A subject that was charged at
 several samplings keeps its sum, and takes no further charge: nothing could be added to it.
 """
-import hmac
-import json
-import sqlite3
 from dataclasses import replace
 from fractions import Fraction
+import hmac
+import json
 from pathlib import Path
+import sqlite3
 
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The mark beside a ledger: what its last entry was, and what every subject had spent by then.
 
@@ -5,14 +7,14 @@ By it a ledger that was put back to an older state shows, and what such a ledger
 still be counted. Two lines: JSON, and its SHA-256; in ledgers of version 1 one line with id,
 number and seal.
 """
-import errno
-import json
-import os
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field
+import errno
 from hashlib import sha256
+import json
+import os
 from pathlib import Path
+import re
 
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable

@@ -1,9 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Which mechanism serves a release: what the settings name, or what errs least for its length."""
 from functools import lru_cache
 
 from symdp_ros.analysis.accuracy import best_mechanism
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline import MOST_COUNTING_STEPS, SELECTIONS, OfflineMechanism
+from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
 from symdp_ros.core.privacy import Privacy
 
 _JUDGED = 200  # symbols

@@ -1,8 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """How the files of releases are called, and what else they are called where that is taken."""
-import os
-import secrets
 from dataclasses import dataclass
+import os
 from pathlib import Path
+import secrets
 
 from symdp_ros.logs import release_name
 from symdp_ros.release.ledger import Ledger

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The way into a release directory: nothing is seen there before it is charged, and nothing is
 charged that is not handed out, whatever happens in between.
@@ -10,17 +12,17 @@ charged, and deletes what is only staged.
 One process at a time holds a directory, from its first look into it until it is done. So none
 takes the staging directory of another for one that was left behind, and no two choose one name.
 """
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager, suppress
 import errno
 import fcntl
+from hashlib import sha256
 import os
+from pathlib import Path
 import secrets
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterable
-from contextlib import contextmanager, suppress
-from hashlib import sha256
-from pathlib import Path
 
 from symdp_ros.core.errors import ConfigurationError, LedgerError, SymdpError
 from symdp_ros.core.printable import printable

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Recovering a ledger that is damaged, lost, or an older copy.
 
@@ -10,21 +12,21 @@ releases are out all the same.
 The ledger is written anew in its place, under its id and key where they can be read; the file as
 it was is kept beside it. What was done is an entry of the ledger.
 """
-import errno
-import fcntl
-import json
-import os
-import shutil
-import sqlite3
-import stat
-import uuid
 from collections import Counter
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+import errno
+import fcntl
 from fractions import Fraction
 from hashlib import sha256
+import json
+import os
 from pathlib import Path
+import shutil
+import sqlite3
+import stat
+import uuid
 
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable

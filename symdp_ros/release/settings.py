@@ -1,11 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The settings of releases: how logs and archives are read, privatized and written.
 
 What `digest` covers decides which releases are the same; the rest is how they look.
 """
-import json
 from dataclasses import dataclass, replace
 from hashlib import sha256
+import json
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, LogError

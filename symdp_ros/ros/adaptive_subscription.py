@@ -1,14 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Subscriptions whose QoS suits whatever publishes on their topic."""
-import inspect
 from collections import deque
+import inspect
 from time import monotonic
 
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
-from rclpy.qos import (DurabilityPolicy, HistoryPolicy, QoSPolicyKind, QoSProfile,
-                       ReliabilityPolicy)
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSPolicyKind, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
-
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.watch import listed, publisher_names

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """A ROS domain for nodes that should meet no others on this machine."""
 import errno
 import random

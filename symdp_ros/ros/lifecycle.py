@@ -1,12 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The base of this package's lifecycle nodes."""
 import traceback
 
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.parameter import Parameter
-
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.printable import printable
-from symdp_ros.ros.parameters import Setting, declare
+from symdp_ros.ros.parameters import declare, Setting
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 

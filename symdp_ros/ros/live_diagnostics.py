@@ -1,10 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What `privatizer` reports once a second on /diagnostics."""
 from collections import deque
 from time import monotonic
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
-
 from symdp_ros.core.printable import printable
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.publishing import destroy_when_delivered

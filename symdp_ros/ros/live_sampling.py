@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Live sampling: which of the regions that come in become symbols of the word, and when.
 
@@ -20,8 +22,8 @@ The objects here are handed regions and times, and call a function with each sym
 They know nothing of ROS, and live as long as the process. A region is a state of the chain; None
 is an unknown one. What is remembered of an occasion is noted before its symbol is drawn.
 """
-import os
 from collections.abc import Callable
+import os
 from pathlib import Path
 
 from symdp_ros.core.errors import ConfigurationError

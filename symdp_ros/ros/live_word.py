@@ -1,15 +1,17 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The word that a live node publishes: what draws it, what charges it, what carries it on.
 
 Nothing here knows of ROS.
 """
+from enum import Enum
 import json
 import os
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symdp_ros.ros.state_file import NAME_BYTES, PROCESS_BYTES, StateFile, settings_digest
+from symdp_ros.ros.state_file import NAME_BYTES, PROCESS_BYTES, settings_digest, StateFile
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Messages of any type: reading a region out of one, writing a region into one.
 
@@ -7,10 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from rclpy.serialization import deserialize_message, serialize_message
-
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.message_fields import (INTEGERS, as_symbol, can_be, field_getter,
-                                            useless_field)
+from symdp_ros.core.message_fields import as_symbol, can_be, field_getter, INTEGERS, useless_field
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 
 _CDR_LITTLE_ENDIAN = b'\0\1'

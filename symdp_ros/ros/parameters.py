@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Parameters as the operator sets them: declared with a description, type and range, and read-only.
 
@@ -11,11 +13,14 @@ from difflib import get_close_matches
 from math import inf, isfinite
 from sys import float_info
 
-from rcl_interfaces.msg import (FloatingPointRange, IntegerRange, ParameterDescriptor,
-                                SetParametersResult)
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.parameter import Parameter
 from rclpy.parameter_service import ParameterService
-
 from symdp_ros.core.printable import printable
 
 _Type = Parameter.Type

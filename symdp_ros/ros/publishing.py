@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Leaving a topic without taking along what is still on its way."""
 from contextlib import suppress
 

@@ -1,6 +1,8 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Files that parameters name: plain paths and package:// URLs."""
-import sys
 from pathlib import Path
+import sys
 
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable

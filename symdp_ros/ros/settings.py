@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The parameters that several nodes have.
 
@@ -8,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rclpy.parameter import Parameter
-
 from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.ros.parameters import Setting

@@ -1,7 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Work that many ask for, one run after another: those who ask before a run begins share it."""
-import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+import threading
 
 
 class SharedRuns:

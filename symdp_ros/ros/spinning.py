@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Running one node in one process, until SIGINT or SIGTERM."""
 import signal
 import sys
@@ -6,7 +8,6 @@ import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
-
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.printable import printable
 

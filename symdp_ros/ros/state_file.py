@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The file that carries a word over a restart: its last private symbol, which is public anyway.
 
@@ -24,12 +26,12 @@ Symbols are not flushed. After a power failure the file may hold an older symbol
 goes on from there; that costs no privacy, as each symbol is drawn from public history alone, but
 the move across the gap may be one that the chain does not list.
 """
-import fcntl
-import os
-import stat
 from contextlib import suppress
+import fcntl
 from hashlib import sha256
+import os
 from pathlib import Path
+import stat
 from struct import Struct
 from typing import NamedTuple
 from zlib import crc32

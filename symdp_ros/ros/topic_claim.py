@@ -1,12 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """One privatizer of a topic at a time on one machine."""
+from contextlib import suppress
 import errno
+from hashlib import sha256
 import os
 import socket
 import struct
 import threading
 import time
-from contextlib import suppress
-from hashlib import sha256
 
 from symdp_ros.core.errors import ConfigurationError
 

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Who else listens to, or publishes on, a topic."""
 from collections import Counter
 from collections.abc import Sequence

@@ -1,23 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Accuracy: mean, variance, each position; against enumeration, sampling and the other route."""
-import subprocess
-import sys
 from itertools import pairwise, product
 from math import exp, sqrt
+import subprocess
+import sys
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 from offline_checks import distance
+import pytest
 from scipy.stats import binomtest
-from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, relaxed,
-                        replayable_random, SPLIT, words)
-
-from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
-                       UnknownSymbolError)
+from strategies import (
+    CHAINS,
+    chains,
+    COMPLETE,
+    feasible_words,
+    FOUR,
+    grid,
+    relaxed,
+    replayable_random,
+    SPLIT,
+    words,
+)
+from symdp_ros import (
+    Chain,
+    ConfigurationError,
+    OfflineMechanism,
+    OnlineMechanism,
+    Privacy,
+    UnknownSymbolError,
+)
 from symdp_ros.analysis import accuracy as module
-from symdp_ros.analysis.accuracy import (accuracy, best_mechanism, expected_accuracy,
-                                         expected_errors, mean_stay, patrols)
+from symdp_ros.analysis.accuracy import (
+    accuracy,
+    best_mechanism,
+    expected_accuracy,
+    expected_errors,
+    mean_stay,
+    patrols,
+)
 
 ALPHA = 1e-6
 KINDS = ('paper', 'guided', 'planned', 'causal', 'exponential', 'permute_and_flip')

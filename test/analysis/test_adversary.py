@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What an adversary guesses: against enumeration of all words and outputs."""
 from collections import defaultdict
 from dataclasses import astuple
@@ -7,10 +9,9 @@ from math import log, prod, sqrt
 import numpy as np
 import pytest
 from strategies import CHAINS, COMPLETE, feasible_words, FOUR
-
+from studies.belief import structured
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.adversary import best_guess, walk_distribution
-from studies.belief import structured
 from symdp_ros.core.online import POLICIES
 
 UNEVEN = Chain({'a': {'a': 0.6, 'b': 0.3, 'c': 0.1}, 'b': ['a', 'c'], 'c': {'c': 0.05, 'b': 0.95}},

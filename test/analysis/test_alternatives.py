@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The closest alternative routes, against brute force over all words."""
 from itertools import combinations, product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import pytest
 from strategies import chains, grid, relaxed
-
 from symdp_ros import Chain
 from symdp_ros.analysis import alternatives
 from symdp_ros.analysis.alternatives import fewest_differences

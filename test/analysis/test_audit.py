@@ -1,13 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The audit: its numbers against a plain search, and that it finds what breaks a promise."""
 from fractions import Fraction
 from itertools import product
 from math import exp, log
 from types import SimpleNamespace
 
-import pytest
 from offline_checks import distance
+import pytest
 from strategies import CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, per_symbol, RING
-
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis import audit as module
 from symdp_ros.analysis.audit import audit, COUNTING_ERROR

@@ -1,24 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Beliefs: against enumeration, exactly; how far they go; what they are worth."""
 from itertools import pairwise, product
 from math import exp, prod
 from pathlib import Path
 from random import Random
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, privacies, relaxed,
-                        SPLIT)
-
-from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
-                       Privacy)
-from symdp_ros.core.online import targets
-from symdp_ros.analysis.belief import (best_route, Filter, smooth, smooth_together,
-                                       smooth_with_constant_normaliser)
-from studies.belief import (belief_errors, belief_table, constant_normaliser_error,
-                                         constant_normaliser_table, patrol, structured)
-from symdp_ros.core.online import POLICIES
+import numpy as np
+import pytest
+from strategies import (
+    CHAINS,
+    chains,
+    COMPLETE,
+    feasible_words,
+    FOUR,
+    grid,
+    privacies,
+    relaxed,
+    SPLIT,
+)
+from studies.belief import (
+    belief_errors,
+    belief_table,
+    constant_normaliser_error,
+    constant_normaliser_table,
+    patrol,
+    structured,
+)
+from symdp_ros import (
+    Chain,
+    ChainError,
+    ConfigurationError,
+    OfflineMechanism,
+    OnlineMechanism,
+    Privacy,
+)
+from symdp_ros.analysis.belief import (
+    best_route,
+    Filter,
+    smooth,
+    smooth_together,
+    smooth_with_constant_normaliser,
+)
+from symdp_ros.core.online import POLICIES, targets
 from symdp_ros.maps import read_graph
 
 DEPOT = Path(__file__).resolve().parents[2] / 'config' / 'depot.geojson'

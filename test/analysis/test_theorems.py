@@ -1,20 +1,33 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The paper's statements on accuracy: where they hold, and where they do not."""
 from fractions import Fraction
 from math import comb, exp, log
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 from offline_checks import distance
+import pytest
 from strategies import chains, COMPLETE, feasible_words, FOUR, grid, relaxed, RING
-
-from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
-                       UnknownSymbolError)
+from symdp_ros import (
+    Chain,
+    ConfigurationError,
+    OfflineMechanism,
+    OnlineMechanism,
+    Privacy,
+    UnknownSymbolError,
+)
 from symdp_ros.analysis.accuracy import accuracy
-from symdp_ros.analysis.theorems import (BinomialErrors, hoeffding_concentration,
-                                     remark_after_theorem_7, theorem_2, theorem_2_concentration,
-                                     theorem_4, theorem_6)
+from symdp_ros.analysis.theorems import (
+    BinomialErrors,
+    hoeffding_concentration,
+    remark_after_theorem_7,
+    theorem_2,
+    theorem_2_concentration,
+    theorem_4,
+    theorem_6,
+)
 
 #: The counter-example of DESIGN, item 3.
 SKIPS = Chain({str(i): [str((i + 1) % 4), str((i + 2) % 4)] for i in range(4)}, '0')

@@ -1,13 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp automaton`: the table, the picture and what is on it, wrong input."""
-import sys
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+import sys
 from xml.etree import ElementTree
 
 import pytest
 from strategies import FOUR
-
 from symdp_ros import Chain, ConfigurationError
 from symdp_ros.cli.main import main
 from symdp_ros.core.offline.automaton import HammingAutomaton

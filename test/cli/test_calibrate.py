@@ -1,15 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp calibrate` as a user types it, in processes of its own."""
 import os
+from pathlib import Path
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
 from symdp_ros import Chain
-from symdp_ros.cli.calibrate import EPSILONS
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
+from symdp_ros.cli.calibrate import EPSILONS
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'

@@ -1,8 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp demo --figure`: what cannot be drawn is said before any node starts."""
 from pathlib import Path
 
 import pytest
-
 from symdp_ros.cli import demo, main
 
 pytest.importorskip('rclpy', reason='ROS 2 is not there')

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Random arguments to every subcommand of `symdp`, odd files and odd bytes among them.
 
@@ -6,15 +8,14 @@ printed; never a traceback. The subcommands and options are those that the parse
 new ones are tried, too.
 """
 import argparse
+from contextlib import contextmanager
 import io
 import os
 import signal
 import sys
-from contextlib import contextmanager
 
-import pytest
 from long_runs import fuzz
-
+import pytest
 from symdp_ros.cli import demo
 from symdp_ros.cli.main import main, make_parser
 

@@ -1,8 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Arguments that no person types: odd names of files, states that look like markup, full disks."""
 import os
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -94,7 +96,6 @@ def test_the_demo_shows_states_that_look_like_markup():
     from types import SimpleNamespace
 
     from rich.console import Console
-
     from symdp_ros import Chain
     from symdp_ros.cli.demo import _Screen
 

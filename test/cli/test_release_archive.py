@@ -1,12 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp release ARCHIVE.parquet` as a user types it, without ROS."""
 import json
 import os
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
 from symdp_ros import Chain
 from symdp_ros.cli.main import main
 from symdp_ros.logs import write_log

@@ -1,15 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp release` and `symdp ledger` as a user types them, without ROS."""
 import csv
 import errno
 import io
 import json
 import os
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
 from symdp_ros import Chain, OfflineMechanism
 from symdp_ros.cli.main import main
 from symdp_ros.core.compile_notice import COMPILING, loops_begin

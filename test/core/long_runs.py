@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 What the fuzzers, the kill tests and the soak share: how long, from which seed, what is reported.
 
@@ -13,13 +15,13 @@ They run in small in `make test`, and for as long as one likes by `make fuzz MIN
 
 A fuzzer stands in a file named test_fuzz_*.py, and is a test that calls `fuzz`.
 """
+from collections.abc import Callable
 import os
+from pathlib import Path
 import random
 import secrets
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 FUZZ_SECONDS = float(os.environ.get('SYMDP_FUZZ_SECONDS') or 2)
 KILL_ROUNDS = int(os.environ.get('SYMDP_KILL_ROUNDS') or 3)

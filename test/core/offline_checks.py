@@ -1,9 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the offline mechanisms share."""
 from itertools import product
 
 from scipy.stats import chisquare
 from strategies import exp_bounds, per_symbol
-
 from symdp_ros import Chain
 
 ALPHA = 1e-6

@@ -1,13 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Hypothesis strategies, chains and helpers that the tests of the core share."""
-import os
-import secrets
 from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
+import os
 from random import Random
+import secrets
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-
 from symdp_ros import Chain, Privacy
 
 #: Nothing is timed; a failing example is printed so that it can be replayed.

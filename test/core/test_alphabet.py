@@ -1,15 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Chains on which every word over C(s_0) is feasible: the whole of ε serves, and counting is quick."""
 from collections import Counter
 from fractions import Fraction
 from itertools import product
 from math import comb, exp, log
 
-import numpy as np
-import pytest
 from hypothesis import given
+import numpy as np
 from offline_checks import assert_drawn, assert_private, distance
-from strategies import chains, CHAINS, feasible_words, relaxed, replayable_random
-
+import pytest
+from strategies import CHAINS, chains, feasible_words, relaxed, replayable_random
 from symdp_ros import Chain, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.offline import SELECTIONS

@@ -1,14 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The automaton: counts and policies by hand and by enumeration, what Algorithm 1 would count."""
 from collections import Counter
 from fractions import Fraction
 from math import comb, prod
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import pytest
 from scipy.stats import chisquare
-from strategies import chains, CHAINS, feasible_words, FOUR, relaxed, replayable_random, words
-
+from strategies import CHAINS, chains, feasible_words, FOUR, relaxed, replayable_random, words
 from symdp_ros import Chain, ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline.automaton import HammingAutomaton
 

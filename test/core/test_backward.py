@@ -1,18 +1,31 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The exponential mechanism as drawn: exact weights, privacy with rounding, range, memory."""
-import tracemalloc
 from collections import Counter
 from fractions import Fraction
 from math import exp, log
 from random import Random
+import tracemalloc
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 from offline_checks import assert_drawn, assert_private, distance, large_grid
-from strategies import (chains, CHAINS, exp_bounds, feasible_words, FOUR, grid, per_symbol,
-                        periodic_chains, relaxed, replayable_random, Tape, words)
-
+import pytest
+from strategies import (
+    CHAINS,
+    chains,
+    exp_bounds,
+    feasible_words,
+    FOUR,
+    grid,
+    per_symbol,
+    periodic_chains,
+    relaxed,
+    replayable_random,
+    Tape,
+    words,
+)
 from symdp_ros import Chain, Privacy
 from symdp_ros.core import compiling
 from symdp_ros.core.offline import backward, kernels, reachable

@@ -1,28 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Many words at once: drawn in the very integers that are proved, whatever stands beside them."""
-import os
 from collections import Counter
 from fractions import Fraction
 from itertools import product
 from math import exp, prod
+import os
 from random import Random
 
-import numpy as np
-import pytest
 from cryptography.hazmat.primitives.ciphers import algorithms, Cipher, modes
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 from offline_checks import assert_drawn, large_grid
+import pytest
 from scipy.stats import binomtest
-from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, privacies, relaxed,
-                        replayable_random, Tape)
-
-from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
-                       UnknownSymbolError)
+from strategies import (
+    CHAINS,
+    chains,
+    COMPLETE,
+    feasible_words,
+    FOUR,
+    grid,
+    privacies,
+    relaxed,
+    replayable_random,
+    Tape,
+)
+from symdp_ros import (
+    Chain,
+    ConfigurationError,
+    OfflineMechanism,
+    OnlineMechanism,
+    Privacy,
+    UnknownSymbolError,
+)
+from symdp_ros.core.batch import RandomStream
 from symdp_ros.core.offline import batch, kernels
 from symdp_ros.core.online import batch as online_batch
-from symdp_ros.core.online import targets
-from symdp_ros.core.batch import RandomStream
-from symdp_ros.core.online import POLICIES
+from symdp_ros.core.online import POLICIES, targets
 from symdp_ros.core.online.response import responses
 
 ALPHA = 1e-6

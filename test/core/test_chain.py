@@ -1,21 +1,22 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The chain: what it refuses and how it says so; what it answers; what it costs."""
+from decimal import Decimal
+from fractions import Fraction
 import gc
+from hashlib import sha256
+from itertools import product
+from math import inf, nan
 import os
 import subprocess
 import sys
 import tracemalloc
-from decimal import Decimal
-from fractions import Fraction
-from hashlib import sha256
-from itertools import product
-from math import inf, nan
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
+import pytest
 from strategies import chains, feasible_words, FOUR, relaxed, successor_maps
-
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, SymdpError
 
 OK = {'dock': ['hall', 'dock'], 'hall': ['dock']}

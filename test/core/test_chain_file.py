@@ -1,9 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The chain file: what it may hold, and the file and line in every message about it."""
 import subprocess
 import sys
 
 import pytest
-
 from symdp_ros import Chain, ChainError
 
 GOOD = """\

@@ -1,8 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """That something has to be compiled is known at once, and only where it is so."""
 import numba
-
-import symdp_ros.core.compiling  # noqa: F401 (it watches what is compiled)
 from symdp_ros.core.compile_notice import on_slow_loops
+import symdp_ros.core.compiling  # noqa: F401 (it watches what is compiled)
 
 
 def plus_one(x):

@@ -1,17 +1,27 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Words at each distance: how many, and uniform draws, for chains and alphabets."""
 from collections import Counter
 from fractions import Fraction
 from math import comb, log
 from random import Random
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 from offline_checks import assert_drawn, distance
-from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, relaxed,
-                        replayable_random, words)
-
+import pytest
+from strategies import (
+    CHAINS,
+    chains,
+    COMPLETE,
+    feasible_words,
+    FOUR,
+    grid,
+    relaxed,
+    replayable_random,
+    words,
+)
 from symdp_ros import Chain
 from symdp_ros.core.offline import distances
 from symdp_ros.core.offline.automaton import HammingAutomaton

@@ -1,14 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Exact draws: every string of bits leads where it should."""
 from collections import Counter
 from fractions import Fraction
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 from offline_checks import assert_drawn
+import pytest
 from strategies import replayable_random
-
 from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
 
 

@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The structure of a graph against brute force; staying; messages with file and line."""
 from math import gcd
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import pytest
 from strategies import relaxed
-
 from symdp_ros import Chain, ChainError
 from symdp_ros.core.graph import structure, TransitionGraph
 

@@ -1,6 +1,8 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The fuzzers' own part: seeds that replay a case, and the rows of the table."""
-import pytest
 from long_runs import fuzz, merged
+import pytest
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Which states a message shows to one who has to name one."""
 import pytest
-
 from symdp_ros import Chain, ChainError
 from symdp_ros.core.naming import instead_of, one_of
 

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Permute-and-flip: the closed form and the draw against the algorithm itself, in fractions."""
 from collections import Counter
 from decimal import Decimal, localcontext
@@ -5,13 +7,12 @@ from fractions import Fraction
 from functools import cache
 from math import comb, exp, expm1, inf, log, log1p
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 from offline_checks import assert_drawn, assert_private, distance
+import pytest
 from strategies import CHAINS, feasible_words, relaxed, replayable_random
-
 from symdp_ros import Privacy
 from symdp_ros.core.offline import noisy_maximum
 from symdp_ros.core.offline.backward import match_ratio

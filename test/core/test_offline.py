@@ -1,22 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The offline mechanism: its three selections against enumeration, and what it refuses."""
-import subprocess
-import sys
-import traceback
-import tracemalloc
 from collections import Counter
 from fractions import Fraction
 from itertools import product
 from math import comb, exp, inf, log
 from random import Random
+import subprocess
+import sys
+import traceback
+import tracemalloc
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 from offline_checks import assert_drawn, assert_private, distance, large_grid
-from strategies import (chains, CHAINS, COMPLETE, feasible_words, FOUR, grid, relaxed,
-                        replayable_random, words)
-
+import pytest
+from strategies import (
+    CHAINS,
+    chains,
+    COMPLETE,
+    feasible_words,
+    FOUR,
+    grid,
+    relaxed,
+    replayable_random,
+    words,
+)
 from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy, UnknownSymbolError
 from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
 

@@ -1,26 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The online mechanism: what is drawn, exactly; what that reveals; the word that it carries."""
-import copy
-import gc
-import pickle
-import sys
-import traceback
 from collections import Counter
+import copy
 from fractions import Fraction
+import gc
 from itertools import product
 from math import exp, lcm, prod
+import pickle
 from random import Random
+import sys
+import traceback
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
+import pytest
 from scipy.stats import binomtest
-from strategies import (chains, CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, grid,
-                        per_symbol, privacies, relaxed, replayable_random, Scripted, symbols,
-                        words)
-
-from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy,
-                       SymdpError, UnknownSymbolError)
+from strategies import (
+    CHAINS,
+    chains,
+    COMPLETE,
+    exp_bounds,
+    feasible_words,
+    FOUR,
+    grid,
+    per_symbol,
+    privacies,
+    relaxed,
+    replayable_random,
+    Scripted,
+    symbols,
+    words,
+)
+from symdp_ros import (
+    Chain,
+    ChainError,
+    ConfigurationError,
+    OnlineMechanism,
+    Privacy,
+    SymdpError,
+    UnknownSymbolError,
+)
 from symdp_ros.core.online import mechanism as online
 from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 

@@ -1,23 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The planned policy: against all policies on small chains, against guided on maps; its cache."""
-import tracemalloc
-import zlib
 from array import array
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
+import tracemalloc
+import zlib
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
+import pytest
 from scipy.sparse import csr_array
-from strategies import (chains, COMPLETE, exp_bounds, FOUR, grid, per_symbol, privacies,
-                        relaxed, RING, SPLIT, successor_maps)
-
-from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
-                       UnknownSymbolError)
-from symdp_ros.core.online import planned as plan, targets
+from strategies import (
+    chains,
+    COMPLETE,
+    exp_bounds,
+    FOUR,
+    grid,
+    per_symbol,
+    privacies,
+    relaxed,
+    RING,
+    SPLIT,
+    successor_maps,
+)
+from symdp_ros import (
+    Chain,
+    ConfigurationError,
+    OfflineMechanism,
+    OnlineMechanism,
+    Privacy,
+    UnknownSymbolError,
+)
 from symdp_ros.analysis.accuracy import expected_accuracy
+from symdp_ros.core.online import planned as plan
+from symdp_ros.core.online import targets
 from symdp_ros.core.online.planned import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
 from symdp_ros.maps.nav2 import read_nav2_graph
 

@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Text from outside in one line that shows what it holds."""
 import os
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
+import pytest
 from symdp_ros.core.printable import printable
 
 

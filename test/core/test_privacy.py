@@ -1,17 +1,24 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """ε and k: what is accepted, what is refused by name, and what ε/k is exactly."""
 from dataclasses import FrozenInstanceError
 from decimal import Decimal
 from fractions import Fraction
 from math import copysign, inf, nan
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
+import pytest
 from strategies import COMPLETE, relaxed
-
-from symdp_ros import (ChainError, OfflineMechanism, OnlineMechanism, Privacy, PrivacyError,
-                       SymdpError)
+from symdp_ros import (
+    ChainError,
+    OfflineMechanism,
+    OnlineMechanism,
+    Privacy,
+    PrivacyError,
+    SymdpError,
+)
 
 
 @pytest.mark.parametrize('epsilon, adjacency, stored', [

@@ -1,14 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Uniform integers: in range, from the right source, never shared between two processes."""
-import os
-import warnings
 from itertools import islice
+import os
 from random import Random
 from types import SimpleNamespace
+import warnings
 
 import pytest
 from scipy.stats import binomtest
 from strategies import COMPLETE, replayable_random
-
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.core import randomness
 from symdp_ros.core.randomness import RandomIntegers

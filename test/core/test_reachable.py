@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The numbered chain, against the chain."""
 from math import gcd
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import chains, CHAINS, grid, periodic_chains, relaxed
-
+import pytest
+from strategies import CHAINS, chains, grid, periodic_chains, relaxed
 from symdp_ros import Chain
 from symdp_ros.core.offline import reachable as module
 from symdp_ros.core.offline.reachable import ReachableChain

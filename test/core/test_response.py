@@ -1,14 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The integers that are drawn: never a ratio above e^{ε/k}, and hardly below the paper's τ."""
 from collections import Counter
 from fractions import Fraction
 from functools import cache
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
+import pytest
 from strategies import exp_bounds, per_symbol, privacies, relaxed
-
 from symdp_ros import Privacy
 from symdp_ros.core.online.response import best_weights, exp_lower_bound, Response, responses
 

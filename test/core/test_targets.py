@@ -1,17 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Guided targets against breadth-first search in plain Python; the table of many states."""
-import tracemalloc
 from collections import deque
 from functools import cache
 from inspect import getclosurevars
 from math import inf
 from random import Random
+import tracemalloc
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
+import pytest
 from strategies import chains, COMPLETE, FOUR, grid, relaxed, RING, SPLIT, words
-
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, UnknownSymbolError
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.guided import guided_targets

@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """One offline mechanism serves several threads at once; an online one has another for each."""
-import sys
 from concurrent.futures import ThreadPoolExecutor
+import sys
 from threading import Barrier
 
 import pytest
 from strategies import FOUR, grid
-
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
 
 ALPHABET = Chain.complete([f'symbol {i}' for i in range(50)], 'symbol 0')

@@ -1,18 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The launch files, run for real where launch_ros is importable and the package is installed."""
 import os
+from pathlib import Path
 import runpy
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed: no launch files to run')
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix  # noqa: E402
-from harness import PATIENCE, free_domain  # noqa: E402
+from ament_index_python.packages import get_package_prefix, PackageNotFoundError  # noqa: E402, I100
+from harness import free_domain, PATIENCE  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVATIZER = ROOT / 'launch' / 'privatizer.launch.py'

@@ -1,6 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The same tests of recordings, through each library that is installed."""
 import pytest
-
 from symdp_ros.logs import rosbag, with_rosbag2, with_rosbags
 
 LIBRARIES = {library.NAME: library for library in (with_rosbag2, with_rosbags)}

@@ -1,18 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Mutated logs: errors of our own come out, or a list of values; in bounded time and memory."""
+from contextlib import closing
+from functools import cache
+from pathlib import Path
 import random
 import resource
 import shutil
 import sqlite3
 import struct
 import tempfile
-from contextlib import closing
-from functools import cache
-from pathlib import Path
 
-import pytest
 from long_runs import fuzz
-
-from symdp_ros.logs import FORMATS, LogError, child, list_logs, read_log, write_log
+import pytest
+from symdp_ros.logs import child, FORMATS, list_logs, LogError, read_log, write_log
 
 REAL = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'
 BAGS = ('sqlite3_talker', 'mcap_talker', 'sqlite3_wrong_rmw_test', 'mcap_wrong_rmw_test',

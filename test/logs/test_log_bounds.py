@@ -1,5 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Logs that would take the machine: pipes and devices, bombs, endless work; refused within bounds."""
+from contextlib import closing
+from functools import cache
 import os
+from pathlib import Path
 import resource
 import socket
 import sqlite3
@@ -7,19 +12,15 @@ import struct
 import subprocess
 import sys
 import zlib
-from contextlib import closing
-from functools import cache
-from pathlib import Path
 
 import lz4.frame
 import pytest
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+from symdp_ros.logs import bounds, child, list_logs, LogError, LogState, read_log, write_log
+from symdp_ros.logs.regular_file import RegularFile
 import yaml
 import zstandard
-from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-
-from symdp_ros.logs import LogError, LogState, bounds, child, list_logs, read_log, write_log
-from symdp_ros.logs.regular_file import RegularFile
 
 ROOT = Path(__file__).resolve().parents[2]
 WORD = ['dock', 'gate', 'aisle_1']

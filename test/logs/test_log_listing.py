@@ -1,12 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The logs of a directory."""
 import os
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-from symdp_ros.logs import LogError, LogState, list_logs, read_log, write_log
+from symdp_ros.logs import list_logs, LogError, LogState, read_log, write_log
 
 WORD = ['dock', 'aisle_1']
 

@@ -1,20 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """rosbag2 recordings: rosbag2's own, and some made by an independent writer."""
 import contextlib
+from pathlib import Path
 import shutil
 import sqlite3
 import traceback
-from pathlib import Path
 
+from mcap.writer import Writer as McapWriter
 import numpy as np
 import pytest
-import yaml
-from mcap.writer import Writer as McapWriter
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-
+from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log, write_log
+import yaml
 
 REAL = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'
 needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f'{REAL} is absent')

@@ -1,6 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """From a log to its words: each table is worked out by hand."""
 import pytest
-
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogError, sample
 

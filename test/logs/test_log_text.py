@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """CSV and JSON Lines."""
 import csv
 import io
@@ -5,10 +7,9 @@ import json
 import re
 import traceback
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
-
+import pytest
 from symdp_ros.logs import LogError, read_log, write_log
 
 SECRET = 'zx_secret_7'

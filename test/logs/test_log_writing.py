@@ -1,20 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Released words as files: what independent readers find in them, and what nobody should."""
 import csv
 import errno
 import json
 import os
+from pathlib import Path
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 
-import pytest
-import yaml
 from mcap.reader import make_reader
+import pytest
 from rosbags.highlevel import AnyReader
-
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.logs import FORMATS, LogError, list_logs, read_log, release_name, write_log
+from symdp_ros.logs import FORMATS, list_logs, LogError, read_log, release_name, write_log
+import yaml
 
 WORD = ['dock', 'aisle_1', 'aisle_1', 'a, "b"', 'büro']
 every = pytest.mark.parametrize('form', FORMATS)

@@ -1,12 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Small files that would fill the memory, and names of files that no system takes: refused."""
 import json
 import subprocess
 import sys
 
 import pytest
-
 from symdp_ros import ChainError
-from symdp_ros.maps import SUFFIXES, read_graph
+from symdp_ros.maps import read_graph, SUFFIXES
 
 #: Runs in a process that may not take more than 2 GB; the wheels of NumPy alone reserve 0.5.
 CHILD = """

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Maps and chain files at random: written, read again, and damaged.
 
@@ -9,10 +11,9 @@ import json
 from math import isfinite
 
 from long_runs import fuzz
-
 from symdp_ros import Chain, ChainError
-from symdp_ros.core.graph import TransitionGraph, structure
-from symdp_ros.maps import SUFFIXES, read_chain, read_graph
+from symdp_ros.core.graph import structure, TransitionGraph
+from symdp_ros.maps import read_chain, read_graph, SUFFIXES
 from symdp_ros.maps.map_graph import MapGraph
 
 NAMES = ('dock', 'aisle 1', '7', 'no', 'null', '1e3', 'Küche', '厨房', "o'clock", 'a: b', '- x', '#9',

@@ -1,8 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """patrolling_sim graphs: the shared maps' numbers, both headers, strictness."""
 from pathlib import Path
 
 import pytest
-
 from symdp_ros import ChainError
 from symdp_ros.core.graph import structure
 from symdp_ros.maps import read_graph

@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Which reader a file gets; choices that belong to another kind of file; pruning."""
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import pytest
 from strategies import relaxed
-
 from symdp_ros import ChainError
 from symdp_ros.cli.main import main
 from symdp_ros.core.graph import TransitionGraph
@@ -224,7 +225,7 @@ def test_check_says_what_may_have_been_meant(dead_ends, capsys, arguments, text)
 
 def test_every_format_is_described_wherever_formats_are(capsys):
     pytest.importorskip('rclpy', reason='rclpy is not installed: no parameters')
-    from symdp_ros.maps import FORMATS, described_formats
+    from symdp_ros.maps import described_formats, FORMATS
     from symdp_ros.ros.settings import CHAIN
 
     pages = [(Path(__file__).parents[2] / 'docs' / name).read_text('utf-8')

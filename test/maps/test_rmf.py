@@ -1,9 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Open-RMF buildings: the shared maps' numbers, labels, lifts, positions, damage."""
 from math import cos, hypot, radians
 from pathlib import Path
 
 import pytest
-
 from symdp_ros import ChainError
 from symdp_ros.core.graph import structure
 from symdp_ros.maps import read_chain, read_graph

@@ -1,8 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """LCAS topological maps: the shared maps' numbers, damage."""
 from pathlib import Path
 
 import pytest
-
 from symdp_ros import ChainError
 from symdp_ros.core.graph import structure
 from symdp_ros.maps import read_graph

@@ -1,19 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The benchmark suite: what it computes and writes. No test here asserts a time."""
-import json
 from contextlib import contextmanager
 from itertools import count
+import json
 from pathlib import Path
-
-import numpy as np
-import pytest
 
 from bench import __main__ as command
 from bench import chains, measure, online, peers, suite
 from bench.figures import draw_scaling
-from bench.goals import GOALS, Goal, in_unit
-from bench.measure import Effort, Figure, NotMeasured, Row, ratios, side_by_side
+from bench.goals import Goal, GOALS, in_unit
+from bench.measure import Effort, Figure, NotMeasured, ratios, Row, side_by_side
 from bench.page import page
-from bench.table import HEAD, counted, in_seconds, markdown, rows
+from bench.table import counted, HEAD, in_seconds, markdown, rows
+import numpy as np
+import pytest
 from symdp_ros.core.offline import OfflineMechanism
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'

@@ -1,8 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What is left out means the same in the library, the command line and the nodes."""
 import inspect
 
 import pytest
-
 from symdp_ros import OfflineMechanism, OnlineMechanism
 from symdp_ros.analysis.accuracy import best_mechanism
 from symdp_ros.cli import demo, main, release

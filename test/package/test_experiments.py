@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 docs/experiments: the exact numbers come out again, and the sampled ones agree with them.
 
@@ -10,13 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
+from studies.paper import study, town
+from studies.paper.page import page
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.chain_file import read_chain_file
 from symdp_ros.core.graph import structure
-from studies.paper import study, town
-from studies.paper.page import page
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs' / 'experiments'

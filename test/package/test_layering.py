@@ -1,12 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What may import what, and what the package exports."""
 import ast
+from pathlib import Path
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
 import symdp_ros
 from symdp_ros.core import errors
 

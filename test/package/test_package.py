@@ -1,12 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What the package says of itself: versions, dependencies, files, entry points."""
 import ast
-import re
-import xml.etree.ElementTree as ElementTree
 from configparser import ConfigParser
 from pathlib import Path
+import re
+import xml.etree.ElementTree as ElementTree
 
 import hypothesis
-
 import symdp_ros
 
 ROOT = Path(__file__).resolve().parents[2]

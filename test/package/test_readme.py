@@ -1,7 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The README and the pages of docs/ agree with the code."""
-import re
 from importlib import import_module
 from pathlib import Path
+import re
 
 import pytest
 

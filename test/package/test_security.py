@@ -1,6 +1,8 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """SECURITY.md: what it says of the project is so."""
-import re
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,8 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """docs/tables.md: its tables come out again."""
 from pathlib import Path
 
 import pytest
-
 from studies import tables
 from studies.belief import belief_table
 

@@ -1,9 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What tests of archives share."""
 import hashlib
 from pathlib import Path
 
 import pytest
-
 from symdp_ros import Chain, Privacy
 from symdp_ros.logs import LogFile
 from symdp_ros.release.ledger import Ledger

@@ -1,11 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Ledgers for tests: of this version and of version 1, and ways to damage them."""
+from fractions import Fraction
 import hmac
 import json
 import os
 import shutil
 import sqlite3
 import zlib
-from fractions import Fraction
 
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.units import Loss

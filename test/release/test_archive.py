@@ -1,15 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Archives: what is read, what is written, what is charged, whatever happens in between."""
+from fractions import Fraction
 import os
+from pathlib import Path
 import random
 import shutil
 import signal
 import subprocess
 import sys
-from fractions import Fraction
-from pathlib import Path
 
 import pytest
-
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.release.ledger import Ledger
 
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release import archive, archive_file, mechanisms, outbox  # noqa: E402
+from symdp_ros.release import archive, archive_file, mechanisms, outbox  # noqa: E402, I100
 from symdp_ros.release.archive_file import Archive, Columns  # noqa: E402
 from symdp_ros.release.settings import ReleaseSettings  # noqa: E402
 

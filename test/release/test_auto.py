@@ -1,13 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """mechanism 'auto': the choice is made from chain, ε, k and n alone."""
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
+import subprocess
+import sys
 
 import pytest
-
 from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import best_mechanism, expected_accuracy
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS

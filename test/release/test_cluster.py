@@ -1,19 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Archives on a Dask cluster of two processes on this machine: once each, whatever is lost."""
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+from math import exp
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections import Counter
-from dataclasses import replace
-from itertools import product
-from math import exp
-from pathlib import Path
 
 import pytest
 from scipy.stats import chi2
-
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.release.ledger import Ledger
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')
 distributed = pytest.importorskip('distributed', reason='the extra dask is not installed')
 
-from symdp_ros.release import archive_file, cluster, outbox  # noqa: E402
+from symdp_ros.release import archive_file, cluster, outbox  # noqa: E402, I100
 from symdp_ros.release.outbox import digest_of  # noqa: E402
 
 #: Of a false alarm, for each of the four comparisons with the exact distribution.
@@ -86,8 +87,8 @@ def test_parts_follow_from_lengths_alone(walks, scheduler, monkeypatch, group):
 def slow(folder):
     """Return what makes a worker wait before it hands in its second part, until it is told to."""
     def patch():
-        import time
         from pathlib import Path
+        import time
 
         from symdp_ros.release import cluster
 

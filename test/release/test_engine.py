@@ -1,16 +1,17 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Releasing logs: what becomes visible, what is charged, whatever happens in between."""
 import errno
+from fractions import Fraction
 import os
+from pathlib import Path
 import random
 import shutil
 import sqlite3
 import subprocess
 import sys
-from fractions import Fraction
-from pathlib import Path
 
 import pytest
-
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.logs import LogFile, read_log
 from symdp_ros.release import outbox

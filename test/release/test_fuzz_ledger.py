@@ -1,17 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Damaged ledgers: whatever happens to their files, nothing is spent beyond the budget, every error is
 one of ours, and what the mark tells of is not forgotten by a recovery.
 """
 import contextlib
+from datetime import datetime
 import io
 import os
 import shutil
-from datetime import datetime
 
-import pytest
 from ledgers import damage, loss, make_ledger, make_version_1
 from long_runs import fuzz
-
+import pytest
 from symdp_ros import SymdpError
 from symdp_ros.cli.main import main
 from symdp_ros.release import ledger as ledger_module

@@ -1,18 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """`symdp release` is killed at random moments: what is visible is charged, and the reverse."""
 import os
+from pathlib import Path
 import random
 import subprocess
 import sys
 import time
-from pathlib import Path
 
+from long_runs import first_seed, KILL_ROUNDS, report
 import pytest
-from long_runs import KILL_ROUNDS, first_seed, report
-
 from symdp_ros import Chain
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.outbox import Outbox, holds
+from symdp_ros.release.outbox import holds, Outbox
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'

@@ -1,14 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Recoveries that are killed at any moment: no spend is lost, and the next one goes through."""
+from pathlib import Path
 import random
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-import pytest
 from ledgers import loss, make_ledger, put_back_older_copy
-from long_runs import KILL_ROUNDS, first_seed, report
-
+from long_runs import first_seed, KILL_ROUNDS, report
+import pytest
 from symdp_ros import BudgetError, LedgerError
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.recovery import recover

@@ -1,17 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The ledger: exact sums, budgets that hold between processes, seals, the mark."""
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
 import shutil
 import sqlite3
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
-from pathlib import Path
 
 import pytest
-
 from symdp_ros import BudgetError, LedgerError, Privacy
 from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.units import Loss, as_fraction, as_text
+from symdp_ros.release.units import as_fraction, as_text, Loss
 
 ROOT = Path(__file__).resolve().parents[2]
 

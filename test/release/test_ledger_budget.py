@@ -1,13 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The budget of a subject is kept in the ledger, and what is refused says what would be spent."""
+from fractions import Fraction
 import json
+from pathlib import Path
 import subprocess
 import sys
-from fractions import Fraction
-from pathlib import Path
 
-import pytest
 from ledgers import loss
-
+import pytest
 from symdp_ros import BudgetError, LedgerError
 from symdp_ros.release.ledger import Ledger
 

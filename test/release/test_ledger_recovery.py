@@ -1,15 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """A ledger that is damaged, lost or an older copy is not charged, and can be recovered."""
+from fractions import Fraction
 import json
+from pathlib import Path
 import shutil
 import sqlite3
 import subprocess
 import sys
-from fractions import Fraction
-from pathlib import Path
 
-import pytest
 from ledgers import loss, make_ledger, make_version_1, put_back_older_copy
-
+import pytest
 from symdp_ros import BudgetError, LedgerError
 from symdp_ros.cli.main import main
 from symdp_ros.release.ledger import Ledger

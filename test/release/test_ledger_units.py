@@ -1,15 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What the ε of a subject are counted in: costs are exact, and what cannot be added is refused."""
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
+import subprocess
+import sys
 
-import pytest
 from ledgers import loss
-
+import pytest
 from symdp_ros import BudgetError, Privacy
 from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.units import Loss, Unit, as_decimal, as_text, symbols_during
+from symdp_ros.release.units import as_decimal, as_text, Loss, symbols_during, Unit
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Ledgers of version 1 are converted: what was spent keeps its meaning."""
+from fractions import Fraction
 import json
 import sqlite3
-from fractions import Fraction
 
-import pytest
 from ledgers import loss, make_version_1
-
+import pytest
 from symdp_ros import BudgetError, LedgerError
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.units import Unit

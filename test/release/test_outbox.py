@@ -1,20 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """A release directory is held by one process, and what is charged gets into its place."""
 import errno
+from fractions import Fraction
 import os
+from pathlib import Path
 import socket
 import subprocess
 import sys
-from fractions import Fraction
-from pathlib import Path
 
 import pytest
-
 from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.logs import LogFile
 from symdp_ros.release import outbox
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger, LedgerFile
-from symdp_ros.release.outbox import Outbox, digest_of, holds
+from symdp_ros.release.outbox import digest_of, holds, Outbox
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.release.units import Loss
 

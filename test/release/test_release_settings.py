@@ -1,8 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What decides which releases are the same, and what is taken where nothing is said."""
 from argparse import ArgumentParser
 
 import pytest
-
 from symdp_ros import Chain, Privacy
 from symdp_ros.cli import release
 from symdp_ros.release.settings import ArchiveSettings, ReleaseSettings

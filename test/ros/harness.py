@@ -1,23 +1,24 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Nodes in processes of their own, each test in a ROS domain of its own, on this machine only."""
+from contextlib import contextmanager, suppress
 import os
+from pathlib import Path
 import re
 import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import pytest
 
 rclpy = pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
 
-from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402, I100
 from rclpy.context import Context  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
-
 from symdp_ros.ros.free_domain import FreeDomain  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]

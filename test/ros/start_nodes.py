@@ -1,11 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Start one node after another with parameter files, and tell how each start ended.
 
 Run by test_fuzz_parameters.py: reads lines NODE FILE; answers each with a line `# STATUS`, the exit
 status, or `# started`. A node that starts is stopped at once. What the nodes log goes to stderr.
 """
-import sys
 from importlib import import_module
+import sys
 
 from symdp_ros.ros.spinning import run
 

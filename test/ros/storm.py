@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Publishers and subscribers that come and go, for the soak: python storm.py SECONDS SEED [TEXT …].
 

@@ -1,19 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The node `belief` in a process of its own, behind a privatizer and alone."""
 import signal
 
-import pytest
-import yaml
 from diagnostic_msgs.msg import DiagnosticStatus
 from harness import LATCHED, ROOT
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+import pytest
 from std_msgs.msg import String
 from strategies import grid
-
+from studies.belief import structured
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.belief import Filter
 from symdp_ros.nodes import privatizer
-from studies.belief import structured
+import yaml
 
 
 def believe(world, *arguments, **parameters):

@@ -1,9 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """A signal while a node is still being imported; no ROS is needed for it."""
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 

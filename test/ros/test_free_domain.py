@@ -1,10 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Claims on ROS domains; no ROS is needed for them."""
 import os
 import subprocess
 import sys
 
 import pytest
-
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.ros import free_domain
 from symdp_ros.ros.free_domain import FreeDomain

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Nodes that are sent anything at all: they live, they answer each message, they say little."""
 from pathlib import Path
 
@@ -6,7 +8,6 @@ from harness import LATCHED, wait_until
 from long_runs import fuzz
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String, UInt8MultiArray
-
 from symdp_ros import Chain
 
 _MOST_MEMORY = 1 << 20  # kB; a node takes a tenth of it

@@ -1,18 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Nodes that are given any parameter file: they start, or say in a sentence why not."""
+from importlib import import_module
 import os
+from pathlib import Path
 import select
 import subprocess
 import sys
-from importlib import import_module
-from pathlib import Path
 
-import pytest
-import yaml
-from harness import PATIENCE, ROOT, free_domain
+from harness import free_domain, PATIENCE, ROOT
 from long_runs import fuzz
-
+import pytest
 from symdp_ros.core.printable import printable
 from symdp_ros.nodes import NODES
+import yaml
 
 _FILES = ('/', '/dev/null', '/dev/full', '/dev/zero', '/proc/self/mem', '/nonexistent/x', '.',
           '~nobody.at.all/x', 'package://symdp_ros/config/warehouse.chain.yaml',

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Damaged state files, and files of other kinds in their place.
 
@@ -8,9 +10,8 @@ import os
 import socket
 
 from long_runs import fuzz
-
 from symdp_ros import StateFileError
-from symdp_ros.ros.state_file import StateFile, settings_digest
+from symdp_ros.ros.state_file import settings_digest, StateFile
 
 FOUND = ('a word to carry on', 'no word', 'a word of other settings', 'a damaged word',
          'a word of another version')

@@ -1,18 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 `kill -9` of a live privatizer at random moments, over and over, while regions keep coming.
 
 What others saw over all its lives is one feasible word for each charge in the ledger, or fewer
 words; the ledger verifies after every kill, and holds what its charges add up to.
 """
-import time
 from bisect import bisect
 from random import Random
+import time
 
-import pytest
 from harness import LATCHED, RELIABLE, wait_until
-from long_runs import KILL_ROUNDS, first_seed, report
+from long_runs import first_seed, KILL_ROUNDS, report
+import pytest
 from std_msgs.msg import String
-
 from symdp_ros.release.ledger import Ledger
 
 _STATES = 1500

@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What /diagnostics warns of; that it does not depend on the region: test_non_interference.py."""
-import rclpy
 from harness import BEST_EFFORT, RELIABLE, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+import rclpy
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
-
 from symdp_ros.ros.live_diagnostics import Rate, Silence
 
 

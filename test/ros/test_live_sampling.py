@@ -1,11 +1,17 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Which regions become symbols of the word, over stops, restarts and clocks. Needs no ROS."""
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
+import pytest
 from symdp_ros import Chain, ConfigurationError
-from symdp_ros.ros.live_sampling import (EveryChange, EveryMessage, EveryPeriod, check_sampling,
-                                         steady_clock_name)
+from symdp_ros.ros.live_sampling import (
+    check_sampling,
+    EveryChange,
+    EveryMessage,
+    EveryPeriod,
+    steady_clock_name,
+)
 from symdp_ros.ros.live_word import Start
 
 PERIOD = 1000

@@ -1,22 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The word that a live node publishes: charged once, carried on, drawn once for each occasion.
 
 Needs no ROS. The state machine at the end does what the node does at each transition, on a disk
 that may be full, in a process that may be killed at any step.
 """
+from contextlib import suppress
 import errno
 import os
+from pathlib import Path
 import subprocess
 import sys
-from contextlib import suppress
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-
+from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine
+import pytest
 from symdp_ros import BudgetError, Chain, OnlineMechanism, Privacy, StateFileError
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.ros import live_word

@@ -1,21 +1,22 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The node `log_release` in a process of its own; live words on the same ledger."""
+from fractions import Fraction
 import os
 import re
 import signal
-from fractions import Fraction
 
-import pytest
 from harness import DATA, rclpy, world_in
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+import pytest
 from rclpy.context import Context
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-
 from symdp_ros import Chain
 from symdp_ros.core.compile_notice import COMPILING, loops_begin
 from symdp_ros.logs import read_log, write_log

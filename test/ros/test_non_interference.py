@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Nothing but the private topic depends on the sensitive word.
 
@@ -7,11 +9,11 @@ equal, apart from times and the rate that follows from them.
 """
 import re
 
-import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from harness import LATCHED, RELIABLE, world_in
 from lifecycle_msgs.msg import Transition, TransitionEvent
 from lifecycle_msgs.srv import ChangeState
+import pytest
 from rcl_interfaces.msg import Log, ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters
 from std_msgs.msg import String

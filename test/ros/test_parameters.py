@@ -1,21 +1,22 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Settings: what is accepted, what is said of the rest; messages, fields and paths."""
 import os
 import subprocess
 import sys
 
-import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from harness import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+import pytest
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import NodeNameNonExistentError
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
-from std_msgs.msg import Bool, Byte, Char, Int8, Int64MultiArray, String, UInt8, UInt8MultiArray
-
+from std_msgs.msg import Bool, Byte, Char, Int64MultiArray, Int8, String, UInt8, UInt8MultiArray
 from symdp_ros import ConfigurationError
 from symdp_ros.core.message_fields import field_getter, message_class
 from symdp_ros.nodes import NODES

@@ -1,7 +1,8 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The node `patrol` in a process of its own."""
 from harness import LATCHED
 from std_msgs.msg import String
-
 from symdp_ros import Chain
 
 

@@ -1,14 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The node `privatizer` in a process of its own, over real DDS: what it promises on the graph."""
 import signal
 
-import pytest
 from harness import BEST_EFFORT, DATA, LATCHED, RELIABLE, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+import pytest
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
 from std_msgs.msg import Bool, Int32, String, UInt8, UInt8MultiArray
-
 from symdp_ros import Chain
 from symdp_ros.core.online import POLICIES
 from symdp_ros.maps import read_chain

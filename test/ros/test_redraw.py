@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 No caller on the graph, and no kill, has a region drawn a second time in one word.
 
@@ -8,12 +10,11 @@ import os
 import subprocess
 import sys
 
-import pytest
 from harness import LATCHED, RELIABLE, ROOT, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+import pytest
 from std_msgs.msg import String
-
 from symdp_ros.release.ledger import Ledger
 
 REACTIVATE = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)

@@ -1,7 +1,8 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What survives a restart: the state file."""
 from harness import RELIABLE, wait_until
 from std_msgs.msg import String
-
 from symdp_ros import Chain
 
 SURE = 1000.0

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """What becomes a symbol: each sampling mode, unknown regions, the node's clock."""
 from harness import RELIABLE, wait_until
 from lifecycle_msgs.msg import Transition
@@ -5,7 +7,6 @@ from lifecycle_msgs.srv import ChangeState
 from rclpy.duration import Duration
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
-
 from symdp_ros import Chain
 
 SURE = 1000.0

@@ -1,22 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Real nodes under load for as long as SYMDP_SOAK_SECONDS: what is lost, what they take.
 
 Each test prints loss, memory and processor time; it fails where something is lost, or where the
 memory has grown by more than 30 MB since the first tenth of the time.
 """
+from contextlib import contextmanager
 import os
+from pathlib import Path
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
-from pathlib import Path
 
 from harness import RELIABLE, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from long_runs import SOAK_SECONDS, first_seed, report
+from long_runs import first_seed, report, SOAK_SECONDS
 from std_msgs.msg import String
-
 from symdp_ros import Chain
 
 _MOST_GROWTH = 30.0  # MB

@@ -1,11 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The file that carries a word over a restart. Needs no ROS."""
 import errno
 import os
 
 import pytest
-
 from symdp_ros import StateFileError
-from symdp_ros.ros.state_file import StateFile, settings_digest
+from symdp_ros.ros.state_file import settings_digest, StateFile
 
 DIGEST = settings_digest('chain', 2.0, 1, 'guided')
 NAME, OTHER_NAME = b'the name of it..', b'another name....'

@@ -1,13 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The subscription that suits every publisher: nothing is lost or heard twice as they change."""
+from harness import BEST_EFFORT, LATCHED, RELIABLE, wait_until
 import pytest
 import rclpy
-from harness import BEST_EFFORT, LATCHED, RELIABLE, wait_until
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int32, String
-
 from symdp_ros.ros import adaptive_subscription
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
 

@@ -1,12 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """One privatizer of a topic at a time on one machine, whatever other users do."""
+from contextlib import contextmanager
+from hashlib import sha256
 import multiprocessing
 import os
 import socket
-from contextlib import contextmanager
-from hashlib import sha256
 
 import pytest
-
 from symdp_ros.ros.topic_claim import TopicClaim
 
 FORK = multiprocessing.get_context('fork')

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Sums of a few float64 that stand side by side: one for each of `ABREAST` segments of a word."""
 from symdp_ros.core.compiling import numba
 

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The modified Hamming-distance automaton of the paper, with exact path counts and policy."""
 from collections.abc import Iterable, Iterator
 from fractions import Fraction

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The exponential mechanism on a chain: words drawn by one backward and one forward pass.
 
@@ -43,7 +45,6 @@ from fractions import Fraction
 from math import log, log2, nextafter, prod, sqrt
 
 import numpy as np
-
 from symdp_ros.core.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online.response import exp_lower_bound

@@ -1,9 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Many words at once: the draws of the exponential mechanism in compiled loops."""
 from math import prod
 
 import numpy as np
-
-from symdp_ros.core.batch import RandomStream, chunks
+from symdp_ros.core.batch import chunks, RandomStream
 from symdp_ros.core.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.reachable import ReachableChain

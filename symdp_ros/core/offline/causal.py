@@ -1,10 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Causal release: an online mechanism over a whole word, as one law."""
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import log, prod
 
 import numpy as np
-
 from symdp_ros.core.offline.moments import forward
 from symdp_ros.core.online import OnlineMechanism
 

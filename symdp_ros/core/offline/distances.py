@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 How many words lie at each Hamming distance, and a uniform draw among those at one.
 
@@ -22,7 +24,6 @@ from functools import cached_property
 from math import ldexp, log
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
 from symdp_ros.core.offline.reachable import ReachableChain

@@ -1,10 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The exponential mechanism over whole words (paper, Mechanisms 1 and 3), as one law."""
 from fractions import Fraction
 from math import ceil, inf, log, prod, sqrt
 from random import SystemRandom
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.batch import ExponentialBatch

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Compiled loops of the offline mechanisms: import only where a route is privatized (numba is slow).
 
@@ -27,7 +29,6 @@ and row 0 of W, which is no position's, is a copy of the first of them.
 from math import frexp, ldexp
 
 import numpy as np
-
 from symdp_ros.core.compiling import compiled, inlined
 from symdp_ros.core.offline.abreast import ABREAST, add_abreast
 

@@ -1,9 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The offline mechanisms: a private word for a whole logged word."""
 from collections.abc import Iterable
 from math import inf
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline.causal import Causal

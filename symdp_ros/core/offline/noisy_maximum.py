@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Permute-and-flip over words, by distances: its draw, and its probabilities in closed form.
 
@@ -27,7 +29,6 @@ from fractions import Fraction
 from math import ceil, inf, log
 
 import numpy as np
-
 from symdp_ros.core.offline.distances import Counts
 
 _LARGEST_LOG_RATIO = 28  # R ≤ 2⁴⁰ < e²⁸

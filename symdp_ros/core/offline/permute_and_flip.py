@@ -1,15 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Permute-and-flip over whole words, as one law."""
 from fractions import Fraction
 from random import SystemRandom
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import draw_below
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
-from symdp_ros.core.offline.noisy_maximum import (draw_distance, log_probabilities,
-                                                  rounding_reserve)
+from symdp_ros.core.offline.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.offline.words import distance, numbers
 from symdp_ros.core.privacy import Privacy

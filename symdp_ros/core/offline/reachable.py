@@ -1,8 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The part of a chain that a word can visit, numbered in the order in which it is reached."""
 from functools import cached_property
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 
 _MANY = 256  # states from which on loops over columns are faster than row by row

@@ -1,7 +1,8 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """Many words at once: the draws of the online mechanism in compiled loops."""
 import numpy as np
-
-from symdp_ros.core.batch import RandomStream, chunks
+from symdp_ros.core.batch import chunks, RandomStream
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES

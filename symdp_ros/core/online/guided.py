@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The guided policy: aim at the feasible state from which the true one is reached in fewest moves.
 
@@ -11,7 +13,6 @@ are needed. It depends on the chain alone, so it is public.
 from array import array
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.targets import DenseTargets, SparseTargets

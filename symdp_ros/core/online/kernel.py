@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The online mechanism over many words at once, compiled: import only where that is done.
 
@@ -5,7 +7,6 @@ Words stand one after another in flat arrays; several *lanes* are walked side by
 lane's arithmetic hides the latency of another's.
 """
 import numpy as np
-
 from symdp_ros.core.compiling import compiled
 
 LANES = 4

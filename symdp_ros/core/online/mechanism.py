@@ -1,9 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """The online mechanism: one private symbol for each sensitive one, as it comes."""
 from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.core.online.guided import guided_targets
@@ -13,6 +14,7 @@ from symdp_ros.core.online.targets import DENSE_STATES, feasible_row
 from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
+
 
 def _guided(chain, privacy, weights):
     return None if chain.is_complete else guided_targets(chain)

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 The planned policy: targets that err least in the long run.
 
@@ -36,16 +38,15 @@ Plans of some size are kept in $XDG_CACHE_HOME/symdp_ros (~/.cache/symdp_ros), u
 chain, ε and k: public data. A damaged file is ignored, and so is a directory that cannot be
 written.
 """
-import os
-import zlib
 from array import array
 from functools import cache
 from hashlib import sha256
+import os
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+import zlib
 
 import numpy as np
-
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.guided import guided_targets

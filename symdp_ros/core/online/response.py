@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Randomized response in integers: the distribution from which each online symbol is drawn.
 
@@ -34,7 +36,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-
 from symdp_ros.core.privacy import Privacy
 
 #: Widths of a draw in bits, narrowest first: integers below 2³⁰ are single digits to CPython.

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
 """
 Targets: for each sensitive symbol and previous private symbol, the feasible state to aim at.
 
