@@ -17,6 +17,9 @@ Each message says what is wrong, where, and what to do. None of them carries a s
 symbol or its position: `UnknownSymbolError` takes no arguments for that reason.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from symdp_ros.core.printable import printable
 
 _LONGEST = 2000  # characters of a message
@@ -89,3 +92,27 @@ class BudgetError(SymdpError):
 
 class LedgerError(SymdpError):
     """The ledger of what was spent cannot be used."""
+
+
+@contextmanager
+def raising(error: Callable[[str], SymdpError], problem: str,
+            caught: type[Exception] | tuple[type[Exception], ...]) -> Iterator[None]:
+    """
+    Turn the errors of a library into ours: `error(f'{problem}: {reason}')`.
+
+    The new error has neither cause nor context: those could hold what a log holds.
+
+    :param error: the class of the new error, or a function of its message.
+    :param caught: the errors to turn; others, and errors of this package, pass unchanged.
+    """
+    try:
+        yield
+    except SymdpError:
+        raise
+    except caught as old:
+        reason = getattr(old, 'strerror', None) or str(old) or type(old).__name__
+        new = error(f'{problem}: {reason}')
+        try:
+            raise new from None
+        finally:
+            new.__context__ = None
