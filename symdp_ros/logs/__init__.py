@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs: patrols as recordings, CSV and JSON Lines; read, sampled into words, and written."""
 from symdp_ros.core.errors import LogError
+from symdp_ros.core.sampling_rules import LOG_UNKNOWN_SYMBOL as UNKNOWN_SYMBOL, SAMPLING
 from symdp_ros.logs.files import (
                                   FORMATS,
                                   list_logs,
@@ -13,7 +14,7 @@ from symdp_ros.logs.files import (
                                   SkippedLog,
                                   write_log,
 )
-from symdp_ros.logs.sampling import sample, SAMPLING, UNKNOWN_SYMBOL
+from symdp_ros.logs.sampling import sample
 
 __all__ = ['FORMATS', 'SAMPLING', 'UNKNOWN_SYMBOL', 'LogError', 'LogFile', 'LogListing',
            'LogState', 'SkippedLog', 'list_logs', 'read_log', 'release_name', 'sample', 'write_log']

@@ -17,7 +17,7 @@ A region that is unknown is None, one more symbol of the word. What becomes of i
 
 `uniform`  it stays, and the mechanism draws it as a symbol that no state can reach.
 `drop`     it is left out; the length of the word then tells how many were known. Not with
-           `period`, where silence would tell when, too.
+           `period`: missing symbols would show when it was unknown.
 `split`    the log is cut at every run of unknown symbols into several words, each released by
            itself. ε protects each of them; how many there are, how long each is, and so where
            the log was cut, is then public.
@@ -32,12 +32,10 @@ from itertools import groupby
 from types import MappingProxyType
 
 from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
 from symdp_ros.core.symbols import symbol_table
 from symdp_ros.logs import stamps
 from symdp_ros.logs.bounds import MOST_SYMBOLS
-
-SAMPLING = ('message', 'change', 'period')
-UNKNOWN_SYMBOL = ('uniform', 'drop', 'split', 'hold')
 
 Log = Sequence[tuple[int, str | None]]
 Word = list[str | None]
@@ -61,19 +59,14 @@ def sample(log: Log, states: Iterable[str], *, sampling: str = 'message',
     :raises ConfigurationError: a setting that is not valid.
     :raises LogError: more than 10,000,000 ticks.
     """
-    _check_choice('sampling', sampling, SAMPLING)
-    _check_choice('unknown_symbol', unknown_symbol, UNKNOWN_SYMBOL)
     table = symbol_table(states, symbol_map, no_region)
     timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
+    check_sampling(None, sampling=sampling, input_timeout=input_timeout,
+                   unknown_symbol=unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
     if sampling == 'period':
         if period is None:
             raise ConfigurationError("sampling 'period' needs a period, in seconds")
-        if unknown_symbol == 'drop':
-            raise ConfigurationError('sampling: period and unknown_symbol: drop contradict each '
-                                     'other: silence would tell that the region is unknown')
         log = _ticks(log, stamps.from_seconds(period, 'period'), timeout)
-    elif timeout:
-        raise ConfigurationError('input_timeout needs sampling: period')
     words = _UNKNOWN[unknown_symbol]([table.get(value) for _, value in log])
     if sampling == 'change':
         words = [[symbol for symbol, _ in groupby(word)] for word in words]
@@ -112,8 +105,3 @@ _UNKNOWN = {
                            if not unknown],
     'hold': _hold,
 }
-
-
-def _check_choice(name, value, choices):
-    if value not in choices:
-        raise ConfigurationError(f'{name} is {value!r}: it must be one of {", ".join(choices)}')

@@ -9,6 +9,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.message_fields import message_class
+from symdp_ros.core.sampling_rules import check_sampling
 from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.adaptive_subscription import (
     AdaptiveSubscription,
@@ -17,13 +18,7 @@ from symdp_ros.ros.adaptive_subscription import (
 )
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
-from symdp_ros.ros.live_sampling import (
-    check_sampling,
-    EveryChange,
-    EveryMessage,
-    EveryPeriod,
-    steady_clock_name,
-)
+from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
 from symdp_ros.ros.live_word import Account, LiveWord, Start
 from symdp_ros.ros.messages import full_name, region_reader, region_writer
 from symdp_ros.ros.parameters import Setting

@@ -13,6 +13,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 from symdp_ros.logs import LogFile, read_log, sample
 from symdp_ros.release import archive_file
@@ -90,11 +91,8 @@ class ReleaseSettings:
         :raises ConfigurationError: one of them is not valid.
         """
         self._sample([])
-        stuck = self.chain.states_without_staying() if self.sampling == 'period' else ()
-        if stuck:
-            raise ConfigurationError(
-                'sampling: period needs a chain in which every state can follow itself, and '
-                f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops')
+        check_sampling(self.chain, sampling=self.sampling, input_timeout=self.input_timeout,
+                       unknown_symbol=self.unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
 
     def mechanism_of(self, selection: str, random=None) -> OfflineMechanism:
         """Return a new mechanism for some selection."""

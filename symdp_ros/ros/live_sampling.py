@@ -26,7 +26,6 @@ from collections.abc import Callable
 import os
 from pathlib import Path
 
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.ros.live_word import Start
 
 _NOTHING = object()  # no region was read in this word: unlike every region, None included
@@ -150,23 +149,3 @@ def steady_clock_name() -> str:
         return Path('/proc/sys/kernel/random/boot_id').read_text().strip()
     except OSError:
         return os.urandom(16).hex()
-
-
-def check_sampling(chain, *, sampling: str, input_timeout: float, unknown_symbol: str) -> None:
-    """
-    Check that the settings of live sampling agree with one another and with the chain.
-
-    :raises ConfigurationError: they do not.
-    """
-    if sampling != 'period':
-        if input_timeout > 0:
-            raise ConfigurationError('input_timeout needs sampling: period')
-        return
-    if unknown_symbol == 'drop':
-        raise ConfigurationError('sampling: period and unknown_symbol: drop contradict each '
-                                 'other: silence would tell that the region is unknown')
-    stuck = chain.states_without_staying()
-    if stuck:
-        raise ConfigurationError(
-            f'sampling: period needs a chain in which every state can follow itself, and '
-            f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops: true')

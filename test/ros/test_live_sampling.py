@@ -4,14 +4,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from symdp_ros import Chain, ConfigurationError
-from symdp_ros.ros.live_sampling import (
-    check_sampling,
-    EveryChange,
-    EveryMessage,
-    EveryPeriod,
-    steady_clock_name,
-)
+from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
 from symdp_ros.ros.live_word import Start
 
 PERIOD = 1000
@@ -198,19 +191,6 @@ def test_two_symbols_are_never_less_than_a_period_apart(steps):
             drawn.sampling.start(Start.AFTER_RESTART, now, max(all_times, default=-1))
     all_times += drawn.times
     assert all(b - a >= PERIOD for a, b in zip(all_times, all_times[1:], strict=False))
-
-
-def test_settings_that_contradict_each_other():
-    stays = Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a')
-    moves = Chain({'a': ['b'], 'b': ['a', 'b']}, 'a')
-    given = {'sampling': 'period', 'input_timeout': 1.0, 'unknown_symbol': 'uniform'}
-    check_sampling(stays, **given)
-    for chain, changed, sentence in (
-            (stays, {'sampling': 'change'}, 'input_timeout needs sampling: period'),
-            (stays, {'unknown_symbol': 'drop'}, 'contradict each other'),
-            (moves, {}, "1 of its states cannot, such as 'a'")):
-        with pytest.raises(ConfigurationError, match=sentence):
-            check_sampling(chain, **{**given, **changed})
 
 
 def test_the_steady_clock_has_one_name_until_the_machine_starts_again():
