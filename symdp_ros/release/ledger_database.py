@@ -121,6 +121,8 @@ class LedgerDatabase:
         self._db.execute('PRAGMA trusted_schema = OFF')
         with self.transaction():
             tables = {name for name, in self._db.execute('SELECT name FROM sqlite_master')}
+            if 'ledger' in tables:
+                check_version(self._db, self.name)
             if not tables and create:
                 self._make(uuid.uuid4().hex, os.urandom(32))
             elif not {'ledger', 'charges', 'files'} <= tables:
@@ -129,9 +131,6 @@ class LedgerDatabase:
             self.was_converted = version == 1
             if self.was_converted:
                 self._convert()
-        if version not in (1, _VERSION):
-            raise LedgerError(f'ledger {self.name} has the version {version}, and this program '
-                              f'knows {_VERSION}: update it')
         # Only now that it is known to be a ledger.
         self._use_wal()
         self._db.execute('PRAGMA synchronous = FULL')
@@ -147,7 +146,7 @@ class LedgerDatabase:
     def _read_head(self):
         row = self._db.execute('SELECT * FROM ledger').fetchone()
         version, self.id, self._key = row if row and len(row) == 3 else (None, None, None)
-        if type(version) is not int or version in (1, _VERSION) and not (
+        if version not in (1, _VERSION) or not (
                 isinstance(self.id, str) and isinstance(self._key, bytes)):
             raise LedgerError(f'ledger {self.name} is damaged. {self.how_to_recover}')
         return version
@@ -229,7 +228,7 @@ class LedgerDatabase:
 
     def seal(self, row: Iterable, before: bytes = b'') -> bytes:
         """Return the seal of a row."""
-        return self.digest(ascii((before, *row)).encode())  # no two rows have one text
+        return _seal(self._key, row, before)
 
     def digest(self, data: bytes) -> bytes:
         """Return the HMAC of data under the key of the ledger."""
@@ -313,6 +312,33 @@ class LedgerDatabase:
             raise LedgerError(f'ledger {self.name} is damaged ({problem}). {self.how_to_recover}')
         if problem is not None:
             raise LedgerError(f'ledger {self.name} cannot be used: {problem}')
+
+
+def check_version(db: sqlite3.Connection, name: str) -> None:
+    """
+    Check that a ledger is not of a newer version than this program knows.
+
+    Where the first charge is sealed as in this version, the number of the version is damaged.
+
+    :param name: of the ledger, for the message.
+    :raises LedgerError: it is newer.
+    """
+    version, identity, key = db.execute('SELECT version, id, key FROM ledger').fetchone() or (
+        None, None, None)
+    if not (type(version) is int and version > _VERSION
+            and isinstance(identity, str) and isinstance(key, bytes)):
+        return
+    first = None
+    with suppress(*FAILURES):
+        first = db.execute(f'SELECT {", ".join(COLUMNS)}, seal FROM charges '
+                           'ORDER BY number').fetchone()
+    if first is None or _seal(key, first[:-1], identity.encode()) != first[-1]:
+        raise LedgerError(f'ledger {name} has the version {version}, and this program knows '
+                          f'{_VERSION}: update symdp_ros')
+
+
+def _seal(key, row, before):
+    return hmac.digest(key, ascii((before, *row)).encode(), 'sha256')  # no two rows have one text
 
 
 def is_damage(error: BaseException) -> bool:

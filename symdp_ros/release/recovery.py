@@ -33,7 +33,13 @@ from symdp_ros.core.printable import printable
 from symdp_ros.release import ledger_version_1
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.ledger_database import COLUMNS, FAILURES, FILE_COLUMNS, LedgerFile
+from symdp_ros.release.ledger_database import (
+    check_version,
+    COLUMNS,
+    FAILURES,
+    FILE_COLUMNS,
+    LedgerFile,
+)
 from symdp_ros.release.mark import Mark
 from symdp_ros.release.units import as_text
 
@@ -59,7 +65,7 @@ def recover(path, least: dict[str, Fraction]) -> list[str]:
 
     :param least: for some subjects, what they have spent at least, in their unit.
     :raises LedgerError: nothing tells what was spent; another program has the ledger open; it
-        cannot be read or written. Then it is left as it is.
+        is of a newer version, or cannot be read or written. Then it is left as it is.
     """
     try:
         path = Path(os.path.realpath(path))
@@ -68,7 +74,7 @@ def recover(path, least: dict[str, Fraction]) -> list[str]:
             raise LedgerError(f'there is no ledger {printable(path)}')
         with _alone(path) as file, _folder(path) as place:
             _copy(file, path, place / 'old')
-            found = _read(place, 'old')
+            found = _read(place, 'old', printable(path))
             mark, mark_problem = _read_mark(place, mark_path, found)
             problems = found.problems + [mark_problem] * bool(mark_problem)
             if not problems:
@@ -162,13 +168,15 @@ def _keep(place, name, path):
     return f'kept as {printable(kept.name)}'
 
 
-def _read(place, name):
-    """Return what can be read of a ledger, after verifying it."""
+def _read(place, name, shown):
+    """Return what can be read of a ledger, after verifying it; `shown` is its name in messages."""
     if (place / name).stat().st_size == 0:
         return _Found(problems=['the ledger is gone or empty'])
     found = _Found()
     with suppress(*FAILURES), closing(sqlite3.connect(
             _copy_of(place, name, 'salvaged'))) as db:
+        with suppress(*FAILURES):
+            check_version(db, shown)
         _salvage(db, found)
     try:
         with Ledger(_copy_of(place, name, 'verified'), create=False) as ledger:

@@ -62,6 +62,8 @@ DAMAGES = {
         path, "UPDATE charges SET kind = 'recovery' WHERE number = 2"),
     'no key': lambda path: change(path, "UPDATE ledger SET key = x'00'"),
     'another key': lambda path: change(path, 'UPDATE ledger SET key = randomblob(32)'),
+    'another version': lambda path: change(path, 'UPDATE ledger SET version = 3'),
+    'no version': lambda path: change(path, 'UPDATE ledger SET version = -126'),
     'no head': lambda path: change(path, 'DELETE FROM ledger'),
     'a file less': lambda path: change(path, 'DELETE FROM files WHERE number = 2'),
     'another file of it': lambda path: change(path, "UPDATE files SET digest = 'e'"),
@@ -105,6 +107,30 @@ def test_what_is_damaged_is_not_charged_and_then_recovered(path, name, capsys):
             charge(ledger, epsilon=4 - spent)
         charge(ledger, epsilon=3 - spent)
         assert ledger.spent('r1') == 3 and ledger.problems() == []
+
+
+@pytest.mark.parametrize('statements', [
+    # as another version may seal its charges, add columns, or name its tables
+    ["UPDATE charges SET seal = x'00'"],
+    ['ALTER TABLE ledger ADD COLUMN more', 'ALTER TABLE charges ADD COLUMN more',
+     'UPDATE charges SET seal = randomblob(32)'],
+    ['ALTER TABLE charges RENAME TO entries'],
+    ['DELETE FROM charges']])
+@pytest.mark.parametrize('marked', [True, False])
+def test_a_ledger_of_a_newer_version_is_left_as_it_is(path, statements, marked, capsys):
+    change(path, 'UPDATE ledger SET version = 3', *statements)
+    if not marked:
+        path.with_name('a.ledger.mark').unlink()
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match='has the version 3, and this program knows 2: update'):
+        Ledger(path)
+    for told in ([], ['--spent-at-least', 'r1', '3']):
+        assert main(['ledger', str(path), '--recover', *told]) == 1
+        assert capsys.readouterr().err == (
+            f'symdp ledger: ledger {path} has the version 3, and this program knows 2: update '
+            'symdp_ros\n')
+    assert path.read_bytes() == before
+    assert {file.name for file in path.parent.iterdir()} <= {path.name, 'a.ledger.mark'}
 
 
 def test_an_older_copy_that_is_recovered_counts_what_it_has_forgotten(path):
