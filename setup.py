@@ -20,6 +20,10 @@ KILTED = ['ros-rclpy[fastrtps]~=9.1.2', 'ros-std-msgs~=5.5.1', 'ros-std-srvs~=5.
 BAGS = ['rosbags>=0.11.9,<0.12', 'mcap>=1.2,<2', 'zstandard>=0.20,<1', 'lz4>=4,<5']
 PARQUET = ['pyarrow>=15,<27']
 DASK = ['dask[distributed]>=2024.2,<2027', *PARQUET]
+# What ROS packages are checked with, and types.
+LINT = ['ros-ament-flake8>=0.17,<0.20', 'ros-ament-pep257>=0.17,<0.20', 'flake8>=6,<8',
+        'flake8-builtins', 'flake8-comprehensions', 'flake8-docstrings', 'flake8-import-order',
+        'flake8-quotes', 'mypy>=1.15,<3', 'types-PyYAML']
 
 setup(
     name=NAME,
@@ -32,6 +36,10 @@ setup(
     maintainer='The symdp_ros maintainers',
     maintainer_email='maintainers@symdp.example.org',
     python_requires='>=3.10',
+    # This makes an editable installation work in the folder that holds the clone, too: with the
+    # folder `symdp_ros` there, Python would else take the clone itself for the package.
+    package_dir={'': '.'},
+    package_data={NAME: ['py.typed']},
     packages=[NAME, *(f'{NAME}.{part}' for part in (
         'core', 'core.offline', 'core.online', 'analysis', 'maps', 'logs', 'release', 'ros',
         'nodes', 'cli'))],
@@ -55,7 +63,7 @@ setup(
         'bench': ['opendp>=0.12,<1', 'diffprivlib>=0.6.6,<0.7', 'scikit-learn<1.7',
                   'dynamax>=1.0,<2', 'pynini>=2.1.6,<3', *PARQUET],
         'test': ['pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4', 'hypothesis>=6.98,<7',
-                 *BAGS, *DASK],
+                 *BAGS, *DASK, *LINT],
     },
     zip_safe=True,
     entry_points={

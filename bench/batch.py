@@ -62,6 +62,6 @@ ROWS = (
         'randomness included, and `os.urandom` of the 4 bytes a symbol that `step` reads, in '
         'chunks of 64 KiB; one thread each.'),
     Row('batch-offline', ('batch-offline',), _offline,
-        '`OfflineMechanism.privatize_many` over the same routes, on a random chain of 43 states of '
-        'degree 4, and `os.urandom` of the 8 bytes a symbol that `privatize` reads.'),
+        '`OfflineMechanism.privatize_many` over the same routes, on a random chain of 43 states '
+        'of degree 4, and `os.urandom` of the 8 bytes a symbol that `privatize` reads.'),
 )

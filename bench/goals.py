@@ -63,7 +63,8 @@ _RELAY = 'a bare rclpy relay in its place'
 
 GOALS = {goal.name: goal for goal in (
     Goal('step-empty', _STEP, 'an empty Python call', 7),
-    Goal('step-tells', 'how well the time of one online step tells whether the truth was published',
+    Goal('step-tells',
+         'how well the time of one online step tells whether the truth was published',
          'guessing', 0.52, unit='AUC'),
     Goal('step-opendp', _STEP, 'OpenDP `make_randomized_response`', 250, AT_LEAST),
     Goal('step-diffprivlib', _STEP, 'diffprivlib `ExponentialCategorical`', 70, AT_LEAST),

@@ -66,12 +66,12 @@ class Figure:
 
     @property
     def median(self) -> float:
-        """The median over the rounds."""
+        """Return the median over the rounds."""
         return median(self.values)
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        """The lower and the upper quartile over the rounds (of one round: that one, twice)."""
+        """Return the lower and upper quartile over the rounds (of one round: that one, twice)."""
         if len(self.values) == 1:
             return self.values * 2
         lower, _, upper = quantiles(self.values, n=4, method='inclusive')

@@ -36,7 +36,7 @@ _PATIENCE = 20.0   # seconds for a process to end
 
 
 class Measured(NamedTuple):
-    """Seconds of each contestant, one for each round: 'privatizer', 'relay', 'control' …"""
+    """Seconds of each contestant ('privatizer', 'relay', 'control', …), one for each round."""
 
     seconds: dict[str, list[float]]
 
@@ -76,8 +76,9 @@ def round_trip(rounds: int = 7, pings: int = 4000) -> Measured:
 def service(rounds: int = 7,
             duration: float = 1.0) -> tuple[Measured, dict[str, int], list[float]]:
     """
-    Measure the processor time that a node's process takes for each message, all threads together,
-    in bursts of `RATE` messages a second, and count what is lost.
+    Measure the processor time of a node's process for each message, and count what is lost.
+
+    All threads together, in bursts of `RATE` messages a second.
 
     :param duration: of a burst, in seconds.
     :return: seconds a message; by contestant, how many messages all bursts lost; the rates that
@@ -107,8 +108,9 @@ def service(rounds: int = 7,
 
 def start(rounds: int = 7) -> Measured:
     """
-    Measure the time from a process's start to its first message, while regions are published
-    every 5 ms.
+    Measure the time from a process's start to its first message.
+
+    Regions are published every 5 ms meanwhile.
     """
     names = ['relay', 'privatizer', 'control']
     seconds = {name: [] for name in names}

@@ -95,7 +95,7 @@ def _map_size(effort):
 
 _MATVECS = (
     '`OfflineMechanism.privatize`, labels in and labels out, on a random chain of degree 4, and '
-    '`V = A @ V` n times with SciPy\'s CSR matrix in float64: no emissions, no scaling, nothing '
+    "`V = A @ V` n times with SciPy's CSR matrix in float64: no emissions, no scaling, nothing "
     'kept, nothing drawn.')
 ROWS = (
     Row('matvecs-1000-1000', ('matvecs-1000-1000',),
@@ -105,7 +105,7 @@ ROWS = (
     Row('large', ('matvecs-10000-10000', 'memory', 'memory-time'), _large,
         'The same with 10,000 states. Memory is the most that Python and NumPy hold at a time '
         '(`tracemalloc`) while one word is privatized; "storing every message" is the same '
-        'kernel, made to keep each position\'s weights. Words and labels are counted on both '
+        "kernel, made to keep each position's weights. Words and labels are counted on both "
         'sides, scratch of the compiled loops (16 bytes a state) on neither.'),
     Row('map-size', ('map-size',), _map_size,
         'Grids of 250 × 400 and 25 × 40 states with moves to the four neighbours, from the '

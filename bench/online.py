@@ -63,7 +63,7 @@ def _step_and_empty_call(effort):
     on_town, guided = (Figure('', ratios(without_loop(label), call)).median
                        for label in ('step, town', 'step, town, guided'))
     yield Figure('step-empty', ratios(without_loop('step'), call), medians(times),
-                 f'The loop\'s own time is taken off both; {plain:.2f}× where it is not. '
+                 f"The loop's own time is taken off both; {plain:.2f}× where it is not. "
                  f"On the town's map {on_town:.2f}×, and {guided:.2f}× with the guided policy.")
 
 
@@ -82,8 +82,8 @@ def _what_time_tells(effort):
         for label, (mechanism, word) in found.items():
             areas[label].append(area_under_curve(*_timed_steps(mechanism, word)))
     worst = max(areas.values(), key=lambda some: folded(median(some)))
-    yield Figure('step-tells', tuple(map(folded, worst)), note='By what is privatized: '
-                 + '; '.join(f'{label}: {median(some):.3f}' for label, some in areas.items()) + '.')
+    each = '; '.join(f'{label}: {median(some):.3f}' for label, some in areas.items())
+    yield Figure('step-tells', tuple(map(folded, worst)), note=f'By what is privatized: {each}.')
 
 
 def _mixed_word(chain, length):
@@ -95,8 +95,9 @@ def _mixed_word(chain, length):
 
 def _timed_steps(mechanism, word):
     """
-    Return for each step its time (ns), whether the truth was published, and which move it was:
-    what is published before and now, as one number.
+    Return for each step its time (ns), whether the truth was published, and which move it was.
+
+    A move is what is published before and now, as one number.
     """
     step, clock, index = mechanism.step, perf_counter_ns, mechanism.chain.state_index
     mechanism.reset()
@@ -220,22 +221,22 @@ ROWS = (
         '`def empty(symbol): pass`, each called with the same 10,000 random symbols in a loop; '
         'randomness from the operating system.'),
     Row('step-tells', ('step-tells',), _what_time_tells,
-        'Each step is timed by itself, in the process that makes it, after warming up; among steps '
-        'that publish the same move, the area under the ROC curve (AUC) of these times, those that '
-        'publish the true region against those that do not: 0.5 is guessing, 1 is knowing; 1 less '
-        'it where it is below. Half of the symbols are a walk, half any state: on 43 symbols that '
-        'can all follow one another and on the town, guided, as strings of the chain and as other '
-        'equal ones. The worst of the four counts.'),
+        'Each step is timed by itself, in the process that makes it, after warming up; among '
+        'steps that publish the same move, the area under the ROC curve (AUC) of these times, '
+        'those that publish the true region against those that do not: 0.5 is guessing, 1 is '
+        'knowing; 1 less it where it is below. Half of the symbols are a walk, half any state: on '
+        '43 symbols that can all follow one another and on the town, guided, as strings of the '
+        'chain and as other equal ones. The worst of the four counts.'),
     Row('step-opendp', ('step-opendp',), _step_and_opendp,
-        'The same step, and OpenDP\'s randomized response over the same 43 strings, at the same '
+        "The same step, and OpenDP's randomized response over the same 43 strings, at the same "
         'ε = 2 (its privacy map says so).'),
     Row('step-diffprivlib', ('step-diffprivlib',), _step_and_diffprivlib,
-        'The same step, and diffprivlib\'s exponential mechanism over the same 43 strings, '
+        "The same step, and diffprivlib's exponential mechanism over the same 43 strings, "
         'utility 1 for the true one and 0 for the others, ε = 2.'),
     Row('state-memory', ('state-memory',), _memory,
-        'What Python and NumPy hold (`tracemalloc`) for a mechanism with the paper\'s policy on a '
+        "What Python and NumPy hold (`tracemalloc`) for a mechanism with the paper's policy on a "
         'random chain of degree 4, after a word has been at every state.'),
     Row('start-up', ('start-up',), _start_up,
-        '`OnlineMechanism(chain, privacy)` with the paper\'s policy, on a chain that is there. '
+        "`OnlineMechanism(chain, privacy)` with the paper's policy, on a chain that is there. "
         'The only goal that is a time and not a ratio.'),
 )

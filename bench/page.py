@@ -5,7 +5,7 @@ from bench.goals import GOALS
 from bench.suite import ROWS, verdict
 from bench.table import compile_line, counted, HEAD, machine_line, markdown, rows
 
-_PAGE = '''\
+_PAGE = """\
 # Benchmarks
 
 `make bench BENCH_OPTIONS='--page docs/benchmarks.md'` makes this page, its figure and
@@ -31,8 +31,8 @@ before it is timed. {compiled}
 ε = 2 and k = 1 throughout.
 
 {how}
-{scaling}'''
-_SCALING = '''
+{scaling}"""
+_SCALING = """
 ## How times grow
 
 ![Time against length, states and out-degree](benchmarks/scaling.svg)
@@ -43,7 +43,7 @@ matrix-vector products alone, *automaton* the exact reference. Left: words of n 
 the town of the experiments. Middle: square grids, words of 100 and (dashed) of 14 symbols from the
 middle: what a short word cannot reach costs nothing. Right: 1,000 states with as many random
 successors each, words of 1,000 symbols.
-'''
+"""
 
 
 _AS_BARE = ('it differs from run to run by more than the goal leaves room for, as bare against '

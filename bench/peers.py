@@ -224,7 +224,7 @@ def _openfst(effort):
 
 
 _EXACTLY = (
-    'The whole of the paper\'s Mechanism 3 with exact integers: the automaton of every distance ℓ '
+    "The whole of the paper's Mechanism 3 with exact integers: the automaton of every distance ℓ "
     'is built by `HammingAutomaton` and counted, ℓ drawn, and a word drawn from its automaton. '
     'The map is the town of the experiments, 43 streets and 211 moves; the word is random.')
 ROWS = (
@@ -235,14 +235,14 @@ ROWS = (
     Row('automaton-1000', ('automaton-1000',), _automaton(1_000, 'automaton-1000'),
         'The same, estimated: a full run of the automata would take hours.'),
     Row('dynamax-43', ('dynamax-43',), _dynamax(43, 'dynamax-43'),
-        'A hidden Markov model on the town whose posterior is the mechanism\'s distribution '
-        '(checked by drawing 20,000 words of a tiny case); in float32, dynamax\'s default and its '
+        "A hidden Markov model on the town whose posterior is the mechanism's distribution "
+        "(checked by drawing 20,000 words of a tiny case); in float32, dynamax's default and its "
         'faster choice. Setting up the model is not timed.'),
     Row('dynamax-1000', ('dynamax-1000',), _dynamax(1_000, 'dynamax-1000'),
         'The same on a random chain of 1,000 states of degree 4; dynamax knows dense matrices '
         'only.'),
     Row('openfst', ('openfst',), _openfst,
         'The acceptor of the word with its Hamming costs is composed with the acceptor of the '
-        'town\'s moves, its weights are pushed, and one path is drawn (checked as dynamax is), in '
+        "town's moves, its weights are pushed, and one path is drawn (checked as dynamax is), in "
         'float64 as the mechanism. Building both acceptors is not timed.'),
 )

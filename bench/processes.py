@@ -66,9 +66,9 @@ ROWS = (
         'relay, the control, shows what equal things make of each other.'),
     Row('service', ('node-service-time', 'node-loss'), _service,
         'Bursts of 16,000 messages a second through each. Service time is the processor time of '
-        'the node\'s process for each message, all its threads together; messages that do not '
+        "the node's process for each message, all its threads together; messages that do not "
         'come back are counted.'),
     Row('start', ('node-start',), _start,
         'From the start of the process to the first message that comes out, while regions are '
-        'published every 5 ms; each start of `privatizer` against the median of the relay\'s.'),
+        "published every 5 ms; each start of `privatizer` against the median of the relay's."),
 )

@@ -21,7 +21,7 @@ ROWS = (*online.ROWS, *peers.ROWS, *offline.ROWS, *batch.ROWS, *parquet.ROWS,
 
 _LIBRARIES = ('numpy', 'scipy', 'numba', 'pyarrow', 'cryptography', 'opendp', 'diffprivlib',
               'dynamax', 'jax', 'pynini', 'rclpy')
-_COMPILE = '''\
+_COMPILE = """\
 from time import perf_counter
 from bench.chains import PRIVACY, town, walk
 from symdp_ros.core.offline import OfflineMechanism
@@ -32,7 +32,7 @@ imported = perf_counter()
 mechanism.privatize(word)
 first = perf_counter()
 print(imported - begun, first - imported)
-'''
+"""
 
 
 def run(rows: Iterable[Row], effort: Effort, command: str, *, scaling: bool = True) -> dict:
@@ -48,7 +48,7 @@ def run(rows: Iterable[Row], effort: Effort, command: str, *, scaling: bool = Tr
     found = {'date': date.today().isoformat(), 'command': command, 'quick': effort.quick,
              'rounds': effort.rounds, 'seconds_a_timing': effort.seconds, 'machine': machine(),
              'compile': {}, 'goals': {}, 'scaling': {}, 'interrupted': False}
-    missing = {goal: 'not asked for' for goal in GOALS}
+    missing = dict.fromkeys(GOALS, 'not asked for')
     missing |= {goal: 'interrupted' for row in rows for goal in row.goals}
     started = perf_counter()
     try:

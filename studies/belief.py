@@ -134,8 +134,8 @@ def constant_normaliser_error(chain: Chain, privacy: Privacy,
     """
     Measure `smooth_with_constant_normaliser` by enumeration of all feasible words of a length ≥ 1.
 
-    :raises ChainError: there are more than `MOST_WORDS`; or all words over an alphabet are feasible,
-        and nothing is approximate.
+    :raises ChainError: there are more than `MOST_WORDS`; or all words over an alphabet are
+        feasible, and nothing is approximate.
     """
     if chain.is_alphabet:
         raise ChainError('the normaliser of a complete chain is constant: `smooth` is exact')

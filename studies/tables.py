@@ -23,7 +23,7 @@ NORMALISED = 4  # n
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 LENGTH, WALKS = 50, 40
 
-_PAGE = '''\
+_PAGE = """\
 # Tables
 
 `make tables` makes this page again, in about twenty seconds. Whatever is drawn at random has a
@@ -86,7 +86,7 @@ online mechanism under each policy, and causal release; the other two need the w
 `symdp calibrate` prints such a table for any map, length and k.
 
 {accuracy}
-'''
+"""
 
 
 def audit_table() -> str:

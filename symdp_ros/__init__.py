@@ -2,33 +2,52 @@
 # SPDX-License-Identifier: Apache-2.0
 """Private symbols for a robot's regions and modes: word differential privacy on Markov chains."""
 from importlib import import_module
+from typing import Any, TYPE_CHECKING
+
+if TYPE_CHECKING:  # for type checkers and editors; a test compares with _HOMES
+    from symdp_ros.core.chain import Chain
+    from symdp_ros.core.errors import (BudgetError, ChainError, ConfigurationError, LedgerError,
+                                       LogError, PrivacyError, StateFileError, SymdpError,
+                                       UnknownSymbolError)
+    from symdp_ros.core.offline import OfflineMechanism
+    from symdp_ros.core.offline.automaton import HammingAutomaton
+    from symdp_ros.core.online import OnlineMechanism
+    from symdp_ros.core.privacy import Privacy
+    from symdp_ros.maps import read_chain
+    from symdp_ros.release.engine import Releaser
+    from symdp_ros.release.ledger import Ledger
+    from symdp_ros.release.settings import ReleaseSettings
 
 __version__ = '0.1.0'
 
+__all__ = ['BudgetError', 'Chain', 'ChainError', 'ConfigurationError', 'HammingAutomaton',
+           'Ledger', 'LedgerError', 'LogError', 'OfflineMechanism', 'OnlineMechanism', 'Privacy',
+           'PrivacyError', 'ReleaseSettings', 'Releaser', 'StateFileError', 'SymdpError',
+           'UnknownSymbolError', '__version__', 'read_chain']
+
 _HOMES = {
-    'offline.automaton': ['HammingAutomaton'],
-    'chain': ['Chain'],
-    'errors': ['BudgetError', 'ChainError', 'ConfigurationError', 'LedgerError', 'LogError',
-               'PrivacyError', 'StateFileError', 'SymdpError', 'UnknownSymbolError'],
-    'offline': ['OfflineMechanism'],
-    'online': ['OnlineMechanism'],
-    'privacy': ['Privacy'],
+    'Chain': 'core.chain',
+    'HammingAutomaton': 'core.offline.automaton',
+    'Ledger': 'release.ledger',
+    'OfflineMechanism': 'core.offline',
+    'OnlineMechanism': 'core.online',
+    'Privacy': 'core.privacy',
+    'ReleaseSettings': 'release.settings',
+    'Releaser': 'release.engine',
+    'read_chain': 'maps',
 }
-_HOME_OF = {name: f'symdp_ros.core.{home}' for home, names in _HOMES.items() for name in names}
-
-__all__ = [*sorted(_HOME_OF), '__version__']
 
 
-def __getattr__(name):
-    # On demand: a node says who it is to the others before it imports anything that it computes
-    # with.
+def __getattr__(name: str) -> Any:
+    # On demand: a node joins the ROS graph before it imports what it computes with.
     if name == 'core':
         return import_module('symdp_ros.core')
-    if name not in _HOME_OF:
+    if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    globals()[name] = found = getattr(import_module(_HOME_OF[name]), name)
+    found = getattr(import_module(f'symdp_ros.{_HOMES.get(name, "core.errors")}'), name)
+    globals()[name] = found
     return found
 
 
-def __dir__():
-    return sorted({*globals(), *__all__})
+def __dir__() -> list[str]:
+    return __all__

@@ -4,7 +4,7 @@
 
 _NAMES = {'paper': "paper's policy", 'guided': 'guided', 'planned': 'planned',
           'exponential': 'exponential', 'permute_and_flip': 'permute-and-flip'}
-_PAGE = '''\
+_PAGE = """\
 # The paper's experiments, on a town of our own
 
 "The paper" is B. Chen, K. Leahy, A. Jones, M. Hale, *Differential Privacy for Symbolic Systems
@@ -49,8 +49,8 @@ time, even if the private car is on another part of it.
 
 ## Correct transitions (the paper's Table 1)
 
-The probability that the private symbol is the true one, o_t = w_t, at ε = {epsilon:g}: exactly, and
-in brackets as the share among {words} simulated words.
+The probability that the private symbol is the true one, o_t = w_t, at ε = {epsilon:g}: exactly,
+and in brackets as the share among {words} simulated words.
 
 {correct}
 
@@ -65,8 +65,8 @@ where the car is, and the car moves on. Over the whole route it is ahead (next s
   detour at ε = 5, and shows there that the bound with N_max fails once the output has left the
   route.
 - **Not comparable:** the probabilities themselves, but for those fixed by the number of feasible
-  moves alone: where {most} moves are feasible, the true one among them, it is τ = {bound:.4f} under
-  the paper's policy on any map.
+  moves alone: where {most} moves are feasible, the true one among them, it is τ = {bound:.4f}
+  under the paper's policy on any map.
 
 ## Average error (the paper's Figure 8)
 
@@ -97,7 +97,7 @@ the online mechanisms do not.
 `test/package/test_experiments.py` computes the exact numbers again, draws the simulated words of
 the routes and of the correct transitions again, and holds each sampled number against its exact
 one: within Bernstein's bound, with a false-alarm probability of 10⁻⁶ for all of them together.
-'''
+"""
 
 
 def page(numbers) -> str:

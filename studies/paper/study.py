@@ -23,7 +23,7 @@ _DIGITS = 12  # kept of a number: platforms differ beyond
 
 
 def mechanism(name, epsilon, start, random=None):
-    """Return an online mechanism (by its policy) or an offline one (by its selection)."""
+    """Return the online mechanism of a policy, or the offline one of a selection."""
     chain = Chain.from_yaml(CHAIN_FILE, STARTS[start])
     if name in POLICIES:
         return OnlineMechanism(chain, Privacy(epsilon), policy=name, random=random)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may import what, and what the package exports."""
 import ast
+import importlib
 from pathlib import Path
 import re
 import subprocess
@@ -120,6 +121,16 @@ def test_exported_names():
     namespace = {}
     exec('from symdp_ros import *', namespace)
     assert set(exported) <= set(namespace)
+    assert dir(symdp_ros) == list(exported)
+
+
+def test_type_checkers_see_what_is_exported():
+    tree = ast.parse((PACKAGE / '__init__.py').read_text())
+    [block] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {alias.name: node.module for node in block.body for alias in node.names}
+    assert {*seen, '__version__'} == set(symdp_ros.__all__)
+    for name, home in seen.items():
+        assert getattr(importlib.import_module(home), name) is getattr(symdp_ros, name)
 
 
 def test_all_errors_are_exported_derive_from_one_and_are_in_its_tree():

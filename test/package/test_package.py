@@ -21,8 +21,8 @@ KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'yaml': 'python3-yam
         'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
 
-#: Imported module → what pip installs, by an extra: no package of Ubuntu has it. With ROS, rosbag2_py
-#: reads recordings; archives and clusters need pip.
+#: Imported module → what pip installs, by an extra: no package of Ubuntu has it. With ROS,
+#: rosbag2_py reads recordings; archives and clusters need pip.
 EXTRAS = {'rosbags': 'rosbags', 'mcap': 'mcap', 'zstandard': 'zstandard', 'lz4': 'lz4',
           'pyarrow': 'pyarrow', 'distributed': 'dask[distributed]'}
 
@@ -99,7 +99,7 @@ def test_every_package_is_installed():
     found = {'.'.join(file.parent.relative_to(ROOT).parts)
              for file in (ROOT / 'symdp_ros').rglob('__init__.py')}
     text = (ROOT / 'setup.py').read_text()
-    parts = re.search(r"for part in \(([^)]*)\)", text).group(1)
+    parts = re.search(r'for part in \(([^)]*)\)', text).group(1)
     named = re.findall(r"'([\w.]+)'", parts)
     assert {'symdp_ros', *(f'symdp_ros.{part}' for part in named)} == found
 

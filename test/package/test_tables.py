@@ -14,7 +14,8 @@ def section(title):
     """Return the tables of a section, from the first row on, or from 'Policy …' on."""
     _, _, rest = TEXT.partition(f'\n## {title}:')
     text = rest.partition('\n## ')[0].strip()
-    return text[min(found for mark in ('\n| ', '\nPolicy ') if (found := text.find(mark)) > 0) + 1:]
+    starts = (text.find(mark) for mark in ('\n| ', '\nPolicy '))
+    return text[min(start for start in starts if start > 0) + 1:]
 
 
 def cells(table):

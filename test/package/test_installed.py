@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The package as setup.py installs it, away from the repository."""
+from importlib.metadata import distribution, PackageNotFoundError
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What needs ROS, or another library that is not installed, names one of these.
+FOREIGN = ('rclpy', 'rosbag2_py', 'dask', 'distributed', 'pyarrow', 'matplotlib', 'rich')
+
+IMPORT_ALL = f"""
+import importlib, pkgutil, symdp_ros
+for module in pkgutil.walk_packages(symdp_ros.__path__, 'symdp_ros.'):
+    try:
+        importlib.import_module(module.name)
+    except ModuleNotFoundError as error:
+        if error.name.partition('.')[0] not in {FOREIGN}:
+            raise
+print(symdp_ros.__file__)
+"""
+
+
+@pytest.fixture(scope='module')
+def installed(tmp_path_factory):
+    """Return the folder that holds an installation of its own; libraries are those of the tests."""
+    source, target = (tmp_path_factory.mktemp(name) for name in ('source', 'target'))
+    for name in ('symdp_ros', 'launch', 'config', 'resource'):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns('__pycache__'))
+    for name in ('setup.py', 'setup.cfg', 'package.xml', 'README.md'):
+        shutil.copy(ROOT / name, source)
+    here = ['--install-dir', str(target)]
+    subprocess.run([sys.executable, 'setup.py', '-q', 'install_lib', *here, 'install_data', *here],
+                   check=True, cwd=source)
+    shutil.rmtree(source)
+    return target
+
+
+def run(installed, directory, *arguments):
+    done = subprocess.run([sys.executable, *arguments], cwd=directory, capture_output=True,
+                          text=True, env={**os.environ, 'PYTHONPATH': str(installed)})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_no_module_needs_a_file_of_the_repository(installed, tmp_path):
+    found = Path(run(installed, tmp_path, '-c', IMPORT_ALL).splitlines()[-1])
+    assert found == installed / 'symdp_ros' / '__init__.py'
+    assert (found.parent / 'py.typed').is_file()
+    assert not {'bench', 'studies', 'test'} & {file.name for file in installed.iterdir()}
+
+
+def test_the_commands_work_away_from_the_repository(installed, tmp_path):
+    def symdp(*arguments):
+        return run(installed, tmp_path, '-m', 'symdp_ros.cli.main', *arguments)
+
+    chain = str(next(installed.rglob('warehouse.chain.yaml')))
+    assert 'states' in symdp('check', chain)
+    (tmp_path / 'logs').mkdir()
+    (tmp_path / 'logs' / 'monday.csv').write_text(
+        'stamp,symbol\n0,gate\n1,aisle_1\n2,packing\n3,aisle_1\n')
+    symdp('release', 'logs', '--chain', chain, '--epsilon', '2', '-o', 'released', '--ledger',
+          'spent.ledger', '--subject', 'robot')
+    [released] = (tmp_path / 'released').glob('*.csv')
+    assert len(released.read_text().splitlines()) == 5
+    assert 'robot' in symdp('ledger', 'spent.ledger')
+    assert 'causal' in symdp('calibrate', chain, '--length', '5', '--target-error', '0.3',
+                             '--walks', '2')
+
+
+def test_the_folder_that_holds_the_clone_hides_nothing(tmp_path):
+    """There, the folder `symdp_ros` could be taken for the package."""
+    try:
+        distribution('symdp_ros')
+    except PackageNotFoundError:
+        pytest.skip('symdp_ros is not installed, only on the path')
+    (tmp_path / 'symdp_ros').symlink_to(ROOT)
+    clean = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
+    done = subprocess.run([sys.executable, '-c', 'from symdp_ros import Chain; print(Chain)'],
+                          cwd=tmp_path, env=clean, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
