@@ -22,6 +22,7 @@ _MAGIC = b'\x89MCAP0\r\n'
 _HEADER, _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = range(1, 7)
 _STATISTICS, _DATA_END = 11, 15
 _WANTED = {_HEADER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS, _DATA_END}
+_CHUNK_START = 64  # bytes of a chunk that hold its sizes and the name of its compression
 _RECORD, _MESSAGE_START = Struct('<BQ'), Struct('<HIQQ')
 _U16, _U32, _U64 = Struct('<H'), Struct('<I'), Struct('<Q')
 
@@ -40,16 +41,33 @@ def read(path: Path, topic: str) -> Recorded:
         statistics say, or unpacks to too much (`unpack.Allowance`).
     """
     with RegularFile(path) as file:
-        check(file)
+        _check_ends(file)
         return _read(file, topic)
 
 
-def check(file: RegularFile) -> None:
+def check(path: Path) -> None:
     """
-    Check that a file that was just opened begins and ends as an MCAP file.
+    Check that another program can read a file within bounds, by its size and those it announces.
 
-    :raises LogError: it does not.
+    :raises LogError: it is cut off or damaged, or unpacks to too much (`unpack.Allowance`).
     """
+    with RegularFile(path) as file:
+        _check_ends(file)
+        allowance, opcode = Allowance(file.size), 0
+        while opcode != _FOOTER:
+            _, opcode, size = _head(file)
+            end = file.left - size
+            if opcode == _CHUNK:
+                content = file.read(min(size, _CHUNK_START))
+                announced, = _U64.unpack_from(content, 16)
+                kind = _Fields(content, 28).text()
+                if not kind and announced > size:
+                    raise _damaged(file)
+                allowance.take(announced, announced if kind else 0)
+            file.skip(file.left - end)
+
+
+def _check_ends(file):
     if file.read(len(_MAGIC)) != _MAGIC:
         raise LogError(f'{file.name} is empty, cut off or no MCAP file')
     if not _is_whole(file):
@@ -101,16 +119,10 @@ def _records(file, allowance) -> Iterator[tuple[int, bytes]]:
     """
     checksum = zlib.crc32(_MAGIC)
     while True:
-        before, head = checksum, file.read(_RECORD.size)
-        if len(head) < _RECORD.size:
-            raise _damaged(file)
-        opcode, size = _RECORD.unpack(head)
-        if opcode == 0 or size > file.left:
-            raise _damaged(file)
+        before, (head, opcode, size) = checksum, _head(file)
         checksum = zlib.crc32(head, checksum)
         content = b''
         if opcode in _WANTED:
-            bounds.check_size(size)
             content = file.read(size)
             checksum = zlib.crc32(content, checksum)
         else:
@@ -124,6 +136,17 @@ def _records(file, allowance) -> Iterator[tuple[int, bytes]]:
             return
         elif content:
             yield opcode, content
+
+
+def _head(file):
+    """Return the first bytes of the next record, its opcode and the size of what follows."""
+    head = file.read(_RECORD.size)
+    opcode, size = _RECORD.unpack(head) if len(head) == _RECORD.size else (0, 0)
+    if opcode == 0 or size > file.left:
+        raise _damaged(file)
+    if opcode in _WANTED:
+        bounds.check_size(size)
+    return head, opcode, size
 
 
 def _chunk_records(file, content, allowance):

@@ -21,6 +21,12 @@ def is_other_file(path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
+def file_stamp(path) -> tuple[int, int, int]:
+    """Return what changes when a file does: its size, time of modification and inode."""
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
 class RegularFile:
     """
     A regular file that is open for reading; it ends at the size that it had when it was opened.
@@ -62,6 +68,11 @@ class RegularFile:
         while size > 0 and (data := self.read(min(size, _PIECE))):
             size -= len(data)
             yield data
+
+    def skip(self, size: int) -> None:
+        """Pass over the next bytes; there must be so many."""
+        self._file.seek(size, os.SEEK_CUR)
+        self.left -= size
 
     def read_last(self, size: int) -> bytes:
         """Return the last bytes, and stay where it was."""

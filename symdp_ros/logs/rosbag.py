@@ -17,10 +17,15 @@ from typing import Protocol
 
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
-from symdp_ros.logs import with_rosbag2, with_rosbags
+from symdp_ros.logs import sqlite3_file, with_rosbag2, with_rosbags
 from symdp_ros.logs.bounds import MOST_METADATA
 from symdp_ros.logs.recorded import METADATA, Recorded, STORAGES
-from symdp_ros.logs.regular_file import is_other_file, NO_REGULAR_FILE, RegularFile
+from symdp_ros.logs.regular_file import (
+    file_stamp,
+    is_other_file,
+    NO_REGULAR_FILE,
+    RegularFile,
+)
 from symdp_ros.logs.unpack import Allowance
 import yaml
 
@@ -97,7 +102,7 @@ def read(path: Path, topic: str, message_type: str | None, field: str,
     if path.is_dir():
         recorded = _read_directory(using, path, topic)
     else:
-        recorded = using.read(path, _STORAGE_OF[path.suffix], topic)
+        recorded = _read_file(using, path, _STORAGE_OF[path.suffix], topic)
     found = _checked_type(recorded, topic, message_type)
     if not recorded.messages:
         raise LogError(f'the topic {topic} has no messages')
@@ -185,13 +190,22 @@ def _read_directory(using, path, topic):
                            f'{NO_REGULAR_FILE}')
         if not file.is_file():
             raise LogError(f'{METADATA} names a file that is not there: copy the whole recording')
-        recorded.add(using.read(file, metadata.storage, topic))
+        recorded.add(_read_file(using, file, metadata.storage, topic))
     if len(recorded.messages) != metadata.announced:
         raise LogError(f'the topic {topic} has {len(recorded.messages)} messages where {METADATA} '
                        f'announces {metadata.announced}: copy the recording from the robot again; '
                        'or, to take what is there, `ros2 bag reindex`')
     if metadata.mode == 'message':
         return _unpacked(recorded, sum(file.stat().st_size for file in files))
+    return recorded
+
+
+def _read_file(using, path, storage, topic):
+    """Return what a storage file holds of a topic; refuse it where it was changed meanwhile."""
+    before = file_stamp(path)
+    recorded = using.read(path, storage, topic)
+    if file_stamp(path) != before or sqlite3_file.is_open(path):
+        raise LogError(f'{path.name} was changed while it was being read: stop its recorder first')
     return recorded
 
 

@@ -21,6 +21,20 @@ class Allowance:
     def __init__(self, size: int):
         self._left = max(MOST_UNPACKED_IN_ALL, MOST_TIMES * size)
 
+    def take(self, size: int, unpacked: int) -> None:
+        """
+        Count some more bytes.
+
+        :param unpacked: the bytes of their chunk or message so far; 0: it is not compressed.
+        :raises LogError: it is too much.
+        """
+        self._left -= size
+        if unpacked > MOST_UNPACKED or self._left < 0:
+            raise LogError(
+                f'a chunk or message of it unpacks to more than {MOST_UNPACKED >> 20} MiB, or '
+                f'all of it to more than {MOST_UNPACKED_IN_ALL >> 20} MiB and {MOST_TIMES} '
+                f'times its size: if you trust its source, {_CONVERT}')
+
     def unpack(self, kind: str, data: bytes, size: int | None = None) -> bytes | None:
         """
         Return what was compressed; None where it is damaged, or has another size.
@@ -35,12 +49,7 @@ class Allowance:
                 return None
             pieces.append(piece)
             made += len(piece)
-            self._left -= len(piece)
-            if made > MOST_UNPACKED and kind or self._left < 0:
-                raise LogError(
-                    f'a chunk or message of it unpacks to more than {MOST_UNPACKED >> 20} MiB, or '
-                    f'all of it to more than {MOST_UNPACKED_IN_ALL >> 20} MiB and {MOST_TIMES} '
-                    f'times its size: {_CONVERT}, where you know where it comes from')
+            self.take(len(piece), made if kind else 0)
             if size is not None and made > size:
                 return None
         return b''.join(pieces) if size in (None, made) else None

@@ -39,9 +39,8 @@ def read(path: Path, storage: str, topic: str) -> Recorded:
     """Return what a storage file holds of a topic."""
     _FILES[storage].check(path)
     size = path.stat().st_size
-    types, encodings, definitions, messages = child.call(_read, str(path), storage, topic,
-                                                         size=size)
-    recorded = Recorded(set(types), set(encodings), definitions)
+    types, encodings, messages = child.call(_read, str(path), storage, topic, size=size)
+    recorded = Recorded(set(types), set(encodings))
     for stamp, data in messages:
         recorded.hold(stamp, data)
     return recorded
@@ -119,15 +118,13 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
 
 
 def _read(path, storage, topic):
-    """Return (types, encodings, definitions, messages) of a topic: the work of a child."""
+    """Return (types, encodings, messages) of a topic: the work of a child."""
     import rosbag2_py
 
     reader = rosbag2_py.SequentialReader()
     reader.open(rosbag2_py.StorageOptions(uri=path, storage_id=storage),
                 rosbag2_py.ConverterOptions('', ''))
     found = [kept for kept in reader.get_all_topics_and_types() if kept.name == topic]
-    definitions = {kept.topic_type: (kept.encoding, kept.encoded_message_definition)
-                   for kept in reader.get_all_message_definitions()}
     if _TOPIC.fullmatch(topic):  # it becomes part of an SQL statement
         reader.set_filter(rosbag2_py.StorageFilter(topics=[topic]))
     recorded = Recorded()
@@ -136,7 +133,7 @@ def _read(path, storage, topic):
         if name == topic:  # the filter lets service events pass
             recorded.hold(stamp, data)
     return ([kept.type for kept in found], [kept.serialization_format for kept in found],
-            definitions, recorded.messages)
+            recorded.messages)
 
 
 def _decode(message_type, field, messages, naming):

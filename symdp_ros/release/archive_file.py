@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import child
-from symdp_ros.logs.regular_file import RegularFile
+from symdp_ros.logs.regular_file import file_stamp, RegularFile
 from symdp_ros.release import archive_reading
 from symdp_ros.release.archive_reading import Columns, parquet, Survey
 
@@ -133,8 +133,7 @@ class Archive:
 
     def stamp(self) -> tuple[int, int, int]:
         """Return what changes where the file does: size, time of modification and inode."""
-        status = os.stat(self.path)
-        return status.st_size, status.st_mtime_ns, status.st_ino
+        return file_stamp(self.path)
 
     def check_unchanged(self, stamp: tuple[int, int, int] | None = None) -> None:
         """

@@ -17,7 +17,19 @@ import lz4.frame
 import pytest
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
-from symdp_ros.logs import bounds, child, list_logs, LogError, LogState, read_log, write_log
+from symdp_ros.logs import (
+    bounds,
+    child,
+    list_logs,
+    LogError,
+    LogState,
+    read_log,
+    rosbag,
+    sqlite3_file,
+    with_rosbag2,
+    with_rosbags,
+    write_log,
+)
 from symdp_ros.logs.regular_file import RegularFile
 import yaml
 import zstandard
@@ -201,6 +213,116 @@ def test_a_frame_that_lies_about_its_size(tmp_path):
     frame = b'\x28\xb5\x2f\xfd\xe0' + struct.pack('<Q', 1 << 40) + b'\x03\x00\x00\x00'
     path = mcap_of(tmp_path / 'bomb.mcap', ('zstd', 1 << 20, frame))
     assert 'is damaged' in failure_in_little_memory(path)
+
+
+# what another program is to read: rosbag2_py, in a child process
+
+@pytest.fixture
+def children(monkeypatch):
+    """Return the calls of child processes that read through rosbag2_py; none is started."""
+    calls = []
+
+    def call(*arguments, size):
+        calls.append((*arguments, size))
+        return ['std_msgs/msg/String'], ['cdr'], [(0, b'a'), (1, b'b')]
+
+    monkeypatch.setattr(child, 'call', call)
+    monkeypatch.setattr(with_rosbag2, 'is_installed', lambda: True)
+    monkeypatch.setattr(with_rosbag2, 'decode', lambda kind, definitions, field, messages, naming: [
+        data.decode() for data in messages])
+    monkeypatch.setattr(rosbag, 'LIBRARIES', (with_rosbag2,))
+    return calls
+
+
+@both
+def test_another_program_reads_files_that_are_within_the_bounds(tmp_path, children, storage):
+    bag = tmp_path / 'bag'
+    bag.mkdir()
+    with_rosbags.write(bag, [(0, b'a'), (1, b'b')], storage, '/region', 'std_msgs/msg/String')
+    [file] = (path for path in bag.iterdir() if path.name != 'metadata.yaml')
+    for path in (bag, file):
+        assert read_log(path, topic='region') == [(0, 'a'), (1, 'b')]
+    assert [call[1:] for call in children] == [
+        (str(file), storage, '/region', file.stat().st_size)] * 2
+
+
+CHUNKS = {
+    'vast': ([('zstd', 1 << 40, b'x')], 'more than 256 MiB'),
+    'the largest': ([('lz4', (1 << 64) - 1, b'x')], 'more than 256 MiB'),
+    'vast together': ([('zstd', 200 << 20, b'x')] * 6, '1024 MiB'),
+    'vast, not compressed': ([('', 1 << 40, b'x')], 'is damaged'),
+    'a long name': ([('x' * 100, 10, b'x')], 'is damaged'),
+}
+
+
+@pytest.mark.parametrize('chunks, reason', CHUNKS.values(), ids=CHUNKS)
+def test_announced_sizes_are_checked_before_another_program_reads(tmp_path, children, chunks, reason):
+    assert reason in failure(mcap_of(tmp_path / 'bomb.mcap', *chunks))
+    assert children == []
+
+
+def test_records_are_checked_before_another_program_reads(tmp_path, children):
+    whole = mcap_of(tmp_path / 'a.mcap', ('zstd', 10, b'x')).read_bytes()
+    (tmp_path / 'a.mcap').write_bytes(whole[:8] + struct.pack('<BQ', 5, 1 << 63) + whole[8:])
+    assert 'is damaged' in failure(tmp_path / 'a.mcap')
+    (tmp_path / 'a.mcap').write_bytes(whole[:-1])
+    assert 'is cut off' in failure(tmp_path / 'a.mcap')
+    assert children == []
+
+
+def test_databases_are_checked_before_another_program_reads(tmp_path, children):
+    path = tmp_path / 'a.db3'
+    with closing(sqlite3.connect(path)) as db:
+        db.execute('CREATE TABLE topics(id, name, type, serialization_format)')
+        db.execute('CREATE VIEW messages AS SELECT zeroblob(1000000000) data')
+        db.commit()
+    assert 'no rosbag2 recording' in failure(path)
+    assert children == []
+
+
+def test_messages_that_another_program_found_are_counted(tmp_path, children, monkeypatch):
+    path = mcap_of(tmp_path / 'a.mcap')
+    monkeypatch.setattr(bounds, 'MOST_SYMBOLS', 1)
+    assert 'more than 1 symbols' in failure(path)
+    monkeypatch.setattr(bounds, 'MOST_BYTES', 1)
+    assert 'split it' in failure(path)
+
+
+def test_a_database_that_is_written_in_wal_mode(tmp_path, monkeypatch):
+    """Before it is read, or while it is."""
+    write_log(tmp_path / 'bag', WORD, format='sqlite3', topic='region')
+    path = tmp_path / 'bag' / 'private_0.db3'
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute('PRAGMA journal_mode = WAL')
+        assert len(read_log(path, topic='region')) == 3
+        read = sqlite3_file.read
+
+        def read_and_write(*arguments):
+            recorded = read(*arguments)
+            db.execute('INSERT INTO messages SELECT NULL, topic_id, timestamp, data FROM messages')
+            return recorded
+
+        monkeypatch.setattr(sqlite3_file, 'read', read_and_write)
+        assert 'was changed while it was being read' in failure(path)
+        assert "a writer's journal" in failure(path)
+        db.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+        monkeypatch.setattr(sqlite3_file, 'read', read)
+        assert len(read_log(path, topic='region')) == 6
+
+
+@both
+def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, storage):
+    write_log(tmp_path / 'bag', WORD, format=storage, topic='region')
+    read = with_rosbags.read
+
+    def read_and_change(path, *arguments):
+        recorded = read(path, *arguments)
+        os.utime(path)
+        return recorded
+
+    monkeypatch.setattr(with_rosbags, 'read', read_and_change)
+    monkeypatch.setattr(rosbag, 'LIBRARIES', (with_rosbags,))
+    assert 'was changed while it was being read' in failure(tmp_path / 'bag')
 
 
 def test_an_unknown_compression(tmp_path):
