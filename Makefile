@@ -25,13 +25,14 @@ unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMP
 endif
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 
-.PHONY: help setup demo test fuzz kill soak figures experiments tables bench clean
+.PHONY: help setup demo test lint fuzz kill soak figures experiments tables bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo   a simulated robot, made private, in a terminal'
 	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson)'
 	@echo 'make test   every test'
+	@echo 'make lint   style, types and licence headers alone'
 	@echo 'make fuzz   the fuzzers for as long as one likes (MINUTES=10)'
 	@echo 'make kill   the kill tests as often as one likes (ROUNDS=100)'
 	@echo 'make soak   the nodes under load: loss, memory, processor time (MINUTES=10)'
@@ -59,6 +60,9 @@ demo: setup
 
 test: setup
 	$(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal $(TEST_OPTIONS)
+
+lint: setup
+	$(VENV)/bin/python -m pytest test/package/test_lint.py $(TEST_OPTIONS)
 
 # The tests of each file share the time, and append what they tried to a table in Markdown.
 FUZZERS = $(sort $(wildcard test/*/test_fuzz_*.py))
