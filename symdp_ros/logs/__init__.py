@@ -4,17 +4,17 @@
 from symdp_ros.core.errors import LogError
 from symdp_ros.core.sampling_rules import LOG_UNKNOWN_SYMBOL as UNKNOWN_SYMBOL, SAMPLING
 from symdp_ros.logs.files import (
-                                  FORMATS,
-                                  list_logs,
-                                  LogFile,
-                                  LogListing,
-                                  LogState,
-                                  read_log,
-                                  release_name,
-                                  SkippedLog,
-                                  write_log,
+    FORMATS,
+    list_logs,
+    LogFile,
+    LogListing,
+    LogState,
+    read_log,
+    release_name,
+    SkippedLog,
+    write_log,
 )
 from symdp_ros.logs.sampling import sample
 
-__all__ = ['FORMATS', 'SAMPLING', 'UNKNOWN_SYMBOL', 'LogError', 'LogFile', 'LogListing',
-           'LogState', 'SkippedLog', 'list_logs', 'read_log', 'release_name', 'sample', 'write_log']
+__all__ = ['FORMATS', 'LogError', 'LogFile', 'LogListing', 'LogState', 'SAMPLING', 'SkippedLog',
+           'UNKNOWN_SYMBOL', 'list_logs', 'read_log', 'release_name', 'sample', 'write_log']

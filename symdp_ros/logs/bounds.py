@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-How large a log may be: what asks for more is refused before it takes the machine's memory.
+How large a log may be: a larger one is refused before it fills the memory.
 
 At one symbol a second, the logs of 115 days stay within all of them.
 """
@@ -15,7 +15,7 @@ MOST_BYTES = 1 << 30
 MOST_UNPACKED = 1 << 28
 #: Bytes that a recording may unpack to: this, or so many times the size of its files if more.
 MOST_UNPACKED_IN_ALL, MOST_TIMES = 1 << 30, 100
-#: Bytes of metadata.yaml, and of what defines a message type.
+#: Bytes of metadata.yaml, and of the definition of a message type.
 MOST_METADATA = 1 << 22
 MOST_DEFINITION = 1 << 18
 
@@ -32,18 +32,17 @@ def check_count(count: int) -> None:
 
 def check_size(size: int) -> None:
     """
-    Check how many bytes a log of text, or the messages of a topic, hold.
+    Check the size of a log of text, or of the messages of a topic, in bytes.
 
     :raises LogError: more than `MOST_BYTES`.
     """
     if size > MOST_BYTES:
-        raise LogError(f'it holds more than {MOST_BYTES >> 20} MiB of text or of messages: split '
-                       'it')
+        raise LogError(f'it holds more than {MOST_BYTES >> 20} MiB of text or messages: split it')
 
 
 def check_definition(text: str) -> None:
     """
-    Check the length of what defines a message type.
+    Check the length of the definition of a message type.
 
     :raises LogError: more than `MOST_DEFINITION` characters.
     """

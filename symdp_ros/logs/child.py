@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Foreign bytes in a process of their own.
+Reading files from elsewhere in a child process.
 
-What a library does with damaged bytes (abort, take all memory, never end) then happens to a
-child, and this process reports it.
+At damaged bytes a library may abort, take all memory or never end. That ends the child alone, and
+this process reports it.
 """
 from collections.abc import Callable
 from importlib import import_module
@@ -14,12 +14,13 @@ import resource
 import signal
 import subprocess
 import sys
+from typing import Any, BinaryIO, IO
 
 from symdp_ros.core.errors import LogError
 
-#: Bytes of memory that a child may take beyond what its libraries take when they are loaded.
+#: Bytes of memory that a child may take after its libraries are loaded.
 MEMORY = 1 << 30
-#: Seconds of processor time that a child may take before it answers, or between two `keep_on`.
+#: Seconds of processor time that a child may take before it answers, or between two `extend_time`.
 SECONDS = 120
 
 _MEMORY_PER_BYTE = 8
@@ -29,9 +30,9 @@ _START = ('import marshal, sys; sys.path[:], name = marshal.load(sys.stdin.buffe
           'from symdp_ros.logs import child; child.main(name)')
 
 
-def start(function: Callable, **options) -> subprocess.Popen:
+def start(function: Callable[[BinaryIO, BinaryIO], None]) -> subprocess.Popen[bytes]:
     """
-    Start a child that runs a function of a module, and give it the way to import the module.
+    Start a child that runs a function of a module.
 
     The function is called with a file to read from and one to write to: the ends of `stdin` and
     `stdout` here.
@@ -40,20 +41,26 @@ def start(function: Callable, **options) -> subprocess.Popen:
         [sys.executable, '-c', _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # a library might quote there what it reads
         start_new_session=True,  # the parent decides what an interrupt means
-        env={**os.environ, 'ARROW_DEFAULT_MEMORY_POOL': 'system', 'MALLOC_ARENA_MAX': '2'},
-        **options)
-    marshal.dump((sys.path, f'{function.__module__}:{function.__name__}'), process.stdin)
-    process.stdin.flush()
+        env={**os.environ, 'ARROW_DEFAULT_MEMORY_POOL': 'system', 'MALLOC_ARENA_MAX': '2'})
+    stdin, _ = pipes(process)
+    marshal.dump((sys.path, f'{function.__module__}:{function.__name__}'), stdin)
+    stdin.flush()
     return process
 
 
-def call(function: Callable, *arguments, size: int = 0):
+def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """Return the standard input and output of a child."""
+    assert process.stdin is not None and process.stdout is not None
+    return process.stdin, process.stdout
+
+
+def call(function: Callable[..., Any], *arguments: Any, size: int = 0) -> Any:
     """
-    Return what a function of a module returns; it runs in a process of its own.
+    Return what a function of a module returns; it runs in a child.
 
     :param arguments: numbers, strings, bytes, None, and tuples, lists and dicts of these; so is
         what the function returns.
-    :param size: bytes that are to be worked on: it may take so much more memory and time.
+    :param size: of the data, in bytes: the limits of memory and time grow with it.
     :raises LogError: as the function does, or where the process ended otherwise.
     """
     with start(_answer) as process:
@@ -73,8 +80,8 @@ def call(function: Callable, *arguments, size: int = 0):
     return result
 
 
-def ending(process: subprocess.Popen) -> str:
-    """Return what is to be said of a child that ended before it had answered."""
+def ending(process: subprocess.Popen[bytes]) -> str:
+    """Return a message about a child that ended before it had answered."""
     status = process.wait()
     how = 'with an error' if status >= 0 else f'by {signal.Signals(-status).name}'
     if status == -signal.SIGXCPU:
@@ -83,14 +90,14 @@ def ending(process: subprocess.Popen) -> str:
 
 
 def problem_of(error: Exception) -> str:
-    """Return what is to be said of an error at foreign bytes: nothing that quotes them."""
+    """Return a message about an error in reading; it quotes nothing of what was read."""
     if isinstance(error, LogError):
         return error.reason
     return f'it cannot be read, as it is damaged or cut off ({type(error).__name__})'
 
 
-def keep_on(seconds: float = SECONDS) -> None:
-    """Let this child live for some more seconds of processor time: it has made progress."""
+def extend_time(seconds: float = SECONDS) -> None:
+    """Give this child some more seconds of processor time: it has made progress."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + seconds) + 1)
 
@@ -98,18 +105,18 @@ def keep_on(seconds: float = SECONDS) -> None:
 def main(name: str) -> None:
     """Run a function in this process, which is a child."""
     function = _function(name)
-    # Whatever a library prints must not get between what is written.
+    # What a library prints must not mix with the answers.
     output = os.fdopen(os.dup(1), 'wb')
     os.dup2(2, 1)
     _limit(resource.RLIMIT_CORE, 0)
-    keep_on()
+    extend_time()
     function(sys.stdin.buffer, output)
     output.close()
-    os._exit(0)  # no library's way of ending can undo what has been said
+    os._exit(0)  # without the exit functions of libraries, which may fail
 
 
 def limit_memory(memory: int) -> None:
-    """Limit the memory of this child to some bytes more than it has now: its libraries."""
+    """Limit the memory of this child to so many bytes more than it has now."""
     try:
         with open('/proc/self/statm') as file:
             pages = int(file.read().split()[0])
@@ -118,22 +125,24 @@ def limit_memory(memory: int) -> None:
     _limit(resource.RLIMIT_AS, pages * resource.getpagesize() + memory)
 
 
-def _limit(kind, value):
+def _limit(kind: int, value: int) -> None:
     hard = resource.getrlimit(kind)[1]
     value = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(kind, (value, hard))
 
 
-def _function(name):
+def _function(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(':')
-    return getattr(import_module(module), function)
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
 
 
-def _answer(source, target):
+def _answer(source: BinaryIO, target: BinaryIO) -> None:
     name, arguments, memory, seconds = marshal.load(source)
     function = _function(name)
-    keep_on(seconds)
+    extend_time(seconds)
     limit_memory(memory)
+    answer: tuple[str | None, Any]
     try:
         answer = None, function(*arguments)
     except Exception as error:

@@ -3,27 +3,29 @@
 """
 Logs as CSV (RFC 4180): a header with the columns `stamp` (seconds) and `symbol`, and others.
 
-The last line must end too: a file that was cut off, or is being written, could otherwise end in
-half a symbol. (One that was cut off just behind a line cannot be told from a whole one.)
+The last line needs its line end: a file that was cut off, or is being written, could otherwise
+end with half a symbol. (A file that was cut off after a whole line looks complete.)
 """
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 import csv
 import io
+from pathlib import Path
 
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import bounds, stamps
 from symdp_ros.logs.regular_file import RegularFile
 
 
-def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
+def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
     """Return (stamp, symbol) of every row; blank lines are skipped."""
     rows = _rows(lines(path, newline=''))
-    _, header = next(rows, (1, []))
+    _, header = next(rows, (1, list[str]()))
     if header.count(stamp_key) != 1 or header.count(symbol_key) != 1:
         raise LogError(f'its first line must be a header with the columns {stamp_key!r} and '
                        f'{symbol_key!r}, once each: add it, or name the columns that it has')
     stamp_column, symbol_column = header.index(stamp_key), header.index(symbol_key)
-    log, numbered = [], []
+    log: list[tuple[int, str]] = []
+    numbered = []
     for line, row in rows:
         if len(row) != len(header):
             raise LogError(f'line {line} has {len(row)} fields where the header has '
@@ -45,24 +47,25 @@ def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> I
         yield f'{stamps.to_text(i * period)},{_quoted(symbol)}\n'
 
 
-def lines(path, newline: str) -> io.TextIOWrapper:
+def lines(path: Path, newline: str) -> io.TextIOWrapper:
     """
-    Return the text of a file whose last line has its end, to be read line by line.
+    Return the text of a file, to be read line by line.
 
     :param newline: where lines end, as in `open`.
-    :raises LogError: it is no regular file, too large, or its last line has no end.
+    :raises LogError: it is no regular file, too large, or its last line has no line end.
     """
     with RegularFile(path) as file:
         bounds.check_size(file.size)
         content = file.read()
     if content and not content.endswith((b'\n', b'\r')):
-        raise LogError('its last line has no end: it was cut off or is still being written; if '
-                       'it is whole, add a newline')
+        raise LogError('its last line has no line end: it was cut off or is still being written; '
+                       'if it is complete, add a newline')
     return io.TextIOWrapper(io.BytesIO(content), 'utf-8-sig', newline=newline)
 
 
-def _rows(text):
+def _rows(text: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(text, strict=True)
+    row: list[str] | None
     while True:
         try:
             row = next(reader)
@@ -77,7 +80,7 @@ def _rows(text):
             yield reader.line_num, row
 
 
-def _quoted(field):
+def _quoted(field: str) -> str:
     # by hand: before Python 3.13 the csv module leaves a lone carriage return unquoted
     if field and not field[0].isspace() and not set(field) & set(',"\r\n'):
         return field

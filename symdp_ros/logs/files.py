@@ -1,34 +1,54 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Logs as files: finding, reading and writing them, whatever their format."""
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 import os
 from pathlib import Path
 import shutil
 import sqlite3
+from typing import Protocol
 
-from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.errors import ConfigurationError, LogError, raising
 from symdp_ros.core.printable import printable
-from symdp_ros.logs import csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
-from symdp_ros.logs.recorded import METADATA, STORAGES
+from symdp_ros.logs import child, csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
+from symdp_ros.logs.recorded import METADATA
 from symdp_ros.logs.regular_file import is_other_file, NO_REGULAR_FILE
+from symdp_ros.logs.storage import STORAGES
 
-FORMATS = ('sqlite3', 'mcap', 'csv', 'jsonl')
-_TEXT = {'.csv': csv_log, '.jsonl': jsonl}
 _BAG_FILES = tuple(STORAGES.values())
 _RELEASED = '.private'  # marks what this package wrote, so that it is never read as a log
 _TEMPORARY = ('.tmp', '.part', '.partial', '.swp', '.bak', '~')
 
 
+class TextFormat(Protocol):
+    """A format of text; a module has these functions."""
+
+    def read(self, path: Path, stamp_key: str,
+             symbol_key: str) -> Sequence[tuple[int, str | None]]:
+        """Return (stamp, symbol) of everything in the file; None: no symbol."""
+
+    def text(self, word: Sequence[str], period: int, stamp_key: str,
+             symbol_key: str) -> Iterable[str]:
+        """Return the lines of a word whose symbols are `period` nanoseconds apart."""
+
+
+#: How a text log ends → its module.
+_TEXT: dict[str, TextFormat] = {'.csv': csv_log, '.jsonl': jsonl}
+FORMATS = (*STORAGES, *(suffix[1:] for suffix in _TEXT))
+#: How the names of logs that are files end.
+SUFFIXES = (*_TEXT, *_BAG_FILES)
+
+
 class LogState(Enum):
     """
-    What can be said of a log without reading it.
+    What is known of a log before it is read.
 
-    READY: it can be read. RECORDING: it is still being written; wait. UNUSABLE: waiting does not
-    help, somebody has to act.
+    READY: it can be read. RECORDING: it is still being written: wait. UNUSABLE: waiting does not
+    help: an operator has to act.
     """
 
     READY = 'ready'
@@ -40,14 +60,14 @@ class LogState(Enum):
 class LogFile:
     """A log: `id` is its file name, suffix included, and public by declaration."""
 
-    id: str
+    id: str  # noqa: A003 (a public name)
     path: Path
 
 
 @dataclass(frozen=True)
 class SkippedLog:
     """
-    A log that is not to be read, and why.
+    A log that was not listed for reading, and why.
 
     :param name: its file name, as `printable` shows it.
     :param state: RECORDING or UNUSABLE.
@@ -66,39 +86,35 @@ class LogListing:
     skipped: tuple[SkippedLog, ...]
 
 
-def list_logs(directory) -> LogListing:
+def list_logs(directory: str | Path) -> LogListing:
     """
     Return the logs of a directory: recordings, bare .db3 and .mcap files, .csv and .jsonl.
 
-    Skipped as unusable is what cannot be opened, or whose name cannot be printed. Skipped as
-    still being recorded is what is being written: a directory of storage files
-    without metadata.yaml, which a recorder writes when it ends; an SQLite file with a non-empty
-    -wal or -journal beside it; a bare MCAP file without its end mark. (Where metadata.yaml is
-    there, a missing end mark means that the file is cut off: it is listed, and `read_log` says
-    so.) Nothing of the kind can be told of text: write a .csv or .jsonl under a hidden name, and
-    rename it when it is whole.
+    A log is skipped as unusable where it cannot be opened, or its name cannot be printed. It is
+    skipped as still being recorded if it is a directory of storage files without metadata.yaml,
+    which a recorder writes at its end; an SQLite file with a non-empty -wal or -journal file; a
+    bare MCAP file without its end mark. (With metadata.yaml, a missing end mark means that the
+    file is cut off: it is listed, and `read_log` reports it.) A text file does not show whether
+    it is complete: write a .csv or .jsonl under a hidden name, and rename it when it is.
 
-    Ignored are hidden and temporary names, those marked as released (`release_name`), and
-    whatever else is no log.
+    Hidden and temporary names, names of releases (`release_name`) and other files are ignored.
 
     :raises LogError: a directory that cannot be read, or is itself a recording.
     """
-    directory, problem = Path(directory), None
-    try:
+    directory = Path(directory)
+    with raising(partial(LogError, path=directory), 'the directory cannot be read', OSError):
         names = sorted(os.listdir(directory))
-    except OSError as error:
-        problem = f'the directory cannot be read: {error.strerror}'
-    if problem is None and METADATA in names:
-        problem = 'the directory is itself a recording: give the one that holds it'
-    if problem is not None:
-        raise LogError(problem, path=directory)
+    if METADATA in names:
+        raise LogError('the directory is itself a recording: name the directory that it is in',
+                       path=directory)
     logs, skipped = [], []
     for name in names:
         path = directory / name
         if name.startswith('.') or name.endswith(_TEMPORARY) or f'{_RELEASED}.' in f'{name}.':
             continue
+        state: LogState | None
         try:
-            state, reason = _examined(path)
+            state, reason = _state_of(path)
         except OSError as error:
             state, reason = LogState.UNUSABLE, f'it cannot be opened: {error.strerror}'
         except LogError as error:
@@ -113,26 +129,26 @@ def list_logs(directory) -> LogListing:
     return LogListing(tuple(logs), tuple(skipped))
 
 
-def read_log(path, *, topic: str = 'region', message_type: str | None = None,
+def read_log(path: str | Path, *, topic: str = 'region', message_type: str | None = None,
              field: str = 'data', stamp_key: str = 'stamp', symbol_key: str = 'symbol',
              naming: Collection[str] | None = None) -> list[tuple[int, str | None]]:
     """
-    Return (stamp in nanoseconds, value) of everything that a log holds, in order.
+    Return (stamp in nanoseconds, value) of every entry of a log, in order.
 
     Strings are values as they are; integers and octets become '3', booleans 'true' or 'false'.
-    None stands where there is no value: a JSON null, or a list shorter than the field's index.
+    None means that there is no value: a JSON null, or a list shorter than the field's index.
 
     :param path: a recording (a directory, .db3 or .mcap), .csv or .jsonl.
-    :param topic: recordings only; a name without a slash in front is given one.
-    :param message_type: recordings only; None takes the type that was recorded.
-    :param field: recordings only; a dotted path, with an [index] where it goes into a list.
+    :param topic: recordings only; a name without a leading slash gets one.
+    :param message_type: recordings only; None: the type that was recorded.
+    :param field: recordings only; a dotted path, with an [index] for an element of a list.
     :param stamp_key: the CSV column, or JSON key, of the stamp in seconds.
     :param symbol_key: that of the symbol.
-    :param naming: recordings only; the values that name a state. A field that can have none of
-        them is refused, by its type alone.
+    :param naming: recordings only; the values that name a state. A field whose type can have none
+        of them is refused.
     :raises LogError: truncated, damaged, empty, of another type, field or serialization, or
-        holding another number of messages than it announces.
-    :raises ConfigurationError: `message_type` is no name of a type.
+        with another number of messages than it announces.
+    :raises ConfigurationError: `message_type` is no message type.
     """
     path = Path(path)
     try:
@@ -147,30 +163,31 @@ def read_log(path, *, topic: str = 'region', message_type: str | None = None,
         problem = f'it cannot be read: {error.strerror}'
     except UnicodeDecodeError:
         problem = 'it is not UTF-8 text: it is damaged, or must be converted'
-    except Exception as error:  # the file is foreign: whatever a library may raise on its bytes
-        problem = f'it cannot be read, as it is damaged or cut off ({type(error).__name__})'
-    # raised here, where nothing that quotes the log can hang on it as its context
+    except Exception as error:  # damaged bytes: a library may raise anything
+        problem = child.problem_of(error)
+    # Raised here, without a context, which might quote the log.
     raise LogError(problem, path=path)
 
 
-def write_log(path, word: Sequence[str], *, format: str, period: float = 1.0,
+def write_log(path: str | Path, word: Sequence[str], *,
+              format: str, period: float = 1.0,  # noqa: A002 (a public name)
               topic: str = 'private_region', message_type: str = 'std_msgs/msg/String',
               stamp_key: str = 'stamp', symbol_key: str = 'symbol') -> None:
     """
     Write a released word to a new path, and make it durable.
 
-    Nothing of the log it came from is in it: stamps are 0, T, 2T, …, times of modification the
-    epoch, and the files of a recording have fixed names. The same word gives the same bytes
-    (with one version of SQLite). On an error, nothing is left at `path`; after a kill, part of
-    it may be: write into a staging directory, and rename.
+    It holds nothing of the log that it came from: stamps are 0, T, 2T, …, times of modification
+    are the epoch, and the files of a recording have fixed names. The same word gives the same
+    bytes (with one version of SQLite). After an error, nothing is left at `path`; after a kill,
+    a part may be: write into a staging directory, and rename.
 
-    :param path: must not exist, and its directory must; a directory is made for a recording.
+    :param path: must not exist; its directory must exist. A recording is a directory.
     :param word: not empty; its symbols are strings.
     :param format: one of `FORMATS`; sqlite3 and mcap are recordings that rosbag2 can read.
     :param period: T, in seconds, > 0.
     :param topic: recordings only; the only topic.
     :param message_type: recordings only: a standard type whose only field, `data`, is a string,
-        or an integer where the symbols are.
+        or an integer if all symbols are.
     :raises LogError: the path exists, cannot be written, or its disk is full; a symbol that the
         format cannot hold.
     :raises ConfigurationError: a setting that is not valid.
@@ -178,18 +195,18 @@ def write_log(path, word: Sequence[str], *, format: str, period: float = 1.0,
     path, word = Path(path), list(word)
     if format not in FORMATS:
         raise ConfigurationError(f'format is {format!r}: it must be one of {", ".join(FORMATS)}')
-    period = stamps.from_seconds(period, 'period')
-    _check_word(word, period, path)
+    ticks = stamps.from_seconds(period, 'period')
+    _check_word(word, ticks, path)
     made, problem = False, None
     try:
         if format in STORAGES:
             os.mkdir(path)
             made = True
-            files = rosbag.write(path, word, period, format, topic, message_type)
+            files = rosbag.write(path, word, ticks, format, topic, message_type)
         else:
-            with open(path, 'x', encoding='utf-8', newline='') as file:
+            with open(path, 'x', encoding='utf-8', newline='') as target:
                 made = True
-                file.writelines(_TEXT[f'.{format}'].text(word, period, stamp_key, symbol_key))
+                target.writelines(_TEXT[f'.{format}'].text(word, ticks, stamp_key, symbol_key))
             files = []
         for file in (*files, path, path.parent):
             _make_durable(file, epoch=file != path.parent)
@@ -208,13 +225,14 @@ def write_log(path, word: Sequence[str], *, format: str, period: float = 1.0,
         raise LogError(problem, path=path)
 
 
-def release_name(name: str, format: str) -> str:
+def release_name(name: str, log_format: str) -> str:
     """Return the file name of a release, `name.private.csv`: `list_logs` ignores such names."""
-    return f'{name}{_RELEASED}' + (f'.{format}' if f'.{format}' in _TEXT else '')
+    suffix = f'.{log_format}'
+    return f'{name}{_RELEASED}{suffix if suffix in _TEXT else ""}'
 
 
-def _examined(path):
-    """Return the state of a log, or None where a path is no log, and the reason for it."""
+def _state_of(path: Path) -> tuple[LogState | None, str]:
+    """Return the state of a log, None where a path is no log, and the reason for it."""
     if path.is_dir():
         names = os.listdir(path)
         files = [path / name for name in names
@@ -224,20 +242,21 @@ def _examined(path):
                     f'it is still being recorded: there is no {METADATA} yet')
         if any(sqlite3_file.is_open(file) for file in files):
             return (LogState.RECORDING,
-                    'it is still being recorded: a journal lies beside its files')
+                    'it is still being recorded: its files have a journal')
         return LogState.READY, ''
-    if path.suffix not in (*_TEXT, *_BAG_FILES):
+    if path.suffix not in SUFFIXES:
         return None, ''
     if is_other_file(path):
         return LogState.UNUSABLE, NO_REGULAR_FILE
     if path.suffix == '.db3' and sqlite3_file.is_open(path):
-        return LogState.RECORDING, 'it is still being recorded: a journal lies beside it'
+        return LogState.RECORDING, 'it is still being recorded: it has a journal'
     if path.suffix == '.mcap' and not mcap_file.is_whole(path):
         return LogState.RECORDING, 'it is still being recorded: it has no end mark yet'
     return LogState.READY, ''
 
 
-def _read(path, topic, message_type, field, stamp_key, symbol_key, naming):
+def _read(path: Path, topic: str, message_type: str | None, field: str, stamp_key: str,
+          symbol_key: str, naming: Collection[str] | None) -> list[tuple[int, str | None]]:
     if path.is_dir():
         if not (path / METADATA).exists():
             raise LogError(f'it is no recording, or is still being recorded: there is no '
@@ -246,30 +265,30 @@ def _read(path, topic, message_type, field, stamp_key, symbol_key, naming):
     if path.suffix in _BAG_FILES:
         return rosbag.read(path, topic, message_type, field, naming)
     if path.suffix not in _TEXT:
-        raise LogError('its name ends neither in .db3, .mcap, .csv nor .jsonl (nor in .parquet, as '
-                       'an archive of routes does), and it is no directory')
-    log = _TEXT[path.suffix].read(path, stamp_key, symbol_key)
+        raise LogError('its name does not end with .db3, .mcap, .csv or .jsonl (or, an archive of '
+                       'routes, with .parquet), and it is no directory')
+    log = list(_TEXT[path.suffix].read(path, stamp_key, symbol_key))
     if not log:
         raise LogError('it holds no symbols')
     return log
 
 
-def _check_word(word, period, path):
+def _check_word(word: list[str], period: int, path: Path) -> None:
     if not word:
-        raise LogError('the word to be written is empty', path=path)
+        raise LogError('the word is empty', path=path)
     if (len(word) - 1) * period > stamps.LARGEST:
-        raise LogError('the word to be written is too long for its period', path=path)
+        raise LogError('the word is too long for its period', path=path)
     for symbol in set(word):
         if not isinstance(symbol, str) or not symbol or '\0' in symbol or _has_surrogates(symbol):
-            raise LogError('the word to be written holds a symbol that is not a string, is empty, '
-                           'or cannot be encoded as UTF-8', path=path)
+            raise LogError('the word holds a symbol that is not a string, is empty, or cannot be '
+                           'encoded as UTF-8', path=path)
 
 
-def _has_surrogates(symbol):
+def _has_surrogates(symbol: str) -> bool:
     return any('\ud800' <= character <= '\udfff' for character in symbol)
 
 
-def _make_durable(path, epoch):
+def _make_durable(path: Path, epoch: bool) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         if epoch:

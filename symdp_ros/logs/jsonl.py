@@ -3,6 +3,8 @@
 """Logs as JSON Lines: an object per line, {"stamp": 12.5, "symbol": "dock"}, stamp in seconds."""
 from collections.abc import Iterable, Sequence
 import json
+from pathlib import Path
+from typing import Any
 
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import bounds, stamps
@@ -10,12 +12,13 @@ from symdp_ros.logs.csv_log import lines
 
 
 class _Number(str):
-    """A number as it is written, so that no digit is lost."""
+    """A number as the text that is in the file, so that no digit is lost."""
 
 
-def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str | None]]:
+def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str | None]]:
     """Return (stamp, symbol) of every line; null is None, and blank lines are skipped."""
-    log, numbered = [], []
+    log: list[tuple[int, str | None]] = []
+    numbered = []
     for line, content in enumerate(lines(path, newline='\n'), 1):
         if not content.strip():
             continue
@@ -24,10 +27,10 @@ def read(path, stamp_key: str, symbol_key: str) -> list[tuple[int, str | None]]:
             raise LogError(f'line {line} is not a JSON object such as '
                            f'{{"{stamp_key}": 12.5, "{symbol_key}": "dock"}}')
         if stamp_key not in record or symbol_key not in record:
-            raise LogError(f'line {line}: the keys {stamp_key!r} and {symbol_key!r} must both be '
-                           'there: add them, or name the keys that are')
-        stamp = record[stamp_key]
-        stamp = stamps.from_text(stamp) if isinstance(stamp, _Number) else None
+            raise LogError(f'line {line} needs the keys {stamp_key!r} and {symbol_key!r}: add '
+                           'them, or name the keys that it has')
+        number = record[stamp_key]
+        stamp = stamps.from_text(number) if isinstance(number, _Number) else None
         if stamp is None:
             raise LogError(f'line {line}: the stamp is not a number of seconds, such as 12.5')
         log.append((stamp, _symbol(record[symbol_key], line)))
@@ -45,7 +48,7 @@ def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> I
         yield f'{{{stamp_key}: {stamp}, {symbol_key}: {json.dumps(symbol)}}}\n'
 
 
-def _record(content):
+def _record(content: str) -> dict[str, Any] | None:
     try:
         record = json.loads(content, parse_float=_Number, parse_int=_Number,
                             parse_constant=_Number, object_pairs_hook=_object)
@@ -54,14 +57,14 @@ def _record(content):
     return record if isinstance(record, dict) else None
 
 
-def _object(pairs):
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         raise ValueError('a key is repeated')
     return record
 
 
-def _symbol(value, line):
+def _symbol(value: Any, line: int) -> str | None:
     if isinstance(value, _Number):
         if not value.lstrip('-').isdigit():
             raise LogError(f'line {line}: the symbol is a number that is no integer: regions are '

@@ -3,8 +3,8 @@
 """
 rosbag2 storage files of the kind mcap: read here, written by the Python package mcap.
 
-They are read from end to end, with their checksums and counts, not through their index, which
-may be absent or name less than there is. The format: https://mcap.dev/spec.
+They are read from end to end, with their checksums and counts: their index may be absent, or
+incomplete. The format: https://mcap.dev/spec.
 """
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ _U16, _U32, _U64 = Struct('<H'), Struct('<I'), Struct('<Q')
 
 
 def is_whole(path: Path) -> bool:
-    """Return whether the file ends as an MCAP file does; its writer puts that there at last."""
+    """Return whether a file has the end mark, which its writer writes last."""
     with RegularFile(path) as file:
         return _is_whole(file)
 
@@ -37,8 +37,8 @@ def read(path: Path, topic: str) -> Recorded:
     """
     Return what the file holds of a topic.
 
-    :raises LogError: a file that is truncated or damaged, holds fewer messages than its own
-        statistics say, or unpacks to too much (`unpack.Allowance`).
+    :raises LogError: it is cut off or damaged, holds another number of messages than it announces,
+        or unpacks to too much (`unpack.Allowance`).
     """
     with RegularFile(path) as file:
         _check_ends(file)
@@ -47,7 +47,7 @@ def read(path: Path, topic: str) -> Recorded:
 
 def check(path: Path) -> None:
     """
-    Check that another program can read a file within bounds, by its size and those it announces.
+    Check that another program can read a file within bounds: by the sizes that it announces.
 
     :raises LogError: it is cut off or damaged, or unpacks to too much (`unpack.Allowance`).
     """
@@ -67,7 +67,7 @@ def check(path: Path) -> None:
             file.skip(file.left - end)
 
 
-def _check_ends(file):
+def _check_ends(file: RegularFile) -> None:
     if file.read(len(_MAGIC)) != _MAGIC:
         raise LogError(f'{file.name} is empty, cut off or no MCAP file')
     if not _is_whole(file):
@@ -75,19 +75,22 @@ def _check_ends(file):
                        'repair it with `mcap recover`')
 
 
-def _is_whole(file):
+def _is_whole(file: RegularFile) -> bool:
     return file.size > 2 * len(_MAGIC) and file.read_last(len(_MAGIC)) == _MAGIC
 
 
-def _read(file, topic):
+def _read(file: RegularFile, topic: str) -> Recorded:
     recorded, allowance = Recorded(), Allowance(file.size)
-    schemas, channels, counts, announced = {}, {}, Counter(), None
+    schemas: dict[int, tuple[str, str, bytes]] = {}
+    channels: dict[int, tuple[int, str, str]] = {}
+    counts: Counter[int] = Counter()
+    announced = None
     for opcode, content in _records(file, allowance):
         if opcode == _MESSAGE:
             channel, _, stamp, _ = _MESSAGE_START.unpack_from(content)
             counts[channel] += 1
             if channels[channel][1] == topic:
-                recorded.hold(stamp, content[_MESSAGE_START.size:])
+                recorded.add_message(stamp, content[_MESSAGE_START.size:])
         elif opcode == _SCHEMA:
             fields = _Fields(content, 2)
             schemas[_U16.unpack_from(content)[0]] = fields.text(), fields.text(), fields.data()
@@ -111,11 +114,11 @@ def _read(file, topic):
     return recorded
 
 
-def _records(file, allowance) -> Iterator[tuple[int, bytes]]:
+def _records(file: RegularFile, allowance: Allowance) -> Iterator[tuple[int, bytes]]:
     """
-    Yield (opcode, content) of the records that are read, those of chunks in their place.
+    Yield (opcode, content) of the wanted records, those of chunks in their place.
 
-    :param file: read up to behind its first magic.
+    :param file: its first magic was read.
     """
     checksum = zlib.crc32(_MAGIC)
     while True:
@@ -138,8 +141,8 @@ def _records(file, allowance) -> Iterator[tuple[int, bytes]]:
             yield opcode, content
 
 
-def _head(file):
-    """Return the first bytes of the next record, its opcode and the size of what follows."""
+def _head(file: RegularFile) -> tuple[bytes, int, int]:
+    """Return the head of the next record, its opcode, and the size of its content."""
     head = file.read(_RECORD.size)
     opcode, size = _RECORD.unpack(head) if len(head) == _RECORD.size else (0, 0)
     if opcode == 0 or size > file.left:
@@ -149,7 +152,8 @@ def _head(file):
     return head, opcode, size
 
 
-def _chunk_records(file, content, allowance):
+def _chunk_records(file: RegularFile, content: bytes,
+                   allowance: Allowance) -> Iterator[tuple[int, bytes]]:
     size, = _U64.unpack_from(content, 16)
     checksum, = _U32.unpack_from(content, 24)
     fields = _Fields(content, 28)
@@ -167,18 +171,18 @@ def _chunk_records(file, content, allowance):
         place += length
 
 
-def _damaged(file):
+def _damaged(file: RegularFile) -> LogError:
     return LogError(f'{file.name} is damaged: copy it from the robot again, or repair it with '
                     '`mcap recover`')
 
 
 class _Fields:
-    """The fields of a record that have a length in front of them, one after the other."""
+    """The fields of a record that begin with their length, one after the other."""
 
-    def __init__(self, content, place=0):
+    def __init__(self, content: bytes, place: int = 0):
         self._content, self._place = content, place
 
-    def data(self, length=_U32) -> bytes:
+    def data(self, length: Struct = _U32) -> bytes:
         size, = length.unpack_from(self._content, self._place)
         begin = self._place + length.size
         self._place = begin + size
@@ -195,7 +199,7 @@ def write(path: Path, topic: Mapping[str, str], definition: str,
     """
     Write a new file with one topic; parameters as in `sqlite3_file.write`.
 
-    Not compressed: the bytes then do not depend on a compressor's version.
+    It is not compressed, so that the bytes do not depend on a compressor's version.
     """
     from mcap.writer import CompressionType, Writer
 
@@ -209,4 +213,4 @@ def write(path: Path, topic: Mapping[str, str], definition: str,
              'topic_type_hash': topic['type_description_hash']})
         for stamp, data in messages:
             writer.add_message(channel, stamp, data, stamp)
-        writer.finish()
+        writer.finish()  # type: ignore[no-untyped-call]  # as the library has it

@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Serialized messages, without ROS: reading a field out of one, writing a symbol into one.
+Serialized messages, without ROS: reading a field of one, writing a symbol into one.
 
-The standard message types are known. The definition of any other is taken from the recording.
+The standard message types are known. The definitions of others are taken from the recording.
 """
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from keyword import iskeyword
 from operator import attrgetter, itemgetter
 import re
+from typing import Any, TYPE_CHECKING
 
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
@@ -18,9 +19,12 @@ from symdp_ros.core.message_fields import useless_field
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import bounds
 
+if TYPE_CHECKING:
+    from rosbags.typesys.store import Typestore
+
 _STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?', re.ASCII)
 _INTEGERS = {f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}
-_TO_SYMBOL = {
+_TO_SYMBOL: dict[str, Callable[[Any], str]] = {
     'string': str,
     'bool': lambda value: 'true' if value else 'false',
     'byte': lambda value: str(int(value) & 255),
@@ -53,22 +57,22 @@ def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]], path:
     """
     Return a function from a serialized message (CDR) to the value of one of its fields.
 
-    It returns None where the list is shorter than the field's index, and raises whatever
-    `rosbags` does where the bytes are not such a message.
+    It returns None where the list is shorter than the field's index, and raises any error where
+    the bytes are not such a message.
 
     :param definitions: those of the recording, as `Recorded` has them.
-    :param path: dotted; an [index] picks one of a list.
-    :param naming: the values that name a state; None: it does not matter.
+    :param path: dotted, with an [index] for an element of a list.
+    :param naming: the values that name a state; None: not checked.
     :raises LogError: a type without a definition; a path that does not lead to a string, an
-        integer or a boolean, or to a type that can have none of these values.
+        integer or a boolean, or leads to a type that can have none of these values.
     """
     store = _store(message_type, definitions)
     getters, kind = _field(store, message_type, path)
-    convert, problem = _TO_SYMBOL[kind], naming and useless_field(path, kind, naming)
+    convert, problem = _TO_SYMBOL[kind], useless_field(path, kind, naming) if naming else None
     if problem:
         raise LogError(problem)
 
-    def decode(data):
+    def decode(data: bytes) -> str | None:
         value = store.deserialize_cdr(data, message_type)
         try:
             for getter in getters:
@@ -90,16 +94,17 @@ def encoder(message_type: str) -> tuple[Callable[[str], bytes], str, str]:
         integer.
     """
     store = _standard_types()
-    fields = store.fielddefs.get(message_type, ((), ()))[1]
-    kind = fields[0][1] if [name for name, _ in fields] == ['data'] else (None, (None,))
-    if kind[0] != Nodetype.BASE or kind[1][0] not in {'string', *_INTEGERS}:
+    fields: dict[str, Any] = dict(
+        store.fielddefs[message_type][1] if message_type in store.fielddefs else ())
+    kind, detail = fields['data'] if list(fields) == ['data'] else (None, ('',))
+    if kind != Nodetype.BASE or detail[0] not in {'string', *_INTEGERS}:
         raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
                                  'one field, data, that is a string or an integer, such as '
                                  'std_msgs/msg/String')
-    convert = str if kind[1][0] == 'string' else int
+    convert = str if detail[0] == 'string' else int
     message = store.types[message_type]
 
-    def encode(symbol):
+    def encode(symbol: str) -> bytes:
         return bytes(store.serialize_cdr(message(data=convert(symbol)), message_type,
                                          little_endian=True))
 
@@ -108,15 +113,16 @@ def encoder(message_type: str) -> tuple[Callable[[str], bytes], str, str]:
 
 
 @lru_cache(maxsize=1)
-def _standard_types():
+def _standard_types() -> 'Typestore':
     return get_typestore(Stores.LATEST)
 
 
-def _store(message_type, definitions):
+def _store(message_type: str, definitions: Mapping[str, tuple[str, str]]) -> 'Typestore':
     store = _standard_types()
     if message_type in store.fielddefs:
         return store
     store, (form, text) = get_typestore(Stores.LATEST), definitions.get(message_type, ('', ''))
+    known = False
     try:
         bounds.check_definition(text)
         types = {'ros2msg': lambda: get_types_from_msg(text, message_type),
@@ -124,18 +130,22 @@ def _store(message_type, definitions):
         store.register({name: fields for name, fields in types.items()
                         if name not in store.fielddefs})
         store.get_msgdef(message_type)
-    except Exception:  # the definition is foreign text: whatever a parser may raise
-        store = None
-    if store is None:
-        raise LogError(f'the message type {printable(message_type)} is not a standard one, and the recording '
-                       'does not hold its definition: record it as mcap, or with ROS 2 Iron or '
-                       'later, or republish the region as std_msgs/msg/String')
+        known = True
+    except Exception:  # damaged text: the parser may raise anything
+        pass
+    if not known:
+        raise LogError(f'the message type {printable(message_type)} is not a standard one, and '
+                       'the recording does not hold its definition: record it as mcap, or with '
+                       'ROS 2 Iron or later, or republish the region as std_msgs/msg/String')
     return store
 
 
-def _field(store, message_type, path):
+def _field(store: 'Typestore', message_type: str,
+           path: str) -> tuple[list[Callable[[Any], Any]], str]:
     """Return the getters that lead to a field, and the type of its value."""
-    getters, (kind, detail) = [], (Nodetype.NAME, message_type)
+    getters: list[Callable[[Any], Any]] = []
+    kind: Nodetype = Nodetype.NAME
+    detail: Any = message_type
     for step in path.split('.'):
         match = _STEP.fullmatch(step)
         if not match:

@@ -1,19 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the files of a recording are, and what one of them holds of one topic."""
+"""The files of a recording, and the messages of one topic in them."""
 from dataclasses import dataclass, field
 
 from symdp_ros.logs import bounds
 
 METADATA = 'metadata.yaml'
-#: The kinds of storage → how their files end.
-STORAGES = {'sqlite3': '.db3', 'mcap': '.mcap'}
 
 
-@dataclass
+@dataclass(repr=False)
 class Recorded:
     """
-    The messages of one topic, and what is needed to decode them.
+    The messages of one topic, and what decodes them.
 
     `definitions` maps message types to their (format, text), format `ros2msg` or `ros2idl`.
     """
@@ -24,11 +22,14 @@ class Recorded:
     messages: list[tuple[int, bytes]] = field(default_factory=list)  # (stamp, serialized)
     size: int = 0  # bytes of the messages
 
-    def hold(self, stamp: int, data: bytes) -> None:
+    def __repr__(self) -> str:
+        return f'<Recorded: {len(self.messages)} messages>'
+
+    def add_message(self, stamp: int, data: bytes) -> None:
         """
         Add a message.
 
-        :raises LogError: these are too many, or too large.
+        :raises LogError: there are too many, or they are too large.
         """
         self.size += len(data)
         bounds.check_size(self.size)

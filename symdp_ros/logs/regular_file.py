@@ -1,19 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files as they are when they are opened."""
+"""Regular files, read up to the size that they had when they were opened."""
+from collections.abc import Iterator
 import os
 from pathlib import Path
 import stat
 
 from symdp_ros.core.errors import LogError
 
-NO_REGULAR_FILE = ('it is no regular file: a pipe, device or socket is no log, as it may never '
-                   'answer, or never end')
+NO_REGULAR_FILE = ('it is no regular file: a pipe, device or socket cannot be read as a log, as '
+                   'it may never end')
 _PIECE = 1 << 20
 
 
-def is_other_file(path) -> bool:
-    """Return whether there is something at a path that is neither a file nor a directory."""
+def is_other_file(path: Path) -> bool:
+    """Return whether a path exists, and is neither a regular file nor a directory."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -21,7 +22,7 @@ def is_other_file(path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def file_stamp(path) -> tuple[int, int, int]:
+def file_stamp(path: Path) -> tuple[int, int, int]:
     """Return what changes when a file does: its size, time of modification and inode."""
     status = os.stat(path)
     return status.st_size, status.st_mtime_ns, status.st_ino
@@ -31,15 +32,15 @@ class RegularFile:
     """
     A regular file that is open for reading; it ends at the size that it had when it was opened.
 
-    Links are followed to where they lead. What is no regular file is not opened: a FIFO would be
-    waited for, and a device may never end.
+    Links are followed. Other files are not opened: opening a FIFO waits for a writer, and a device
+    may never end.
 
     :raises LogError: it is no regular file.
     :raises OSError: it cannot be opened.
     """
 
-    def __init__(self, path):
-        self.name = Path(path).name
+    def __init__(self, path: Path):
+        self.name = path.name
         self._check(os.stat(path))
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -51,19 +52,22 @@ class RegularFile:
         self.size = self.left = status.st_size
         self._file = open(descriptor, 'rb')
 
-    def __enter__(self):
+    def __repr__(self) -> str:
+        return f'<RegularFile {self.name!r}>'
+
+    def __enter__(self) -> 'RegularFile':
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self._file.close()
 
     def read(self, size: int | None = None) -> bytes:
-        """Return the next bytes, at most `size` of them: fewer at the end alone."""
+        """Return the next bytes, at most `size` of them: fewer only at the end."""
         data = self._file.read(self.left if size is None else min(size, self.left))
         self.left -= len(data)
         return data
 
-    def pieces(self, size: int):
+    def pieces(self, size: int) -> Iterator[bytes]:
         """Yield the next bytes, at most `size` of them, in pieces of up to 1 MiB."""
         while size > 0 and (data := self.read(min(size, _PIECE))):
             size -= len(data)
@@ -75,7 +79,7 @@ class RegularFile:
         self.left -= size
 
     def read_last(self, size: int) -> bytes:
-        """Return the last bytes, and stay where it was."""
+        """Return the last bytes; the position stays."""
         place = self._file.tell()
         self._file.seek(max(0, self.size - size))
         data = self._file.read(min(size, self.size))
@@ -83,6 +87,6 @@ class RegularFile:
         return data
 
     @staticmethod
-    def _check(status):
+    def _check(status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             raise LogError(NO_REGULAR_FILE)

@@ -3,11 +3,10 @@
 """
 rosbag2 recordings: directories with metadata.yaml, and bare storage files.
 
-Two libraries read and write them: `rosbag2_py` where ROS 2 has it, and else the Python packages
-`rosbags` and `mcap`. What is installed decides, and nothing else. Everything that does not depend
-on the library is here: which files belong to a recording, the checks of what was found, names and
-stamps of what is written. Topics are matched by name, and the messages found are counted against
-metadata.yaml.
+Two libraries read and write them: `rosbag2_py` where it is installed, as ROS 2 does, else the
+Python packages `rosbags` and `mcap`. Everything that does not depend on the library is here: which
+files belong to a recording, checks of what was found, names and stamps of what is written. Topics
+are matched by name, and the number of messages must be that of metadata.yaml.
 """
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
@@ -19,13 +18,14 @@ from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import sqlite3_file, with_rosbag2, with_rosbags
 from symdp_ros.logs.bounds import MOST_METADATA
-from symdp_ros.logs.recorded import METADATA, Recorded, STORAGES
+from symdp_ros.logs.recorded import METADATA, Recorded
 from symdp_ros.logs.regular_file import (
     file_stamp,
     is_other_file,
     NO_REGULAR_FILE,
     RegularFile,
 )
+from symdp_ros.logs.storage import STORAGES
 from symdp_ros.logs.unpack import Allowance
 import yaml
 
@@ -45,7 +45,7 @@ class Library(Protocol):
         """
         Return what a storage file, a regular one, holds of a topic.
 
-        :raises LogError: it is cut off, damaged, being written, or no such file.
+        :raises LogError: it is cut off, damaged, being written, too large, or no such file.
         """
 
     def decode(self, message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
@@ -54,13 +54,13 @@ class Library(Protocol):
         """
         Return the field's value in each serialized message; None where one is no such message.
 
-        :param naming: the values that name a state, of which the field must be able to have one.
-        :raises LogError: a type that is not known; a field that holds no region.
+        :param naming: the values that name a state: the field must be able to have one of them.
+        :raises LogError: an unknown type; a field that holds no region.
         """
 
     def encoder(self, message_type: str) -> Callable[[str], bytes]:
         """
-        Return what serializes a symbol; it raises any error for one that does not fit.
+        Return the function that serializes a symbol; it may raise any error if one does not fit.
 
         :raises ConfigurationError: a type that cannot hold a symbol.
         """
@@ -84,7 +84,8 @@ def library() -> Library:
         if found.is_installed():
             return found
     raise LogError('recordings need rosbag2_py, which belongs to ROS 2, or the Python packages '
-                   "rosbags and mcap: source a ROS 2 that has it, or pip install 'symdp_ros[bags]'")
+                   'rosbags and mcap: source a ROS 2 that has it, or pip install '
+                   "'symdp_ros[bags]'")
 
 
 def read(path: Path, topic: str, message_type: str | None, field: str,
@@ -93,7 +94,7 @@ def read(path: Path, topic: str, message_type: str | None, field: str,
     Return (stamp, value) of every message of a topic, in the order of their stamps.
 
     The stamp is when it was recorded. The order on disk means nothing: recorders write from
-    several threads, and every player sorts. Messages of one stamp keep the order on disk.
+    several threads. Messages of one stamp keep the order on disk.
 
     :raises LogError, ConfigurationError: as `read_log`.
     """
@@ -107,14 +108,14 @@ def read(path: Path, topic: str, message_type: str | None, field: str,
     if not recorded.messages:
         raise LogError(f'the topic {topic} has no messages')
     if not all(type(stamp) is int and type(data) is bytes for stamp, data in recorded.messages):
-        raise LogError(f'the topic {topic} holds a stamp that is no integer, or no bytes: it is '
-                       'damaged')
+        raise LogError(f'the topic {topic} is damaged: it holds a stamp that is no integer, or a '
+                       'message that is not bytes')
     messages = sorted(recorded.messages, key=itemgetter(0))
     values = using.decode(found, recorded.definitions, field, (data for _, data in messages),
                           naming)
     if values is None:
         raise LogError(f'the topic {topic} holds a message that is no {printable(found)}: it is '
-                       'damaged, or its type was defined otherwise where it was recorded')
+                       'damaged, or the recorder had another definition of the type')
     return [(stamp, value) for (stamp, _), value in zip(messages, values, strict=True)]
 
 
@@ -123,7 +124,7 @@ def write(directory: Path, word: Sequence[str], period: int, storage: str, topic
     """
     Write a word into an empty directory, and return its files; parameters as in `write_log`.
 
-    The files have fixed names, so that they tell nothing of where the word came from.
+    The files have fixed names, which say nothing about where the word came from.
     """
     using = library()
     serialized = _serialized(word, using.encoder(message_type), message_type)
@@ -134,15 +135,14 @@ def write(directory: Path, word: Sequence[str], period: int, storage: str, topic
 
 class _Metadata:
     """
-    What metadata.yaml says of a topic.
+    What metadata.yaml holds about a topic.
 
-    All scalars are read as strings: nothing in a foreign file is worth more, and numbers, dates and
-    merged keys of YAML can ask for endless work.
+    All scalars are read as strings: numbers, dates and merged keys of YAML can cause endless work.
 
     :raises LogError: it is cut off, or not that of a recording.
     """
 
-    def __init__(self, path, topic):
+    def __init__(self, path: Path, topic: str):
         with RegularFile(path) as file:
             if file.size > MOST_METADATA:
                 raise LogError(f'{METADATA} is larger than {MOST_METADATA >> 20} MiB: it is not '
@@ -158,27 +158,27 @@ class _Metadata:
             self.announced = sum(_count(entry['message_count']) for entry in entries)
             self.storage = info['storage_identifier']
             self.mode = (info.get('compression_mode') or '').lower()
-            # A file that was named a thousand times would be read as often.
+            # A file that is named a thousand times would be read a thousand times.
             problem = (not self.names or len(set(self.names)) < len(self.names)
                        or not isinstance(self.storage, str))
-        except Exception:  # the file is foreign: whatever stands where something else should
+        except Exception:  # anything may stand in a damaged file
             problem = True
         if problem:
             raise LogError(f'{METADATA} is cut off or not that of a recording: `ros2 bag reindex` '
-                           'can write it anew')
+                           'can write a new one')
 
 
-def _count(text):
+def _count(text: str) -> int:
     if not text.isdecimal() or len(text) > 19:
         raise ValueError('no number of messages')
     return int(text)
 
 
-def _read_directory(using, path, topic):
+def _read_directory(using: Library, path: Path, topic: str) -> Recorded:
     metadata = _Metadata(path / METADATA, topic)
     if metadata.storage not in STORAGES:
-        raise LogError('it is stored in a way that is neither sqlite3 nor mcap: convert it with '
-                       '`ros2 bag convert`')
+        raise LogError('its storage is neither sqlite3 nor mcap: convert it with `ros2 bag '
+                       'convert`')
     if metadata.mode not in ('', 'none', 'message'):
         raise LogError('its files are compressed as a whole: convert it with `ros2 bag convert`, '
                        'or decompress them with `zstd -d` and read the files')
@@ -186,10 +186,9 @@ def _read_directory(using, path, topic):
     files = [path / name for name in metadata.names]
     for file in files:
         if is_other_file(file):
-            raise LogError(f'{METADATA} names a file of which this is to be said: '
-                           f'{NO_REGULAR_FILE}')
+            raise LogError(f'{METADATA} names a file that cannot be read: {NO_REGULAR_FILE}')
         if not file.is_file():
-            raise LogError(f'{METADATA} names a file that is not there: copy the whole recording')
+            raise LogError(f'{METADATA} names a file that is missing: copy the whole recording')
         recorded.add(_read_file(using, file, metadata.storage, topic))
     if len(recorded.messages) != metadata.announced:
         raise LogError(f'the topic {topic} has {len(recorded.messages)} messages where {METADATA} '
@@ -200,8 +199,8 @@ def _read_directory(using, path, topic):
     return recorded
 
 
-def _read_file(using, path, storage, topic):
-    """Return what a storage file holds of a topic; refuse it where it was changed meanwhile."""
+def _read_file(using: Library, path: Path, storage: str, topic: str) -> Recorded:
+    """Return what a storage file holds of a topic, if it does not change meanwhile."""
     before = file_stamp(path)
     recorded = using.read(path, storage, topic)
     if file_stamp(path) != before or sqlite3_file.is_open(path):
@@ -209,26 +208,26 @@ def _read_file(using, path, storage, topic):
     return recorded
 
 
-def _unpacked(recorded, size):
-    """Return the same with the messages unpacked, which were compressed one by one."""
+def _unpacked(recorded: Recorded, size: int) -> Recorded:
+    """Return the same with its messages unpacked."""
     allowance = Allowance(size)
     unpacked = Recorded(recorded.types, recorded.encodings, recorded.definitions)
-    for stamp, data in recorded.messages:
-        data = allowance.unpack('zstd', data)
+    for stamp, packed in recorded.messages:
+        data = allowance.unpack('zstd', packed)
         if data is None:
             raise LogError('it holds a compressed message that is damaged: copy the recording '
                            'from the robot again')
-        unpacked.hold(stamp, data)
+        unpacked.add_message(stamp, data)
     return unpacked
 
 
-def _checked_type(recorded, topic, message_type):
+def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> str:
     """Return the message type of the topic."""
     if not recorded.types:
         raise LogError(f'it has no topic {topic}: `ros2 bag info` lists those it has')
     if recorded.encodings != {'cdr'}:
-        raise LogError(f'the topic {topic} is not serialized as cdr, but in a foreign format: '
-                       'convert it with `ros2 bag convert`')
+        raise LogError(f'the topic {topic} is not serialized as cdr: convert it with `ros2 bag '
+                       'convert`')
     if len(recorded.types) > 1:
         raise LogError(f'the topic {topic} was recorded with several message types: record it '
                        'again with one')
@@ -243,7 +242,7 @@ def full_name(message_type: str) -> str:
     """
     Return std_msgs/msg/String for that or std_msgs/String.
 
-    :raises ConfigurationError: no name of a message type.
+    :raises ConfigurationError: it is no message type.
     """
     match = _TYPE.fullmatch(message_type)
     if not match:
@@ -252,12 +251,13 @@ def full_name(message_type: str) -> str:
     return f'{match[1]}/msg/{match[2]}'
 
 
-def _serialized(word, encode, message_type):
-    serialized = {}
+def _serialized(word: Sequence[str], encode: Callable[[str], bytes],
+                message_type: str) -> dict[str, bytes]:
+    serialized: dict[str, bytes] = {}
     for symbol in set(word):
         try:
             serialized[symbol] = encode(symbol)
-        except Exception:  # struct.error, ValueError, or what else a library may raise
+        except Exception:  # struct.error, ValueError, or another of a library
             break
     if len(serialized) < len(set(word)):
         raise LogError(f'a symbol of the word does not fit into a {message_type}: map the symbols '

@@ -13,21 +13,21 @@ does it live:
            one's: the region of the latest message up to then. A tick is unknown where that
            message names no region, or is older than `input_timeout`.
 
-A region that is unknown is None, one more symbol of the word. What becomes of it:
+An unknown region is None, one more symbol of the word. What becomes of it:
 
-`uniform`  it stays, and the mechanism draws it as a symbol that no state can reach.
+`uniform`  it stays: for the mechanism, it differs from every state.
 `drop`     it is left out; the length of the word then tells how many were known. Not with
            `period`: missing symbols would show when it was unknown.
 `split`    the log is cut at every run of unknown symbols into several words, each released by
-           itself. ε protects each of them; how many there are, how long each is, and so where
-           the log was cut, is then public.
+           itself. ε protects each of them; their number and lengths, and so where the log was
+           cut, are then public.
 `hold`     the last known region takes its place; before the first known one it stays None. ε
            then protects the held word: one measured region may fill many of its symbols, and k
            counts symbols of the held word, not measurements.
 
 `drop`, `split` and `hold` come before the repeats of `change` are dropped.
 """
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
@@ -46,14 +46,14 @@ def sample(log: Log, states: Iterable[str], *, sampling: str = 'message',
            unknown_symbol: str = 'uniform', symbol_map: Mapping[str, str] = MappingProxyType({}),
            no_region: Iterable[str] = ('none', '')) -> list[Word]:
     """
-    Return the words of a log, none of them empty; a log without anything left has none.
+    Return the words of a log; empty words are left out.
 
-    All but `split` give one word at most.
+    Only `split` can give more than one word.
 
     :param log: in the order of its stamps.
     :param states: those of the chain; any other value is unknown.
-    :param period: T, in seconds, > 0; needed for `period` only.
-    :param input_timeout: in seconds; 0 is never, and the only value but for `period`.
+    :param period: T, in seconds, > 0; used by `period` alone, which needs it.
+    :param input_timeout: in seconds; 0: never; `period` alone takes another value.
     :param symbol_map: value → state; a value that is not listed stands for itself.
     :param no_region: values that mean that no region is known.
     :raises ConfigurationError: a setting that is not valid.
@@ -63,17 +63,19 @@ def sample(log: Log, states: Iterable[str], *, sampling: str = 'message',
     timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
     check_sampling(None, sampling=sampling, input_timeout=input_timeout,
                    unknown_symbol=unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
+    entries: Iterable[tuple[int, str | None]] = log
     if sampling == 'period':
         if period is None:
             raise ConfigurationError("sampling 'period' needs a period, in seconds")
-        log = _ticks(log, stamps.from_seconds(period, 'period'), timeout)
-    words = _UNKNOWN[unknown_symbol]([table.get(value) for _, value in log])
+        entries = _ticks(log, stamps.from_seconds(period, 'period'), timeout)
+    words = _UNKNOWN[unknown_symbol]([None if value is None else table.get(value)
+                                      for _, value in entries])
     if sampling == 'change':
         words = [[symbol for symbol, _ in groupby(word)] for word in words]
     return [word for word in words if word]
 
 
-def _ticks(log, period, timeout):
+def _ticks(log: Log, period: int, timeout: int) -> Iterator[tuple[int, str | None]]:
     """Yield (stamp, value) of every tick."""
     if not log:
         return
@@ -90,15 +92,16 @@ def _ticks(log, period, timeout):
         yield tick, None if timeout and tick - stamp > timeout else value
 
 
-def _hold(word):
-    held, known = [], None
+def _hold(word: Word) -> list[Word]:
+    held: Word = []
+    known = None
     for symbol in word:
         known = known if symbol is None else symbol
         held.append(known)
     return [held]
 
 
-_UNKNOWN = {
+_UNKNOWN: dict[str, Callable[[Word], list[Word]]] = {
     'uniform': lambda word: [word],
     'drop': lambda word: [[symbol for symbol in word if symbol is not None]],
     'split': lambda word: [list(run) for unknown, run in groupby(word, lambda s: s is None)

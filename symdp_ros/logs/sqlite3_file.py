@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """rosbag2 storage files of the kind sqlite3 (.db3): schemas 1 to 4 read, 4 written."""
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ from symdp_ros.logs.regular_file import RegularFile
 
 _MAGIC = b'SQLite format 3\0'
 _PAGE_SIZE = 4096
-_SCHEMA = '''
+_SCHEMA = """
     CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
     CREATE TABLE metadata(id INTEGER PRIMARY KEY, metadata_version INTEGER NOT NULL,
         metadata TEXT NOT NULL);
@@ -27,11 +27,11 @@ _SCHEMA = '''
     CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL,
         timestamp INTEGER NOT NULL, data BLOB NOT NULL);
     CREATE INDEX timestamp_idx ON messages (timestamp ASC);
-'''
+"""
 
 
 def is_open(path: Path) -> bool:
-    """Return whether a writer's journal lies beside the file, so that it alone is not whole."""
+    """Return whether the file has a writer's journal, so that it alone is not complete."""
     return any(journal.exists() and journal.stat().st_size > 0
                for journal in (Path(f'{path}-wal'), Path(f'{path}-journal')))
 
@@ -40,7 +40,7 @@ def read(path: Path, topic: str) -> Recorded:
     """
     Return what the file holds of a topic.
 
-    :raises LogError: a file that is open in a writer, truncated, damaged or no rosbag2 file.
+    :raises LogError: as `check`.
     """
     check(path)
     recorded = Recorded()
@@ -49,11 +49,11 @@ def read(path: Path, topic: str) -> Recorded:
                 'SELECT DISTINCT type, serialization_format FROM topics WHERE name = ?', (topic,)):
             recorded.types.add(message_type)
             recorded.encodings.add(encoding)
-        # Not by an index: it is no part of what was recorded, and may be damaged by itself.
+        # Without the index, which may be damaged by itself.
         for stamp, data in db.execute(
                 'SELECT timestamp, data FROM messages NOT INDEXED WHERE topic_id IN '
                 '(SELECT id FROM topics NOT INDEXED WHERE name = ?)', (topic,)):
-            recorded.hold(stamp, data)
+            recorded.add_message(stamp, data)
         if 'message_definitions' in _tables(db):
             for message_type, *definition in db.execute(
                     'SELECT topic_type, encoding, encoded_message_definition '
@@ -64,14 +64,16 @@ def read(path: Path, topic: str) -> Recorded:
 
 def check(path: Path) -> None:
     """
-    Check that a file is whole, and has plain tables alone: no views, virtual tables or computed
-    columns, which could hold more than the file does.
+    Check that another program can read a file within bounds.
 
-    :raises LogError: it is not.
+    Views, virtual tables and computed columns could hold more than the file does.
+
+    :raises LogError: it is open in a writer, cut off, damaged or no rosbag2 file; it has other
+        tables than plain ones.
     """
     if is_open(path):
-        raise LogError(f"{path.name} has a writer's journal beside it: it is still being written, "
-                       'or its writer was killed; stop the recorder, or repair the file with '
+        raise LogError(f"{path.name} has a writer's journal: it is still being written, or its "
+                       'writer was killed; stop the recorder, or repair the file with '
                        "sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'")
     _check_size(path)
     with _opened(path) as db:
@@ -85,8 +87,8 @@ def check(path: Path) -> None:
 
 
 @contextmanager
-def _opened(path):
-    # immutable: no lock or journal is made, so that a read-only directory will do
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    # immutable: makes no lock or journal, so the directory may be read-only
     with closing(sqlite3.connect(f'file:{quote(os.fsencode(path))}?mode=ro&immutable=1',
                                  uri=True)) as db:
         db.execute('PRAGMA trusted_schema = OFF')
@@ -94,14 +96,14 @@ def _opened(path):
         yield db
 
 
-def _tables(db):
+def _tables(db: sqlite3.Connection) -> dict[str, str]:
     """Return name → definition of the tables."""
     return dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' "
                            "AND name IN ('topics', 'messages', 'message_definitions')"))
 
 
-def _is_plain(db, name, definition):
-    columns = db.execute(f'PRAGMA table_xinfo({name})').fetchall()  # of a name that is known
+def _is_plain(db: sqlite3.Connection, name: str, definition: object) -> bool:
+    columns = db.execute(f'PRAGMA table_xinfo({name})').fetchall()  # one of three names
     return (isinstance(definition, str) and definition.upper().startswith('CREATE TABLE ')
             and not any(hidden for *_, hidden in columns))
 
@@ -127,7 +129,7 @@ def write(path: Path, topic: Mapping[str, str], definition: str,
         db.execute('COMMIT')
 
 
-def _check_size(path):
+def _check_size(path: Path) -> None:
     # SQLite fills the missing end of a last page with zeros, without an error
     with RegularFile(path) as file:
         header, size = file.read(100), file.size

@@ -3,8 +3,8 @@
 """
 Stamps: integers, in nanoseconds.
 
-That is what recordings hold. Integers keep them exact, and keep a tick every 0.1 s exactly
-where it belongs after a day of ticks; seconds as floats do neither.
+Recordings hold such integers. They are exact, and after a day a tick every 0.1 s is still at its
+exact time; with seconds as floats neither is true.
 """
 from collections.abc import Iterable
 from decimal import Decimal
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r'[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?', re.ASCII | re.
 
 
 def from_text(seconds: str) -> int | None:
-    """Return the stamp of a decimal number of seconds; None if it is none, or out of range."""
+    """Return the stamp of a decimal number of seconds; None: it is no number, or out of range."""
     if not _NUMBER.fullmatch(seconds):  # NaN and infinity among them
         return None
     nanoseconds = Decimal(seconds).scaleb(9)
@@ -32,7 +32,7 @@ def to_text(stamp: int) -> str:
     return f'{seconds}.{rest:09}'.rstrip('0') if rest else f'{seconds}.0'
 
 
-def from_seconds(seconds: Real, name: str, *, zero: bool = False) -> int:
+def from_seconds(seconds: float, name: str, *, zero: bool = False) -> int:
     """
     Return a setting in seconds as nanoseconds: its shortest decimal, exactly.
 
@@ -44,7 +44,7 @@ def from_seconds(seconds: Real, name: str, *, zero: bool = False) -> int:
                                  f'{type(seconds).__name__}')
     if isfinite(seconds) and 0 <= seconds <= LARGEST // 10**9:
         stamp = from_text(repr(float(seconds)))
-        if stamp > 0 or zero and seconds == 0:
+        if stamp is not None and (stamp > 0 or zero and seconds == 0):
             return stamp
     raise ConfigurationError(f'{name} is {seconds!r}: it must be a number of seconds '
                              + ('>= 0, where 0 means never' if zero else '> 0'))
@@ -54,8 +54,8 @@ def check_order(stamps: Iterable[tuple[int, int]]) -> None:
     """
     Check that the stamps of a text log, given as (line, stamp), never decrease.
 
-    Sorting them instead could interleave two patrols, or the halves of one whose clock was set
-    back, into a word that never was. Recordings are sorted: their order on disk means nothing.
+    Sorting them instead could mix two patrols, or the halves of one whose clock was set back.
+    Recordings are sorted: their order on disk means nothing.
     """
     last = -LARGEST
     for line, stamp in stamps:

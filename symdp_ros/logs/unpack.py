@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacking what a recording has compressed, within bounds: a small file can unpack to a vast one."""
-from collections.abc import Iterator
+"""Unpacking compressed recordings, within bounds: a small file can unpack to a huge one."""
+from collections.abc import Callable, Iterator
 
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs.bounds import MOST_TIMES, MOST_UNPACKED, MOST_UNPACKED_IN_ALL
@@ -37,11 +37,11 @@ class Allowance:
 
     def unpack(self, kind: str, data: bytes, size: int | None = None) -> bytes | None:
         """
-        Return what was compressed; None where it is damaged, or has another size.
+        Return the unpacked data; None where it is damaged, or has another size.
 
-        :param kind: `zstd` or `lz4` (its frame format), or '': it is not compressed.
-        :param size: the number of bytes that are announced; None: not known.
-        :raises LogError: it is too much; a kind that is not known, or not installed.
+        :param kind: `zstd` or `lz4` (its frame format); '': not compressed.
+        :param size: of the unpacked data, as the file announces it; None: not known.
+        :raises LogError: it is too much; an unknown kind, or one that is not installed.
         """
         pieces, made = [], 0
         for piece in _pieces(kind, data):
@@ -55,20 +55,21 @@ class Allowance:
         return b''.join(pieces) if size in (None, made) else None
 
 
-def _pieces(kind, data) -> Iterator[bytes | None]:
-    """Yield what was compressed in pieces; None, and nothing more, where it is damaged."""
+def _pieces(kind: str, data: bytes) -> Iterator[bytes | None]:
+    """Yield the unpacked data in pieces; None, and nothing more, where it is damaged."""
     if kind == '':
         yield data
         return
     if kind not in _UNPACKED:
-        raise LogError(f'it is compressed in a way that is neither zstd nor lz4: {_CONVERT}')
+        raise LogError(f'it is compressed neither with zstd nor with lz4: {_CONVERT}')
     pieces, missing = _UNPACKED[kind](data), False
+    piece: bytes | None
     while True:
         try:
             piece = next(pieces, b'')
         except ImportError:
             piece, missing = None, True
-        except Exception:  # the bytes are foreign: each library has errors of its own
+        except Exception:  # damaged data: each library has its own errors
             piece = None
         if missing:
             raise LogError(f'it is compressed with {kind}, and the Python package for that is not '
@@ -80,7 +81,7 @@ def _pieces(kind, data) -> Iterator[bytes | None]:
             return
 
 
-def _zstd(data):
+def _zstd(data: bytes) -> Iterator[bytes]:
     import zstandard
 
     unpacker = zstandard.ZstdDecompressor().decompressobj()
@@ -92,7 +93,7 @@ def _zstd(data):
     raise ValueError('cut off')
 
 
-def _lz4(data):
+def _lz4(data: bytes) -> Iterator[bytes]:
     import lz4.frame
 
     unpacker = lz4.frame.LZ4FrameDecompressor()
@@ -104,4 +105,4 @@ def _lz4(data):
         raise ValueError('cut off')
 
 
-_UNPACKED = {'zstd': _zstd, 'lz4': _lz4}
+_UNPACKED: dict[str, Callable[[bytes], Iterator[bytes]]] = {'zstd': _zstd, 'lz4': _lz4}

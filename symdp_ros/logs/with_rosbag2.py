@@ -3,8 +3,8 @@
 """
 Recordings through rosbag2_py, which belongs to ROS 2: any message type that is installed.
 
-Its C++ code reads foreign bytes in a process of its own (`child`). What it writes is read again
-here, as it does not say when a disk is full.
+Its C++ code reads in a child process, and only files that were checked here. What it writes is
+read again here, as it does not report a full disk.
 """
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -21,11 +21,11 @@ from symdp_ros.core.message_fields import (
     useless_field,
 )
 from symdp_ros.core.printable import printable
-from symdp_ros.logs import child, mcap_file, sqlite3_file
-from symdp_ros.logs.recorded import METADATA, Recorded, STORAGES
+from symdp_ros.logs import child
+from symdp_ros.logs.recorded import METADATA, Recorded
+from symdp_ros.logs.storage import FILES, STORAGES
 
 NAME = 'rosbag2_py'
-_FILES = {'sqlite3': sqlite3_file, 'mcap': mcap_file}
 _TYPE = re.compile(r'([a-z]\w*)/msg/[A-Za-z]\w*', re.ASCII)
 _TOPIC = re.compile(r'[\w/]+', re.ASCII)
 
@@ -37,12 +37,12 @@ def is_installed() -> bool:
 
 def read(path: Path, storage: str, topic: str) -> Recorded:
     """Return what a storage file holds of a topic."""
-    _FILES[storage].check(path)
+    FILES[storage].check(path)
     size = path.stat().st_size
     types, encodings, messages = child.call(_read, str(path), storage, topic, size=size)
     recorded = Recorded(set(types), set(encodings))
     for stamp, data in messages:
-        recorded.hold(stamp, data)
+        recorded.add_message(stamp, data)
     return recorded
 
 
@@ -52,17 +52,19 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field:
     """
     Return the field's value in each serialized message; None where one is no such message.
 
-    :param definitions: not used: the type is taken as it is installed.
+    :param definitions: not used: the installed type is.
     :raises LogError: the type is not installed; a path that leads to no region.
     """
     messages = list(messages)
-    return child.call(_decode, message_type, field, messages, naming and list(naming),
-                      size=sum(map(len, messages)))
+    values: list[str | None] | None = child.call(
+        _decode, message_type, field, messages, naming and list(naming),
+        size=sum(map(len, messages)))
+    return values
 
 
 def encoder(message_type: str) -> Callable[[str], bytes]:
     """
-    Return what serializes a symbol.
+    Return the function that serializes a symbol.
 
     :raises ConfigurationError: the type is not installed, or cannot hold a symbol.
     """
@@ -74,10 +76,10 @@ def encoder(message_type: str) -> Callable[[str], bytes]:
         raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
                                  'one field, data, that is a string or an integer, such as '
                                  'std_msgs/msg/String')
-    convert = str if kinds['data'] == 'string' else int
+    convert: type = str if kinds['data'] == 'string' else int
     least, most = INTEGERS.get(kinds['data'], (0, 0))
 
-    def encode(symbol):
+    def encode(symbol: str) -> bytes:
         value = convert(symbol)
         if convert is int and not least <= value <= most:
             raise ValueError('out of range')
@@ -95,7 +97,7 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
     """
     import rosbag2_py
 
-    # rosbag2 makes the directory itself, and names its files after it.
+    # rosbag2 makes the directory itself, and its files are named after it.
     made, written = directory / 'private', False
     try:
         writer = rosbag2_py.SequentialWriter()
@@ -110,14 +112,15 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
         os.rename(made / file.name, file)
         os.rename(made / METADATA, directory / METADATA)
         os.rmdir(made)
-        written = _FILES[storage].read(file, topic).messages == list(messages)
-    except (RuntimeError, OSError, LogError):  # pybind11 makes of C++ errors RuntimeError
+        written = FILES[storage].read(file, topic).messages == list(messages)
+    except (RuntimeError, OSError, LogError):  # pybind11 turns C++ errors into RuntimeError
         pass
     if not written:
         raise LogError('it cannot be written: the disk is full, or fails')
 
 
-def _read(path, storage, topic):
+def _read(path: str, storage: str,
+          topic: str) -> tuple[list[str], list[str], list[tuple[int, bytes]]]:
     """Return (types, encodings, messages) of a topic: the work of a child."""
     import rosbag2_py
 
@@ -131,24 +134,25 @@ def _read(path, storage, topic):
     while found and reader.has_next():
         name, data, stamp = reader.read_next()[:3]
         if name == topic:  # the filter lets service events pass
-            recorded.hold(stamp, data)
+            recorded.add_message(stamp, data)
     return ([kept.type for kept in found], [kept.serialization_format for kept in found],
             recorded.messages)
 
 
-def _decode(message_type, field, messages, naming):
+def _decode(message_type: str, field: str, messages: list[bytes],
+            naming: list[str] | None) -> list[str | None] | None:
     from ament_index_python import has_resource
     from rclpy.serialization import deserialize_message
 
     match, problem = _TYPE.fullmatch(message_type), None
-    # A module is imported by the name that stands in the recording: that of messages alone.
+    # The recording names a module that is imported: only one of messages is.
     if not match or not has_resource('rosidl_interfaces', match[1]):
         raise LogError(f'the message type {printable(message_type)} is not installed: source a '
                        'workspace that has it')
     try:
         known = message_class(message_type)
         get, kind = field_getter(known, field)
-        problem = naming and useless_field(field, kind, naming)
+        problem = useless_field(field, kind, naming) if naming else None
     except ConfigurationError as error:
         problem = str(error)
     if problem:

@@ -4,19 +4,19 @@
 Recordings without ROS: storage files read and written here, messages by the package rosbags.
 
 The storage files are not read through `rosbags`: it matches the topics of metadata.yaml and of
-the storage by their quality-of-service profiles too, and where these were written down
-differently (as in rosbag2's own test recordings) it yields no message and no error.
+the storage by their quality-of-service profiles too. Where these differ (as in rosbag2's own test
+recordings), it yields no message and no error.
 """
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from symdp_ros.logs import child, mcap_file, sqlite3_file
-from symdp_ros.logs.recorded import METADATA, Recorded, STORAGES
+from symdp_ros.logs import child
+from symdp_ros.logs.recorded import METADATA, Recorded
+from symdp_ros.logs.storage import FILES, STORAGES
 import yaml
 
 NAME = 'rosbags'
-_FILES = {'sqlite3': sqlite3_file, 'mcap': mcap_file}
 _VERSION = 5  # of metadata.yaml: every rosbag2 since Galactic reads it
 _NO_LIMIT = {'sec': 0, 'nsec': 0}
 _QOS = [{'history': 1, 'depth': 10, 'reliability': 1, 'durability': 2, 'deadline': _NO_LIMIT,
@@ -31,7 +31,7 @@ def is_installed() -> bool:
 
 def read(path: Path, storage: str, topic: str) -> Recorded:
     """Return what a storage file holds of a topic."""
-    return _FILES[storage].read(path, topic)
+    return FILES[storage].read(path, topic)
 
 
 def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
@@ -40,8 +40,8 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field:
     """
     Return the field's value in each serialized message; None where one is no such message.
 
-    Definitions that a recording brings along are foreign text, from which code is made: a few
-    bytes of it can ask for endless work. They are used in a process of their own.
+    Code is generated from the definitions in a recording, and a few bytes of them can cause
+    endless work. So they are used in a child process.
 
     :raises LogError: as `messages.decoder`.
     """
@@ -50,8 +50,10 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field:
     if is_standard(message_type):
         return decode_messages(message_type, {}, field, messages, naming)
     messages = list(messages)
-    return child.call(decode_messages, message_type, dict(definitions), field, messages,
-                      naming and list(naming), size=sum(map(len, messages)))
+    values: list[str | None] | None = child.call(
+        decode_messages, message_type, dict(definitions), field, messages,
+        naming and list(naming), size=sum(map(len, messages)))
+    return values
 
 
 def encoder(message_type: str) -> Callable[[str], bytes]:
@@ -67,26 +69,28 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
     from symdp_ros.logs.messages import encoder
 
     _, definition, type_hash = encoder(message_type)
-    topic = {'name': topic, 'type': message_type, 'serialization_format': 'cdr',
-             'offered_qos_profiles': yaml.safe_dump(_QOS, sort_keys=False).rstrip(),
-             'type_description_hash': type_hash}
+    described = {'name': topic, 'type': message_type, 'serialization_format': 'cdr',
+                 'offered_qos_profiles': yaml.safe_dump(_QOS, sort_keys=False).rstrip(),
+                 'type_description_hash': type_hash}
     file = directory / f'private_0{STORAGES[storage]}'
-    _FILES[storage].write(file, topic, definition, messages)
+    FILES[storage].write(file, described, definition, messages)
     (directory / METADATA).write_text(
-        _metadata(storage, file.name, topic, len(messages), messages[-1][0]), encoding='utf-8')
+        _metadata(storage, file.name, described, len(messages), messages[-1][0]), encoding='utf-8')
 
 
-def _metadata(storage, file, topic, count, duration):
+def _metadata(storage: str, file: str, topic: Mapping[str, str], count: int,
+              duration: int) -> str:
     """Return the text of metadata.yaml."""
     extent = {'starting_time': {'nanoseconds_since_epoch': 0},
               'duration': {'nanoseconds': duration}, 'message_count': count}
-    return yaml.safe_dump({'rosbag2_bagfile_information': {
+    text: str = yaml.safe_dump({'rosbag2_bagfile_information': {
         'version': _VERSION,
         'storage_identifier': storage,
         'relative_file_paths': [file],
         **extent,
-        'topics_with_message_count': [{'topic_metadata': topic, 'message_count': count}],
+        'topics_with_message_count': [{'topic_metadata': dict(topic), 'message_count': count}],
         'compression_format': '',
         'compression_mode': '',
         'files': [{'path': file, **extent}],
     }}, sort_keys=False)
+    return text

@@ -91,7 +91,7 @@ def serve(source, target) -> None:
     marshal.dump(answer, target)
     while answer[0] is None:
         target.flush()
-        child.keep_on()
+        child.extend_time()
         try:
             kind, arguments = marshal.load(source)
         except EOFError:
@@ -101,7 +101,7 @@ def serve(source, target) -> None:
                 marshal.dump((None, parts[0]), target)
                 for part in parts[1:]:
                     target.write(part)
-                child.keep_on()
+                child.extend_time()
         except BrokenPipeError:
             return
         except UnicodeDecodeError:
@@ -162,7 +162,7 @@ class _File:
                 while len(cuts) < len(wanted) and wanted[len(cuts)] <= last:
                     cuts.append(int(starts[np.searchsorted(starts, wanted[len(cuts)])]))
             row += len(batch)
-            child.keep_on()
+            child.extend_time()
         cuts += [row] * (len(wanted) - len(cuts))
         yield (order.start, max(longest, row - last), routes, tuple(cuts)),
 
@@ -190,7 +190,7 @@ class _File:
             held.append(batch)
             begins.append(starts + size)
             size += len(batch)
-            child.keep_on()
+            child.extend_time()
         if size:
             yield self._chunk(held, begins, order, states)
         yield (),

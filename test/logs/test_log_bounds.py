@@ -327,7 +327,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, storage):
 
 def test_an_unknown_compression(tmp_path):
     path = mcap_of(tmp_path / 'a.mcap', ('brotli', 10, bytes(10)))
-    assert 'neither zstd nor lz4' in failure(path)
+    assert 'neither with zstd nor with lz4' in failure(path)
 
 
 @both

@@ -90,10 +90,10 @@ def test_why_rosbags_alone_does_not_do(name):
     ('empty_bag', {'topic': 'rosout', 'field': 'name'}, 'has no messages'),
     ('empty_bag/empty_bag_0.db3', {'topic': 'topic'}, 'has no topic'),
     ('sqlite3_wrong_rmw_test', {'topic': 'test_topic', 'field': 'int32_value'},
-     'foreign format'),
-    ('mcap_wrong_rmw_test', {'topic': 'test_topic', 'field': 'int32_value'}, 'foreign format'),
+     'not serialized as cdr'),
+    ('mcap_wrong_rmw_test', {'topic': 'test_topic', 'field': 'int32_value'}, 'not serialized as cdr'),
     ('mcap_wrong_rmw_test/wrong_rmw_test_0.mcap',
-     {'topic': 'test_topic', 'field': 'int32_value'}, 'foreign format'),
+     {'topic': 'test_topic', 'field': 'int32_value'}, 'not serialized as cdr'),
     ('sqlite3_wrong_rmw_test/wrong_rmw_test_0.db3',
      {'topic': 'test_topic', 'field': 'int32_value'}, 'does not hold its definition'),
 ])
@@ -259,7 +259,7 @@ def test_a_recording_in_several_files(tmp_path, storage):
     (first / 'metadata.yaml').write_text(yaml.safe_dump(info))
     assert values(first) == ['a', 'b', 'c']
     (first / f'second{SUFFIX[storage]}').unlink()
-    assert 'names a file that is not there' in failure(first)
+    assert 'names a file that is missing' in failure(first)
 
 
 def test_compression(tmp_path):

@@ -64,7 +64,7 @@ def test_other_names(tmp_path):
     (f'0,{SECRET}\n', 'must be a header'),
     ('stamp,symbol,symbol\n', 'once each'),
     ('stamp,symbol\n', 'holds no symbols'),
-    (f'stamp,symbol\n0,{SECRET}', 'its last line has no end'),
+    (f'stamp,symbol\n0,{SECRET}', 'its last line has no line end'),
     (f'stamp,symbol\n0,a\n1,{SECRET},b\n', 'line 3 has 3 fields'),
     (f'stamp,symbol\n0,a\n{SECRET}\n', 'line 3 has 1 fields'),
     (f'stamp,symbol\n0,"{SECRET}\n', 'line 2 is not CSV'),
@@ -86,13 +86,13 @@ def test_csv_that_cannot_be_read(tmp_path, content, reason):
 @pytest.mark.parametrize('content, reason', [
     ('', 'holds no symbols'),
     ('\n\n', 'holds no symbols'),
-    (f'{{"stamp": 0, "symbol": "{SECRET}"}}', 'its last line has no end'),
+    (f'{{"stamp": 0, "symbol": "{SECRET}"}}', 'its last line has no line end'),
     (f'{{"stamp": 0, "symbol": "a"}}\n{{"stamp": 1, "symbol": "{SECRET}\n', 'line 2 is not a JSON'),
     (f'["{SECRET}"]\n', 'line 1 is not a JSON object'),
     (f'"{SECRET}"\n', 'line 1 is not a JSON object'),
     (f'{{"stamp": 0, "symbol": "a", "symbol": "{SECRET}"}}\n', 'line 1 is not a JSON object'),
     ('[' * 100_000 + '\n', 'line 1 is not a JSON object'),
-    (f'{{"stamp": 0, "state": "{SECRET}"}}\n', "the keys 'stamp' and 'symbol' must both be there"),
+    (f'{{"stamp": 0, "state": "{SECRET}"}}\n', "line 1 needs the keys 'stamp' and 'symbol'"),
     (f'{{"stamp": NaN, "symbol": "{SECRET}"}}\n', 'line 1: the stamp is not a number'),
     (f'{{"stamp": -Infinity, "symbol": "{SECRET}"}}\n', 'line 1: the stamp is not a number'),
     (f'{{"stamp": "1", "symbol": "{SECRET}"}}\n', 'line 1: the stamp is not a number'),
@@ -112,7 +112,7 @@ def test_json_lines_that_cannot_be_read(tmp_path, content, reason):
 
 def test_paths_that_are_no_log(tmp_path):
     assert failure(tmp_path / 'absent.csv') == 'there is no such file'
-    assert 'its name ends' in failure(written(tmp_path, 'log.txt', ''))
+    assert 'its name does not end' in failure(written(tmp_path, 'log.txt', ''))
     assert 'no metadata.yaml' in failure(tmp_path)
     (tmp_path / 'folder.csv').mkdir()
     assert 'no metadata.yaml' in failure(tmp_path / 'folder.csv')

@@ -78,7 +78,8 @@ def test_release_and_status(world, place, chain_file):
     assert not answer.success and answer.message == (
         '1 released, 2 already released, 1 refused by the budget (d.csv: the subject_budget of '
         "'r1' is 3: 3 of it is spent, 0 is left, and this costs 1 more), 1 failed (e.csv: its last "
-        'line has no end: it was cut off or is still being written; if it is whole, add a newline)')
+        'line has no line end: it was cut off or is still being written; if it is complete, add a '
+        'newline)')
     assert call(world, 'status').message == (
         'r1 has spent ε = 3 of 3, for changes of up to 1 symbol (sampling: message); logs '
         'released: 3; no release is running')
