@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp automaton FILE`: the feasible words at one Hamming distance from a word, drawn."""
+from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.printable import printable
+from symdp_ros.options import AUTOMATON_WORD, DISTANCE, DRAWING
 
 
 def add_parser(commands) -> None:
@@ -17,13 +19,7 @@ def add_parser(commands) -> None:
                     'uniformly. The table and the picture show the word itself: keep them as '
                     'private as the word.')
     add_chain_arguments(parser)
-    parser.add_argument('--word', metavar='S1,S2,…', required=True,
-                        help='its symbols, separated by commas (so none may contain one); it '
-                             'need not be feasible')
-    parser.add_argument('--distance', type=int, required=True,
-                        help='how many symbols differ, 0 to the length of the word')
-    parser.add_argument('-o', '--output', metavar='FILE.svg',
-                        help='draw a picture (.svg, .png, .pdf); default: print a table')
+    add_arguments(parser, (AUTOMATON_WORD, DISTANCE, DRAWING))
     parser.set_defaults(run=run)
 
 

@@ -6,6 +6,7 @@ import sys
 from symdp_ros.analysis.adversary import best_guess
 from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.analysis.calibration import Calibration
+from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.progress import progress
 from symdp_ros.core.errors import ConfigurationError
@@ -13,6 +14,7 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.options import ADJACENCY, LENGTH, LOG_WORD, PLOT, TARGET_ERROR, WALKS
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary's guess is told for
@@ -26,15 +28,7 @@ def add_parser(commands) -> None:
                     'error by ε, and what an adversary can guess. No data is needed: routes are '
                     "walks by the chain's probabilities, the same at every call.")
     add_chain_arguments(parser)
-    parser.add_argument('--length', type=int, default=50, help='symbols of a route; default: 50')
-    parser.add_argument('--adjacency', type=int, default=1, help='k ≥ 1; default: 1')
-    parser.add_argument('--target-error', type=float, metavar='SHARE',
-                        help='the wanted share of symbols that are not the true ones')
-    parser.add_argument('--walks', type=int, default=40, help='routes to average over; default: 40')
-    parser.add_argument('--word', metavar='FILE',
-                        help='a log (stamp,symbol) to use instead of walks: the result is then as '
-                             'sensitive as the log')
-    parser.add_argument('--plot', metavar='FILE.png', help='draw the error by ε')
+    add_arguments(parser, (LENGTH, ADJACENCY, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
     parser.set_defaults(run=run)
 
 
@@ -42,8 +36,6 @@ def run(options) -> int:
     """Print the tables; return 0."""
     from rich.console import Console
 
-    if options.target_error is not None and not 0 < options.target_error < 1:
-        raise ConfigurationError('target-error must be between 0 and 1')
     if options.plot:
         from symdp_ros.figures import check_figure
         check_figure(options.plot)

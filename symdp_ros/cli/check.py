@@ -4,12 +4,14 @@
 import sys
 
 from symdp_ros.analysis.alternatives import fewest_differences
+from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.graph import Structure, structure, TransitionGraph
 from symdp_ros.core.naming import one_of
 from symdp_ros.core.printable import printable
-from symdp_ros.maps import described_formats, read_graph
+from symdp_ros.maps import read_graph
 from symdp_ros.maps.map_graph import counted, listed, require_moves
+from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, PRUNE, STATES
 
 
 def add_parser(commands) -> None:
@@ -19,8 +21,7 @@ def add_parser(commands) -> None:
         description='Tell states, moves, dead ends, reachability and period of a map. Exit status '
                     '1 where the file cannot be a chain.')
     add_chain_arguments(parser)
-    parser.add_argument('--states', action='store_true',
-                        help='print the names of all states instead, one a line')
+    add_arguments(parser, [STATES])
     parser.set_defaults(run=run)
 
 
@@ -31,18 +32,8 @@ def add_chain_arguments(parser, name: str = 'file') -> None:
     :param name: of the one for the file: `file`, or an option such as `--chain`.
     """
     option = {'required': True, 'dest': 'file'} if name.startswith('-') else {}
-    parser.add_argument(
-        name, metavar='FILE', **option,
-        help=f'{described_formats()}; a path or package://PACKAGE/PATH')
-    parser.add_argument('--initial-state', metavar='STATE',
-                        help='where the file names none, or instead of its own')
-    parser.add_argument('--self-loops', action='store_true',
-                        help='let every state also follow itself')
-    parser.add_argument('--graph', metavar='N', type=int,
-                        help='which graph of a building map that holds several')
-    parser.add_argument('--level', metavar='NAME', help='one floor of a building map alone')
-    parser.add_argument('--prune', action='store_true',
-                        help='leave out states from which no move leads on')
+    parser.add_argument(name, metavar='FILE', help=CHAIN_FILE.meaning, **option)
+    add_arguments(parser, (*CHAIN[1:], PRUNE))
 
 
 def graph_of(options) -> TransitionGraph:
@@ -51,9 +42,7 @@ def graph_of(options) -> TransitionGraph:
 
     :raises ChainError: with the file and the place in it.
     """
-    return read_graph(file_of(options), initial_state=options.initial_state,
-                      self_loops=options.self_loops, graph=options.graph, level=options.level,
-                      prune=options.prune)
+    return read_graph(file_of(options), **map_choices(vars(options)), prune=options.prune)
 
 
 def file_of(options) -> str:

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp demo`: a simulated robot, made private, live in a terminal."""
+from dataclasses import replace
 from itertools import zip_longest
 import json
 import os
@@ -11,12 +12,13 @@ import tempfile
 import time
 
 from symdp_ros.analysis.accuracy import accuracy
+from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of, file_of, graph_of
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.options import ADJACENCY, DURATION, EPSILON, FIGURE, POLICY, RATE
 from symdp_ros.ros.free_domain import FreeDomain
 
 _ROWS = 14          # of the live table
@@ -37,14 +39,8 @@ def add_parser(commands) -> None:
         description='Runs the nodes patrol and privatizer as processes of their own, talking '
                     'over ROS 2, and shows the true and the private region side by side.')
     add_chain_arguments(parser)
-    parser.add_argument('--epsilon', type=float, default=2.0, help='default: 2')
-    parser.add_argument('--adjacency', type=int, default=1, help='default: 1')
-    parser.add_argument('--policy', choices=POLICIES, default=DEFAULT_POLICY,
-                        help='default: %(default)s')
-    parser.add_argument('--duration', type=float, default=20.0, help='seconds; default: 20')
-    parser.add_argument('--rate', type=float, default=5.0, help='regions a second; default: 5')
-    parser.add_argument('--figure', metavar='FILE.svg',
-                        help='draw the two routes on the map (needs positions: a Nav2 graph)')
+    add_arguments(parser, (replace(EPSILON, default=2.0), ADJACENCY, POLICY, DURATION, RATE,
+                           FIGURE))
     parser.set_defaults(run=run)
 
 
@@ -54,8 +50,6 @@ def run(options) -> int:
         import rclpy  # noqa: F401
     except ImportError:
         raise DemoError('the demo needs ROS 2 (rclpy): source it, or use `make demo`') from None
-    if not (options.duration > 0 and options.rate > 0):
-        raise DemoError('duration and rate must be above 0')
     if options.prune:
         raise DemoError('the nodes do not prune: make a chain file of what is to be left')
     if not options.file.isprintable():
@@ -75,7 +69,7 @@ def run(options) -> int:
         os.environ['ROS_DOMAIN_ID'] = str(domain.number)
     shared = {'chain_file': os.path.abspath(file_of(options)),
               'initial_state': chain.initial_state, 'self_loops': options.self_loops,
-              'level': options.level or '', 'graph': -1 if options.graph is None else options.graph}
+              'level': options.level or '', 'graph': options.graph}
     for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are ended in order
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     screen = _Screen(chain, options)

@@ -5,8 +5,10 @@ import csv
 import json
 import sys
 
+from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
+from symdp_ros.options import EXPORT, RECOVER
 
 
 def add_parser(commands) -> None:
@@ -18,19 +20,14 @@ def add_parser(commands) -> None:
                     'subject, whose ε are all counted for one number of changed symbols. Exit '
                     'status 1 where something is wrong.')
     parser.add_argument('file', metavar='FILE')
-    parser.add_argument('--export', choices=('csv', 'json'),
-                        help='print every charge in this format instead')
+    add_arguments(parser, [EXPORT])
     changes = parser.add_argument_group('changes', 'Each is written into the ledger as an entry.')
     changes.add_argument('--set-budget', metavar=('SUBJECT', 'EPSILON'), nargs=2, action='append',
                          default=[], help='give a subject another subject_budget; 0: no limit')
     changes.add_argument('--spent-at-least', metavar=('SUBJECT', 'EPSILON'), nargs=2,
                          action='append', default=[],
                          help='count at least so much as spent, where the ledger knows of less')
-    changes.add_argument('--recover', action='store_true',
-                         help='make a damaged, lost or older ledger usable again: what can be read '
-                              'is kept, and each subject has then spent at least what FILE.mark '
-                              'tells. Stop what uses the ledger first. The file as it was is kept '
-                              'beside it')
+    add_arguments(changes, [RECOVER])
     parser.set_defaults(run=run)
 
 

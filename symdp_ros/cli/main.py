@@ -1,35 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp`: one command with one module of this folder for each subcommand."""
-import argparse
 import os
 import sys
 
 from symdp_ros import __version__, SymdpError
 from symdp_ros.cli import automaton, calibrate, check, demo, ledger, release
+from symdp_ros.cli.arguments import Parser
 from symdp_ros.core.printable import printable
 
 COMMANDS = (check, calibrate, demo, release, ledger, automaton)
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with arguments in one line that can be shown on a terminal."""
-
-    def error(self, message):
-        super().error(printable(message, 2000))
-
-    def parse_known_args(self, args=None, namespace=None):
-        found, rest = super().parse_known_args(args, namespace)
-        for action in self._actions:  # of `--option=--`, Python before 3.13 makes an empty list
-            value = getattr(found, action.dest, None)
-            if value == [] != action.default or value == [[]]:
-                self.error(f'argument {"/".join(action.option_strings)}: expected one argument')
-        return found, rest
-
-
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> Parser:
     """Return the parser of `symdp`, with all its subcommands."""
-    parser = _Parser(
+    parser = Parser(
         prog='symdp', description='Word differential privacy for the regions and modes of robots.')
     parser.add_argument('--version', action='version', version=f'symdp {__version__}')
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
@@ -39,11 +24,15 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments=None) -> int:
-    """Run `symdp`; return the exit status (0 done, 1 a problem that is said, 2 wrong usage)."""
+    """Run `symdp`; return the exit status (0: done, 1: error, 2: wrong usage)."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
             stream.reconfigure(errors='backslashreplace')
-    options = make_parser().parse_args(arguments)
+    try:
+        options = make_parser().parse_args(arguments)
+    except SymdpError as error:
+        print(error, file=sys.stderr)
+        return 1
     try:
         status = options.run(options)
         sys.stdout.flush()

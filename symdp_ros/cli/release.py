@@ -9,18 +9,23 @@ import os
 from pathlib import Path
 import sys
 
+from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.online import POLICIES
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
-
-_OF_LOGS = ('topic', 'message_type', 'field', 'stamp_key', 'sampling', 'period', 'input_timeout',
-            'unknown_symbol', 'format', 'keep_names')
-_OF_ARCHIVES = ('charge', 'route_key', 'position_key', 'scheduler')
-
-MECHANISMS = ('exponential', 'permute_and_flip', 'causal', 'auto')
+from symdp_ros.options import (
+    OF_ARCHIVES,
+    OF_LOGS,
+    OUTPUT,
+    POLICY,
+    PRIVACY,
+    RELEASE_LEDGER,
+    RELEASE_MECHANISM,
+    SYMBOL_KEY,
+    SYMBOL_MAP,
+)
 
 
 def add_parser(commands) -> None:
@@ -37,67 +42,15 @@ def add_parser(commands) -> None:
     parser.add_argument('logs', metavar='LOG', nargs='+',
                         help='a log, or a directory of logs; or ARCHIVE.parquet alone; its file '
                              'name is its id, and public')
-    parser.add_argument('-o', '--output', metavar='DIR', required=True,
-                        help='where releases go; made where it is missing. Of an archive, the '
-                             'file OUT.parquet, which must not exist')
-    chain = parser.add_argument_group('privacy')
-    add_chain_arguments(chain, '--chain')
-    chain.add_argument('--epsilon', type=float, required=True,
-                       help='ε ≥ 0: smaller is more private')
-    chain.add_argument('--adjacency', type=int, default=1, help='k ≥ 1; default: 1')
-    chain.add_argument('--mechanism', choices=MECHANISMS, default='auto',
-                       help='default: auto, the one that errs least, chosen from chain, ε, k and '
-                            'length alone. (Of an archive, the longest route decides; '
-                            'permute_and_flip draws its routes one by one, which takes long.)')
-    chain.add_argument('--policy', choices=POLICIES, default='guided',
-                       help='of causal; default: guided')
-    ledger = parser.add_argument_group('ledger')
-    ledger.add_argument('--ledger', metavar='FILE', help='made where it is missing; not in DIR')
-    ledger.add_argument('--subject', metavar='NAME', help='whose logs these are: one robot')
-    ledger.add_argument('--budget', type=float, default=0.0,
-                        help='the total ε that one log may ever spend; default: no limit')
-    ledger.add_argument('--subject-budget', type=float, default=0.0,
-                        help='the total ε that the subject may ever spend; the ledger stores it, '
-                             'and a call without it uses the stored one; default: no limit')
-    reading = parser.add_argument_group('reading and writing')
-    reading.add_argument('--topic', default='region', help='of recordings; default: region')
-    reading.add_argument('--message-type', metavar='TYPE', help='default: the recorded one')
-    reading.add_argument('--field', default='data', help='dotted path; default: data')
-    reading.add_argument('--stamp-key', default='stamp', help='CSV column or JSON key')
-    reading.add_argument('--symbol-key', default='symbol',
-                         help='column or JSON key; a value that is no state counts as unknown')
-    reading.add_argument('--symbol-map', metavar='VALUE=STATE', action='append', default=[],
-                         help='may be given several times')
-    reading.add_argument('--sampling', choices=('message', 'change', 'period'), default='message',
-                         help='what a symbol is; default: message')
-    reading.add_argument('--period', type=float, default=1.0, help='seconds; default: 1')
-    reading.add_argument('--input-timeout', type=float, default=0.0,
-                         help='with period: seconds until a region is unknown; default: never')
-    reading.add_argument('--unknown-symbol', choices=('uniform', 'drop', 'split', 'hold'),
-                         default='uniform',
-                         help='unknown regions are symbols drawn uniformly (default), are dropped '
-                              '(their number is then public), split the log (where is then '
-                              'public), or hold the last region (ε covers the held word)')
-    reading.add_argument('--format', choices=('csv', 'jsonl', 'sqlite3', 'mcap'), default='csv',
-                         help='of releases; default: csv')
-    reading.add_argument('--keep-names', action='store_true',
-                         help='name releases after logs, not by number: names may contain dates or '
-                              'places')
-    archives = parser.add_argument_group('archives')
-    archives.add_argument('--charge', choices=('archive', 'route'), default='archive',
-                          help='archive (default): ε once, which bounds what changing k symbols '
-                               'anywhere in the archive can show; routes must then not overlap in '
-                               'time, since many copies of one route give it away. route: ε for '
-                               'each route, where they may overlap')
-    archives.add_argument('--route-key', default='route',
-                          help='column with strings or integers; kept as it is: public')
-    archives.add_argument('--position-key', default='position',
-                          help='column that counts up by one from 0 or 1 in every route')
-    archives.add_argument('--scheduler', metavar='ADDRESS',
-                          help='of a Dask cluster, tcp://HOST:PORT, that does the work; its '
-                               'workers see the same files under the same paths. OUT.parquet is '
-                               'then a directory of part files')
-    parser.set_defaults(run=run, default_of=parser.get_default)
+    add_arguments(parser, [OUTPUT])
+    privacy = parser.add_argument_group('privacy')
+    add_chain_arguments(privacy, '--chain')
+    add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, POLICY))
+    add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
+    add_arguments(parser.add_argument_group('reading and writing'),
+                  (SYMBOL_KEY, SYMBOL_MAP, *OF_LOGS))
+    add_arguments(parser.add_argument_group('archives'), OF_ARCHIVES)
+    parser.set_defaults(run=run)
 
 
 def run(options) -> int:
@@ -116,9 +69,6 @@ def run(options) -> int:
                                      'characters that cannot be printed: give a plain name')
     if options.ledger is None and (options.budget or options.subject_budget):
         raise ConfigurationError('a budget needs a --ledger to keep it in')
-    for name in ('budget', 'subject_budget'):
-        if not 0 <= getattr(options, name) < float('inf'):
-            raise ConfigurationError(f'{name} must be a finite number, at least 0')
     chain, output = chain_of(options), Path(options.output)
     archive = _is_archive(options)
     release = (_archive_release if archive else _logs_release)(options, chain, output)
@@ -161,9 +111,9 @@ def _is_archive(options):
         raise ConfigurationError(f'{options.output} would be the release of an archive: give one '
                                  'whose name ends in .parquet, or name a directory for releases '
                                  'of logs')
-    for name in _OF_LOGS if archives else _OF_ARCHIVES:
-        if getattr(options, name) != options.default_of(name):
-            raise ConfigurationError(f'--{name.replace("_", "-")} is not for '
+    for option in OF_LOGS if archives else OF_ARCHIVES:
+        if (getattr(options, option.name) or '') != (option.default or ''):
+            raise ConfigurationError(f'--{option.name.replace("_", "-")} is not for '
                                      f'{"archives" if archives else "logs"}: leave it out')
     return bool(archives)
 
@@ -174,7 +124,7 @@ def _logs_release(options, chain, output):
     from symdp_ros.release.outbox import lies_within
     from symdp_ros.release.settings import ReleaseSettings
 
-    same = ('mechanism', 'policy', 'symbol_key', *_OF_LOGS)
+    same = ('mechanism', 'policy', 'symbol_key', *(option.name for option in OF_LOGS))
     settings = ReleaseSettings(
         chain, Privacy(options.epsilon, options.adjacency),
         symbol_map=tuple(options.symbol_map),

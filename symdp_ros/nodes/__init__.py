@@ -1,22 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The executables: one module for each node."""
-from collections.abc import Set
-from importlib import import_module
 import os
 from pathlib import Path
 import signal
 import sys
 
-NODES = ('privatizer', 'log_release', 'belief', 'patrol')
+from symdp_ros.options import PARAMETERS
 
-
-def parameter_names() -> Set[str]:
-    """Return the names of the parameters of all nodes: they may share one parameter file."""
-    from symdp_ros.ros.lifecycle import AUTOSTART
-
-    return {AUTOSTART.name, *(setting.name for node in NODES for setting in import_module(
-        f'{__name__}.{node}').SETTINGS)}
+NODES = tuple(PARAMETERS)
 
 
 def _prepare_program():

@@ -5,7 +5,6 @@ import sys
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 import numpy as np
-from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
@@ -13,21 +12,12 @@ from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.printable import printable
-from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
-from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.settings import CHAIN, chain_of, POLICY, PRIVACY, privacy_of
+from symdp_ros.ros.settings import chain_of, privacy_of
 from symdp_ros.ros.spinning import run
 
-_Type = Parameter.Type
-
-SETTINGS = (
-    *CHAIN, *PRIVACY, POLICY,
-    Setting('top', _Type.INTEGER, 10,
-            'how many of the most probable regions region_belief holds; 0: all', least=0),
-)
 _QUEUE = 1000  # as many as the privatizer keeps for who comes late
 _QUIET = 5.0   # seconds from one warning to the next of its kind
 
@@ -40,7 +30,7 @@ class Belief(ManagedNode):
     (std_msgs/msg/String), the most probable one, latched, one for each private one;
     `region_belief` (diagnostic_msgs/msg/DiagnosticStatus): its `values` are region and
     probability, most probable first, its `message` the private region that came last; the latest
-    one is latched. Parameters: `SETTINGS`. It needs nothing secret, and costs no privacy; but the
+    one is latched. Parameters: `options.PARAMETERS`. It needs nothing secret, and costs no privacy; but the
     chain, ε, k and policy must be the privatizer's, or the belief is wrong, which nothing tells.
 
     KeyValue is the one standard message that ties a label to a number: `ros2 topic echo` shows
@@ -58,7 +48,7 @@ class Belief(ManagedNode):
     """
 
     def __init__(self, **kwargs):
-        super().__init__('belief', SETTINGS, elsewhere=parameter_names, **kwargs)
+        super().__init__('belief', **kwargs)
         self._subscription = self._believed = self._belief = None
 
     def configure(self):

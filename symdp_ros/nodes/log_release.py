@@ -9,17 +9,13 @@ import time
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import TransitionCallbackReturn
-from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 from symdp_ros.core.compile_notice import COMPILING, on_slow_loops
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.message_fields import message_class
-from symdp_ros.core.offline import SELECTIONS
-from symdp_ros.logs import FORMATS, UNKNOWN_SYMBOL
 from symdp_ros.logs.rosbag import full_name
-from symdp_ros.nodes import parameter_names
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import Mechanisms
@@ -27,45 +23,13 @@ from symdp_ros.release.outbox import check_apart, check_directories_apart
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.messages import region_reader
-from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
-from symdp_ros.ros.settings import (
-    CHAIN,
-    chain_of,
-    INPUT,
-    POLICY,
-    PRIVACY,
-    privacy_of,
-    SUBJECT_BUDGET,
-    unknown_symbol,
-)
+from symdp_ros.ros.settings import chain_of, privacy_of
 from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run
 
-_Type = Parameter.Type
 _MOST_UNREAD_CALLS = 1000
 _BETWEEN_ANSWERS = 0.002  # seconds: each client gets all answers, and keeps ten until it reads them
-
-SETTINGS = (
-    *CHAIN, *PRIVACY,
-    Setting('mechanism', _Type.STRING, 'auto',
-            'how a log is privatized; auto: as errs least for its length',
-            choices=(*SELECTIONS, 'auto')),
-    POLICY, *INPUT, unknown_symbol(*UNKNOWN_SYMBOL),
-    Setting('log_dir', _Type.STRING, None, 'where logs are: recordings, .csv and .jsonl'),
-    Setting('release_dir', _Type.STRING, None, 'where releases go; apart from log_dir'),
-    Setting('ledger_file', _Type.STRING, None, 'the ledger of what was spent; not in release_dir'),
-    Setting('subject', _Type.STRING, None, 'whose logs these are: one robot'),
-    Setting('budget', _Type.DOUBLE, 0.0, 'the total ε that one log may ever spend; 0.0: no limit',
-            least=0.0),
-    SUBJECT_BUDGET,
-    Setting('topic', _Type.STRING, 'region', 'the topic with the region in recordings'),
-    Setting('stamp_key', _Type.STRING, 'stamp', 'the CSV column or JSON key of the stamp'),
-    Setting('symbol_key', _Type.STRING, 'symbol', 'the CSV column or JSON key of the symbol'),
-    Setting('format', _Type.STRING, 'csv', 'of releases', choices=FORMATS),
-    Setting('keep_names', _Type.BOOL, False,
-            'name releases after their logs, not by number: names may contain dates or places'),
-)
 
 
 class _NextTurn:
@@ -80,7 +44,7 @@ class LogRelease(ManagedNode):
     Privatizes every log in `log_dir` that is not yet released, into `release_dir`.
 
     Services (std_srvs/srv/Trigger): `~/release`, which answers when all is done; `~/status`.
-    Parameters: `SETTINGS`. Releases run one after another on a thread of their own, so the node
+    Parameters: `options.PARAMETERS`. Releases run one after another on a thread of their own, so the node
     answers meanwhile; calls that come while one waits for its turn are answered together with it.
     They stop between logs when it is deactivated or told to end. Answers tell names, lengths and
     what was spent, and nothing of what a log contains.
@@ -89,7 +53,7 @@ class LogRelease(ManagedNode):
     """
 
     def __init__(self, *, random=None, **kwargs):
-        super().__init__('log_release', SETTINGS, elsewhere=parameter_names, **kwargs)
+        super().__init__('log_release', **kwargs)
         self._random = random
         self._stop = threading.Event()  # of this activation
         self._runs = self._ledger = None

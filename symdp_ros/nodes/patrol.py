@@ -6,29 +6,17 @@ import sys
 from time import monotonic
 
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.printable import printable
-from symdp_ros.nodes import parameter_names
+from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
-from symdp_ros.ros.parameters import declare, Setting
+from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.settings import CHAIN, chain_of
+from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
 
-_Type = Parameter.Type
-
-SETTINGS = (
-    *CHAIN,
-    Setting('period', _Type.DOUBLE, 1.0, 'seconds between regions', least=1e-4, most=1e9),
-    Setting('count', _Type.INTEGER, 0, 'regions to publish before it falls silent; 0: no end',
-            least=0),
-    Setting('seed', _Type.INTEGER, -1, 'seed of the walk; -1: another walk each time', least=-1),
-    Setting('wait_for_subscribers', _Type.INTEGER, 0,
-            'how many subscribers the topic must have before the walk begins', least=0),
-)
 _SETTLING = 0.5  # seconds: a writer knows of its readers before they all know of it
 
 
@@ -36,13 +24,13 @@ class Patrol(Node):
     """
     Walks the chain by its P (uniformly where there is none) from the initial state.
 
-    Publishes: `region` (std_msgs/msg/String), latched. Parameters: `SETTINGS`. What it publishes
+    Publishes: `region` (std_msgs/msg/String), latched. Parameters: `options.PARAMETERS`. What it publishes
     is simulated: `seed` makes a walk repeat, and has no equal in the nodes that keep secrets.
     """
 
     def __init__(self, **kwargs):
         super().__init__('patrol', start_parameter_services=False, **kwargs)
-        self._settings, self._problems = declare(self, SETTINGS, parameter_names)
+        self._settings, self._problems = declare(self, PARAMETERS['patrol'])
         self._publisher = None
 
     def autostart(self) -> bool:

@@ -4,13 +4,11 @@
 import sys
 
 from rclpy.clock import Clock, ClockType
-from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.sampling_rules import check_sampling
-from symdp_ros.nodes import parameter_names
 from symdp_ros.ros.adaptive_subscription import (
     AdaptiveSubscription,
     check_qos_overrides,
@@ -21,35 +19,11 @@ from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
 from symdp_ros.ros.live_word import Account, LiveWord, Start
 from symdp_ros.ros.messages import full_name, region_reader, region_writer
-from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.resources import resolve_path
-from symdp_ros.ros.settings import (
-    CHAIN,
-    chain_of,
-    INPUT,
-    POLICY,
-    PRIVACY,
-    privacy_of,
-    SUBJECT_BUDGET,
-    unknown_symbol,
-)
+from symdp_ros.ros.settings import chain_of, privacy_of
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.topic_claim import TopicClaim
-
-_Type = Parameter.Type
-
-SETTINGS = (
-    *CHAIN, *PRIVACY, POLICY, *INPUT, unknown_symbol('uniform', 'drop'),
-    Setting('output_type', _Type.STRING, 'std_msgs/msg/String',
-            'type of the private topic: a string or integer in the field data'),
-    Setting('state_file', _Type.STRING, '',
-            'file that carries the word over a restart; empty: a restart begins a new word'),
-    Setting('ledger_file', _Type.STRING, '',
-            'ledger that every word is charged to, together with released logs; empty: none'),
-    Setting('subject', _Type.STRING, '', 'with ledger_file: whose regions these are'),
-    SUBJECT_BUDGET,
-)
 
 _PROTECTS = {
     'message': 'sampling: message: one symbol out for each message in. ε protects which regions '
@@ -69,7 +43,7 @@ class Privatizer(ManagedNode):
     Publishes, for each sensitive region, a private one that the chain allows.
 
     Subscribes: `region` (`message_type`); publishes: `private_region` (`output_type`), latched;
-    `/diagnostics` at 1 Hz. Parameters: `SETTINGS`. The word goes on while the process runs, over
+    `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The word goes on while the process runs, over
     every transition, and with `state_file` over restarts; no transition has a region drawn again
     (`ros.live_sampling`). After a restart with `state_file` the last private region is published
     once more, without a draw, so that the latched topic shows it to anyone who comes late.
@@ -79,7 +53,7 @@ class Privatizer(ManagedNode):
     """
 
     def __init__(self, *, random=None, **kwargs):
-        super().__init__('privatizer', SETTINGS, elsewhere=parameter_names, **kwargs)
+        super().__init__('privatizer', **kwargs)
         self._random = random
         self._claims = []
         self._word = self._sampling = None  # kept over a cleanup

@@ -4,19 +4,15 @@
 import traceback
 
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
-from rclpy.parameter import Parameter
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.printable import printable
-from symdp_ros.ros.parameters import declare, Setting
+from symdp_ros.options import PARAMETERS
+from symdp_ros.ros.parameters import declare
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 #: Characters of the longest reason that is logged: values of parameters may be quoted in it.
 LONGEST_SENTENCE = 2000
-
-AUTOSTART = Setting('autostart', Parameter.Type.BOOL, True,
-                    'configure and activate the node when it starts; false: wait for a lifecycle '
-                    'manager')
 
 
 class ManagedNode(LifecycleNode):
@@ -27,13 +23,13 @@ class ManagedNode(LifecycleNode):
     SymdpError where they cannot do their work; `cleanup` and `deactivate` also undo half-done
     work, and may be called when there is none.
 
-    :param settings: the parameters of the node; their values are in `self.settings`.
-    :param elsewhere: as in `declare`.
+    :param name: of the node in `options.PARAMETERS`. The values of its parameters are in
+        `self.settings`.
     """
 
-    def __init__(self, name: str, settings, *, elsewhere=frozenset, **kwargs):
+    def __init__(self, name: str, **kwargs):
         super().__init__(name, start_parameter_services=False, **kwargs)
-        self.settings, self._problems = declare(self, [*settings, AUTOSTART], elsewhere)
+        self.settings, self._problems = declare(self, PARAMETERS[name])
         for service in self.services:
             if service.srv_name.endswith('/change_state'):
                 service.callback = _refusing(service.callback, self.get_logger())

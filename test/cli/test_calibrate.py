@@ -155,14 +155,14 @@ def test_walks_are_not_said_to_be_sensitive():
 
 
 @pytest.mark.parametrize('arguments, status, text', [
-    ([CHAIN, '--target-error', '1.5'], 1, 'target-error must be between 0 and 1'),
-    ([CHAIN, '--target-error', '0'], 1, 'target-error must be between 0 and 1'),
-    ([CHAIN, '--target-error', 'nan'], 1, 'target-error must be between 0 and 1'),
+    ([CHAIN, '--target-error', '1.5'], 1, 'target_error is 1.5: it must be at most'),
+    ([CHAIN, '--target-error', '0'], 1, 'target_error is 0.0: it must be at least'),
+    ([CHAIN, '--target-error', 'nan'], 1, 'target_error is nan: it must be a finite'),
     ([CHAIN, '--target-error', 'few'], 2, 'invalid float'),
-    ([CHAIN, '--length', '0'], 1, 'length must be an integer of at least 1, not 0'),
+    ([CHAIN, '--length', '0'], 1, 'length is 0: it must be at least 1'),
     ([CHAIN, '--length', '2.5'], 2, 'invalid int'),
-    ([CHAIN, '--walks', '1'], 1, 'walks must be an integer of at least 2, not 1'),
-    ([CHAIN, '--adjacency', '0'], 1, 'adjacency must be at least 1, not 0'),
+    ([CHAIN, '--walks', '1'], 1, 'walks is 1: it must be at least 2'),
+    ([CHAIN, '--adjacency', '0'], 1, 'adjacency is 0: it must be at least 1'),
     ([CHAIN, '--initial-state', 'cellar'], 1, "the initial state 'cellar'"),
     (['nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
     (['config/depot.geojson'], 1, 'give one of its 22 states, such as'),

@@ -15,10 +15,10 @@ pytest.importorskip('launch_ros', reason='launch_ros is not installed: no launch
 
 from ament_index_python.packages import get_package_prefix, PackageNotFoundError  # noqa: E402, I100
 from harness import free_domain, PATIENCE  # noqa: E402
+from symdp_ros.options import LAUNCH, LAUNCHED_PARAMETERS, PARAMETERS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PRIVATIZER = ROOT / 'launch' / 'privatizer.launch.py'
-ARGUMENTS = [*(contents := runpy.run_path(str(PRIVATIZER)))['ARGUMENTS'], *contents['PARAMETERS']]
 RUN = ('import sys; from launch import LaunchService, LaunchDescription\n'
        'from launch.actions import IncludeLaunchDescription\n'
        'from launch.launch_description_sources import PythonLaunchDescriptionSource\n'
@@ -38,12 +38,9 @@ def test_every_argument_is_described():
 
 
 def test_every_parameter_argument_is_a_parameter_of_the_node():
-    from symdp_ros.nodes.privatizer import SETTINGS
-    from symdp_ros.ros.lifecycle import AUTOSTART
-
-    parameters = runpy.run_path(str(PRIVATIZER))['PARAMETERS']
-    names = {setting.name for setting in (*SETTINGS, AUTOSTART)}
-    assert set(parameters) <= names | {'use_sim_time'}  # which every node has
+    assert {option.name for option in LAUNCHED_PARAMETERS} <= {
+        'use_sim_time',  # which every node has
+        *(option.name for option in PARAMETERS['privatizer'])}
 
 
 @pytest.fixture
@@ -115,9 +112,10 @@ def test_the_status_is_1_where_the_node_dies(launched):
 
 
 @pytest.mark.parametrize('argument, said', [
-    ('epsilon:=abc', 'epsilon:=abc: epsilon must be a number'),
-    ('adjacency:=2.5', 'adjacency:=2.5: adjacency must be an integer'),
-    ('self_loops:=maybe', 'self_loops:=maybe: self_loops must be true or false'),
+    ('epsilon:=abc', "epsilon is the string 'abc': it must be a number"),
+    ('epsilon:=-1', 'epsilon is -1.0: it must be at least 0'),
+    ('adjacency:=2.5', "adjacency is the string '2.5': it must be an integer"),
+    ('self_loops:=maybe', "self_loops is the string 'maybe': it must be true or false"),
     ('params_file:=nowhere.yaml', 'params_file:=nowhere.yaml: there is no such file'),
     ('epsilom:=2', 'has no argument epsilom: did you mean epsilon?')])
 def test_an_argument_that_is_wrong_is_named(launched, argument, said):
@@ -151,6 +149,7 @@ def test_two_robots_as_documented(launched, tmp_path):
 @pytest.mark.parametrize('in_groups', [True, False])
 def test_no_argument_of_one_include_is_left_to_the_next(launched, tmp_path, in_groups):
     file = tmp_path / 'includes.launch.py'
+    names = [option.name for option in (*LAUNCH, *LAUNCHED_PARAMETERS)]
     file.write_text(f"""
 from launch import LaunchDescription
 from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
@@ -160,22 +159,22 @@ def include(**arguments):
     return GroupAction([action]) if {in_groups} else action
 
 def tell(context):
-    print('left:', sorted(set(context.launch_configurations) & set({ARGUMENTS!r})))
+    print('left:', sorted(set(context.launch_configurations) & set({names!r})))
 
 def generate_launch_description():
     chain = {str(ROOT / 'config' / 'warehouse.chain.yaml')!r}
-    return LaunchDescription([include(namespace='r1', chain_file=chain, epsilon='-1'),
+    return LaunchDescription([include(namespace='r1', chain_file=chain, initial_state='nowhere'),
                               OpaqueFunction(function=tell), include(namespace='r2')])
 """)
     process, log = launched(file)
     assert process.wait(PATIENCE) == 1
     if in_groups:
         assert 'left: []' in log.read_text()
-        assert '[r1.privatizer]: epsilon is -1.0' in log.read_text()
+        assert "[r1.privatizer]: epsilon is not set" in log.read_text()
         assert '[r2.privatizer]: chain_file is not set' in log.read_text()
     else:  # what was passed is still set, what was not is not
-        assert "left: ['chain_file', 'epsilon', 'namespace']" in log.read_text()
-        assert f'while chain_file:={ROOT}/config/warehouse.chain.yaml epsilon:=-1 is set from' \
+        assert "left: ['chain_file', 'initial_state', 'namespace']" in log.read_text()
+        assert f'while chain_file:={ROOT}/config/warehouse.chain.yaml initial_state:=nowhere is set from' \
             in log.read_text()
 
 
@@ -186,6 +185,6 @@ def test_demo(launched):
 
 
 def test_the_demo_ends_with_its_privatizer(launched):
-    process, log = launched('demo.launch.py', 'epsilon:=-1')
-    assert process.wait(PATIENCE) == 1 and 'epsilon is -1.0' in log.read_text()
+    process, log = launched('demo.launch.py', 'region:=x', 'private_region:=x')
+    assert process.wait(PATIENCE) == 1 and 'remap one of them' in log.read_text()
     assert 'process has finished cleanly' in log.read_text()  # the patrol

@@ -224,13 +224,12 @@ def test_check_says_what_may_have_been_meant(dead_ends, capsys, arguments, text)
 
 
 def test_every_format_is_described_wherever_formats_are(capsys):
-    pytest.importorskip('rclpy', reason='rclpy is not installed: no parameters')
-    from symdp_ros.maps import described_formats, FORMATS
-    from symdp_ros.ros.settings import CHAIN
+    from symdp_ros.maps import FORMATS
+    from symdp_ros.options import CHAIN_FILE
 
     pages = [(Path(__file__).parents[2] / 'docs' / name).read_text('utf-8')
              for name in ('maps.md', 'parameters.md')]
-    for text in (described_formats(), CHAIN[0].description, *pages):
+    for text in (CHAIN_FILE.meaning, *pages):
         for kind in FORMATS:
             tool = kind.name.partition(' ')[2].split()[0]  # STRANDS, Nav2, chain, …
             assert tool in text, f'{tool} is missing in {text[:200]}'
@@ -251,7 +250,8 @@ def test_the_arguments_can_name_the_file_by_an_option(dead_ends, capsys):
 
 def test_the_nodes_parameters(tmp_path):
     pytest.importorskip('rclpy', reason='rclpy is not installed: no parameters')
-    from symdp_ros.ros.settings import CHAIN, chain_of
+    from symdp_ros.options import CHAIN
+    from symdp_ros.ros.settings import chain_of
 
     file = tmp_path / 'house.building.yaml'
     file.write_text('levels: {L1: {vertices: [[0, 0, 0, a], [1, 1, 0, b]], lanes: [[0, 0, {}], '

@@ -8,6 +8,7 @@ from symdp_ros import OfflineMechanism, OnlineMechanism
 from symdp_ros.analysis.accuracy import best_mechanism
 from symdp_ros.cli import demo, main, release
 from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
+from symdp_ros.options import PARAMETERS
 
 
 def defaults_of_command(module, arguments):
@@ -34,9 +35,6 @@ def test_the_policy_is_guided_on_the_command_line(module, arguments):
 
 
 def test_the_policy_is_guided_in_every_node():
-    pytest.importorskip('rclpy', reason='ROS 2 is not there')
-    from symdp_ros.nodes import belief, log_release, privatizer
-
-    for node in (belief, log_release, privatizer):
-        policy, = (setting for setting in node.SETTINGS if setting.name == 'policy')
+    for node in ('belief', 'log_release', 'privatizer'):
+        policy, = (option for option in PARAMETERS[node] if option.name == 'policy')
         assert policy.default == 'guided' and policy.choices == POLICIES

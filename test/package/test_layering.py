@@ -15,19 +15,20 @@ from symdp_ros.core import errors
 PACKAGE = Path(symdp_ros.__file__).parent
 THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'yaml'}
 
-#: Folder of this package → the folders that its modules may import, besides itself.
+#: Folder, or module, of this package → the folders that its modules may import, besides itself.
 LAYERS = {
-    'core': (), 'analysis': ('core',), 'maps': ('core',), 'logs': ('core',),
-    'release': ('core', 'analysis', 'logs'), 'ros': ('core', 'maps', 'release'),
-    'nodes': ('core', 'analysis', 'maps', 'logs', 'release', 'ros'),
+    'core': (), 'options': ('core',), 'analysis': ('core',), 'maps': ('core',), 'logs': ('core',),
+    'release': ('core', 'analysis', 'logs'), 'ros': ('core', 'options', 'maps', 'release'),
+    'nodes': ('core', 'options', 'analysis', 'maps', 'logs', 'release', 'ros'),
 }
 #: Of these, the ones that import no ROS and no other library than `THIRD_PARTY`.
-PURE = ('core', 'analysis', 'maps')
+PURE = ('core', 'options', 'analysis', 'maps')
 WITHOUT_ROS = (*PURE, 'logs', 'release')
 #: The one file of these that does, where there is a ROS, and in functions alone.
 WITH_ROSBAG2 = PACKAGE / 'logs' / 'with_rosbag2.py'
 ROS = re.compile(r'(rclpy|launch\w*|ament\w*|\w+_(msgs|srvs|interfaces))\b')
-FILES = [(path, layer) for layer in LAYERS for path in sorted((PACKAGE / layer).rglob('*.py'))]
+FILES = [(path, layer) for layer in LAYERS for path in sorted(
+    [*PACKAGE.glob(f'{layer}.py'), *(PACKAGE / layer).rglob('*.py')])]
 
 
 def imported(source, package):

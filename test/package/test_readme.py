@@ -1,56 +1,56 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The README and the pages of docs/ agree with the code."""
-from importlib import import_module
 from pathlib import Path
 import re
 
 import pytest
+from symdp_ros.options import PARAMETERS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / 'README.md').read_text(encoding='utf-8')
 PAGES = {file.relative_to(ROOT).as_posix(): file.read_text(encoding='utf-8')
          for file in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md',
                       *sorted((ROOT / 'docs').rglob('*.md')))}
-PARAMETERS = PAGES['docs/parameters.md']
+TABLES = PAGES['docs/parameters.md']
 MAP = ('chain_file', 'initial_state', 'self_loops', 'graph', 'level')
+EVERY = ('autostart', 'parameter_services')
 
 
 def written(node):
-    """Return the rows `name` → default of the table of a node."""
+    """Return name → (default, meaning) of each row in the table of a node."""
     rows = {}
-    for names, defaults in re.findall(
-            r'^\| (`[^|]+) \| ([^|]+?) \|',
-            PARAMETERS.split(f'## `{node}`')[1].split('\n## ')[0], re.M):
+    for names, defaults, meaning in re.findall(
+            r'^\| (`[^|]+) \| ([^|]+?) \| (.+) \|$',
+            TABLES.split(f'## `{node}`')[1].split('\n## ')[0], re.M):
         pairs = zip(names.split(', '), defaults.split(', ') if ', `' in names else [defaults],
                     strict=True)
-        rows |= {name.strip('`'): default.strip('`') for name, default in pairs}
+        rows |= {name.strip('`'): (default.strip('`'), meaning) for name, default in pairs}
     return rows
 
 
-def default_of(setting):
-    if setting.default is None:
+def default_of(option):
+    if option.default is None:
         return 'required'
-    if isinstance(setting.default, bool):
-        return str(setting.default).lower()
-    return setting.default if setting.default and isinstance(setting.default, str) \
-        else repr(setting.default)
+    if isinstance(option.default, bool):
+        return str(option.default).lower()
+    return option.default if option.default and isinstance(option.default, str) \
+        else repr(option.default)
 
 
-@pytest.mark.parametrize('module, inherited', [
+@pytest.mark.parametrize('node, inherited', [
     ('privatizer', ()),
     ('log_release', (*MAP, 'epsilon', 'adjacency', 'policy', 'field', 'symbol_map', 'no_region',
-                     'sampling', 'period', 'input_timeout')),
-    ('belief', (*MAP, 'epsilon', 'adjacency', 'policy')), ('patrol', MAP)])
-def test_parameters(module, inherited):
-    pytest.importorskip('rclpy', reason='rclpy is not installed: no parameters to compare')
-    node = import_module(f'symdp_ros.nodes.{module}')
-    from symdp_ros.ros.lifecycle import AUTOSTART
-    from symdp_ros.ros.parameters import PARAMETER_SERVICES
-
-    settings = [*node.SETTINGS, *([AUTOSTART, PARAMETER_SERVICES] if not inherited else [])]
-    assert written(module) == {setting.name: default_of(setting) for setting in settings
-                               if setting.name not in inherited}
+                     'sampling', 'period', 'input_timeout', *EVERY)),
+    ('belief', (*MAP, 'epsilon', 'adjacency', 'policy', *EVERY)),
+    ('patrol', (*MAP, 'parameter_services'))])
+def test_parameters(node, inherited):
+    options = [option for option in PARAMETERS[node] if option.name not in inherited]
+    rows = written(node)
+    assert {name: default for name, (default, _) in rows.items()} == {
+        option.name: default_of(option) for option in options}
+    for option in options:
+        assert all(f'`{choice}`' in rows[option.name][1] for choice in option.choices), option.name
 
 
 def test_the_readme_is_short():

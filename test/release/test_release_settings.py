@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 import pytest
 from symdp_ros import Chain, Privacy
 from symdp_ros.cli import release
+from symdp_ros.options import PARAMETERS
 from symdp_ros.release.settings import ArchiveSettings, ReleaseSettings
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
@@ -39,10 +40,7 @@ def test_defaults_are_the_same_everywhere():
     release.add_parser(parser.add_subparsers())
     options = parser.parse_args(['release', 'x', '-o', 'y', '--chain', 'z', '--epsilon', '1'])
     assert (options.policy, options.mechanism) == ('guided', 'auto')
-    pytest.importorskip('rclpy', reason='rclpy is not installed: no nodes')
-    from symdp_ros.nodes import belief, log_release, privatizer
-
-    for node in (belief, log_release, privatizer):
-        defaults = {setting.name: setting.default for setting in node.SETTINGS}
+    for node in ('belief', 'log_release', 'privatizer'):
+        defaults = {option.name: option.default for option in PARAMETERS[node]}
         assert defaults['policy'] == 'guided'
         assert defaults.get('mechanism', 'auto') == 'auto'

@@ -13,7 +13,7 @@ from strategies import grid
 from studies.belief import structured
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.belief import Filter
-from symdp_ros.nodes import privatizer
+from symdp_ros.options import PARAMETERS
 import yaml
 
 
@@ -226,9 +226,9 @@ def test_the_sample_parameters_of_the_privatizer_serve_the_belief(world, tmp_pat
     """As README types it; and with every parameter of the privatizer set in the file."""
     sample = ROOT / 'config' / 'privatizer.yaml'
     content = yaml.safe_load(sample.read_text())
-    for setting in privatizer.SETTINGS:
-        if setting.default not in (None, []):
-            content['/**']['ros__parameters'].setdefault(setting.name, setting.default)
+    for option in PARAMETERS['privatizer']:
+        if option.default not in (None, []):
+            content['/**']['ros__parameters'].setdefault(option.name, option.default)
     full = tmp_path / 'privatizer.yaml'
     full.write_text(yaml.safe_dump(content))
     for number, file in enumerate((sample, full)):

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that are given any parameter file: they start, or say in a sentence why not."""
-from importlib import import_module
 import os
 from pathlib import Path
 import select
@@ -13,6 +12,7 @@ from long_runs import fuzz
 import pytest
 from symdp_ros.core.printable import printable
 from symdp_ros.nodes import NODES
+from symdp_ros.options import PARAMETERS
 import yaml
 
 _FILES = ('/', '/dev/null', '/dev/full', '/dev/zero', '/proc/self/mem', '/nonexistent/x', '.',
@@ -45,14 +45,13 @@ def value(random):
 
 def content(random, node):
     """Return the text of a parameter file: some right values, some wrong ones, some harm."""
-    settings = import_module(f'symdp_ros.nodes.{node}').SETTINGS
+    options = PARAMETERS[node]
     parameters = {
         'chain_file': 'package://symdp_ros/config/warehouse.chain.yaml', 'epsilon': 1.0,
         'log_dir': 'logs', 'release_dir': 'released', 'ledger_file': 'ledger', 'subject': 'r1'}
-    parameters = {setting.name: parameters[setting.name] for setting in settings
-                  if setting.name in parameters}
-    names = [*(setting.name for setting in settings), 'autostart', 'parameter_services',
-             'use_sim_time', 'qos_overrides./region.subscription.depth', 'epsilom', 'a.b.c', 'x']
+    parameters = {option.name: parameters[option.name] for option in options
+                  if option.name in parameters}
+    names = [*(option.name for option in options), 'autostart', 'use_sim_time', 'qos_overrides./region.subscription.depth', 'epsilom', 'a.b.c', 'x']
     for name in random.choices(names, k=random.randrange(4)):
         parameters[name] = value(random)
     top = random.choice(['/**', '/**', '/**', node, '*', '', 'other'])

@@ -14,41 +14,13 @@ from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import NodeNameNonExistentError
-from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Bool, Byte, Char, Int64MultiArray, Int8, String, UInt8, UInt8MultiArray
 from symdp_ros import ConfigurationError
 from symdp_ros.core.message_fields import field_getter, message_class
 from symdp_ros.nodes import NODES
 from symdp_ros.ros.messages import region_reader, region_writer
-from symdp_ros.ros.parameters import Setting
 from symdp_ros.ros.resources import resolve_path
-
-_Type = Parameter.Type
-NUMBER = Setting('epsilon', _Type.DOUBLE, None, '', least=0.0)
-COUNT = Setting('adjacency', _Type.INTEGER, 1, '', least=1)
-TEXT = Setting('initial_state', _Type.STRING, '', '')
-LIST = Setting('symbol_map', _Type.STRING_ARRAY, [], '')
-FLAG = Setting('self_loops', _Type.BOOL, False, '')
-
-
-@pytest.mark.parametrize('setting, given, taken', [
-    (NUMBER, 2, 2.0), (NUMBER, 0.5, 0.5), (NUMBER, 0, 0.0), (COUNT, 3, 3), (TEXT, 'a', 'a'),
-    (TEXT, 7, '7'), (LIST, ['a=b'], ['a=b']), (LIST, [], []), (FLAG, True, True)])
-def test_accepted(setting, given, taken):
-    value = setting.check(given)
-    assert value == taken and type(value) is type(taken)
-
-
-@pytest.mark.parametrize('setting, given', [
-    (NUMBER, float('nan')), (NUMBER, float('inf')), (NUMBER, -0.1), (NUMBER, True),
-    (NUMBER, '1'), (NUMBER, [1.0]), (COUNT, 0), (COUNT, 1.0), (COUNT, True), (COUNT, '1'),
-    (TEXT, True), (TEXT, 1.5), (TEXT, ['a']), (LIST, 'a=b'), (LIST, [1]), (LIST, b'a'),
-    (FLAG, 1), (FLAG, 'true')])
-def test_refused(setting, given):
-    with pytest.raises(ValueError, match=setting.name):
-        setting.check(given)
-
 
 @pytest.mark.parametrize('name, kind', [
     ('std_msgs/msg/String', String), ('std_msgs/String', String), ('std_msgs/msg/UInt8', UInt8)])

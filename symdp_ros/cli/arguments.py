@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of `symdp`, made from options."""
+import argparse
+from collections.abc import Iterable
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.printable import printable
+from symdp_ros.options import Option
+
+
+class Parser(argparse.ArgumentParser):
+    """
+    A parser whose errors are one line that can be shown on a terminal.
+
+    It raises ConfigurationError for a value that `Option.check` refuses.
+    """
+
+    def error(self, message):
+        super().error(printable(message, 2000))
+
+    def parse_known_args(self, args=None, namespace=None):
+        found, rest = super().parse_known_args(args, namespace)
+        for action in self._actions:
+            value = getattr(found, action.dest, None)
+            # For `--option=--`, Python before 3.13 makes an empty list.
+            if value == [] != action.default or value == [[]]:
+                self.error(f'argument {"/".join(action.option_strings)}: expected one argument')
+            if value is not None and hasattr(action, 'declared'):
+                try:
+                    if value == '' and not action.required:
+                        raise ConfigurationError(f'{action.dest} is empty: leave it out')
+                    action.declared.check(value)
+                except ConfigurationError as error:
+                    raise ConfigurationError(f'{self.prog}: {error}') from None
+        return found, rest
+
+
+def add_arguments(parser: argparse._ActionsContainer, options: Iterable[Option]) -> None:
+    """
+    Add an argument for each option: `--its-name`, or also `-o` for `output`.
+
+    An argument that is neither given nor has a default is None.
+    """
+    for option in options:
+        flags = [*(['-o'] if option.name == 'output' else []),
+                 f'--{option.name.replace("_", "-")}']
+        if option.kind is bool:
+            parser.add_argument(*flags, action='store_true', help=option.meaning)
+            continue
+        shown = '' if option.default in (None, '', []) else f'; default: {option.default}'
+        several = {'action': 'append'} if option.kind is list else {}
+        parser.add_argument(
+            *flags, type=str if option.kind is list else option.kind,
+            default=None if option.default == '' else option.default,
+            required=option.default is None, choices=option.choices or None,
+            metavar=None if option.choices or not option.unit else option.unit.upper(),
+            help=option.meaning + ('; may be given several times' if several else '') + shown,
+            **several).declared = option

@@ -1,0 +1,321 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Every option, declared once: parameters of nodes, arguments of `symdp` and of launch files.
+
+Nothing here needs ROS or anything that computes. `docs/parameters.md` is compared with it by a
+test, and so are the choices that other modules define.
+"""
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import Any
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
+from symdp_ros.core.printable import printable
+
+LARGEST_INTEGER = 2**62
+
+_KINDS = {float: 'a number', int: 'an integer', bool: 'true or false', str: 'a string',
+          list: 'a list of strings'}
+_ACCEPTED = {float: (float, int), int: int, bool: bool, str: (str, int), list: Sequence}
+_BOOLEANS = {'true': True, 'false': False}
+
+
+@dataclass(frozen=True)
+class Option:
+    """
+    One option.
+
+    :param kind: float, int, bool, str, or list for a list of strings.
+    :param default: None: the option is required. '': it is not set.
+    :param least: of a number, the smallest value allowed; `most`: the largest.
+    :param choices: of a string, the values allowed.
+    :param unit: of a number, such as 'seconds'; otherwise what the value is, such as 'file'.
+    """
+
+    name: str
+    kind: type
+    default: object
+    meaning: str
+    least: float = -inf
+    most: float = inf
+    choices: tuple[str, ...] = ()
+    unit: str = ''
+
+    @property
+    def description(self) -> str:
+        """The meaning, with the unit of a number."""
+        return f'{self.meaning} [{self.unit}]' if self.unit and self.kind in (float, int) \
+            else self.meaning
+
+    def check(self, value: object) -> Any:
+        """
+        Return the value in the option's own type: numbers accept integers, strings accept both.
+
+        :raises ConfigurationError: the value has another type, or is out of range.
+        """
+        wrong = (not isinstance(value, _ACCEPTED[self.kind])
+                 or isinstance(value, bool) and self.kind is not bool
+                 or self.kind is list and not _all_strings(value))
+        if wrong:
+            shown = f'the string {value!r}' if isinstance(value, str) else repr(value)
+            self._refuse(printable(shown), _KINDS[self.kind])
+        result: Any = self.kind(value)
+        if self.kind is float and not isfinite(result):
+            self._refuse(result, 'a finite number')
+        if self.kind in (float, int):
+            most = min(self.most, LARGEST_INTEGER) if self.kind is int else self.most
+            if not self.least <= result:
+                self._refuse(result, f'at least {self.least:g}')
+            if not result <= most:
+                self._refuse(result, f'at most {most:g}')
+        if self.choices and result not in self.choices:
+            self._refuse(printable(repr(result)), 'one of ' + ', '.join(self.choices))
+        return result
+
+    def parse(self, text: str) -> Any:
+        """
+        Return the value that a text names; not of a list.
+
+        :raises ConfigurationError: as `check`.
+        """
+        try:
+            value = _BOOLEANS[text.lower()] if self.kind is bool else self.kind(text)
+        except (KeyError, ValueError):
+            value = text
+        return self.check(value)
+
+    def _refuse(self, shown: object, needed: str) -> None:
+        raise ConfigurationError(f'{self.name} is {shown}: it must be {needed}')
+
+
+def _all_strings(value: Any) -> bool:
+    return not isinstance(value, (str, bytes)) and all(isinstance(item, str) for item in value)
+
+
+# The map
+
+CHAIN_FILE = Option(
+    'chain_file', str, None,
+    'the map: a chain file, Open-RMF building map, LCAS or STRANDS topological map (.yaml, .yml, '
+    '.tmap2), Nav2 route graph (.geojson, .json) or patrolling_sim graph (.graph); a path or '
+    'package://PACKAGE/PATH', unit='file')
+INITIAL_STATE = Option(
+    'initial_state', str, '',
+    'the public state from which every word starts; needed where the file names none, and used '
+    'instead of the one that it names', unit='state')
+SELF_LOOPS = Option('self_loops', bool, False, 'every state can also follow itself (staying)')
+GRAPH = Option('graph', int, -1,
+               'number of the graph (graph_idx) in a building map that holds several; -1: the '
+               'only one', least=-1)
+LEVEL = Option('level', str, '',
+               'one floor of a building map; if not set: all floors, joined by lifts', unit='name')
+CHAIN = (CHAIN_FILE, INITIAL_STATE, SELF_LOOPS, GRAPH, LEVEL)
+PRUNE = Option('prune', bool, False, 'leave out states from which no move leads on')
+
+# Privacy
+
+EPSILON = Option('epsilon', float, None,
+                 'ε, at least 0, for a whole word: smaller is more private', least=0)
+ADJACENCY = Option('adjacency', int, 1,
+                   'k, at least 1: ε limits how well two words that differ in up to k symbols can '
+                   'be told apart', least=1, unit='symbols')
+PRIVACY = (EPSILON, ADJACENCY)
+POLICY = Option('policy', str, DEFAULT_POLICY,
+                'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
+                'the true region is not one move away, toward it; planned: with the fewest '
+                'errors in the long run. All keep the same ε', choices=POLICIES)
+MECHANISM = Option('mechanism', str, 'auto',
+                   'how a log is privatized; causal draws as a live node does, by policy; auto '
+                   'takes the one with the fewest expected errors, chosen from chain, ε, k and '
+                   'length alone', choices=('exponential', 'permute_and_flip', 'causal', 'auto'))
+
+# From messages and logs to symbols
+
+MESSAGE_TYPE = Option('message_type', str, 'std_msgs/msg/String',
+                      'type of the messages that hold the region', unit='type')
+FIELD = Option('field', str, 'data',
+               'where the region is in a message: a dotted path, with an optional [index] into a '
+               'list, to a string, integer or boolean', unit='path')
+SYMBOL_MAP = Option('symbol_map', list, [],
+                    'a value in messages or logs, and the state that it means; a value that is '
+                    'not listed is itself the name of a state', unit='value=state')
+NO_REGION = Option('no_region', list, ['none', ''], 'values that mean that no region is known')
+SAMPLING = Option('sampling', str, 'message',
+                  'what a symbol is: each message, each change of region, or the region at every '
+                  'period', choices=('message', 'change', 'period'))
+PERIOD = Option('period', float, 1.0, 'time between two symbols, for sampling: period',
+                least=1e-3, most=1e9, unit='seconds')
+INPUT_TIMEOUT = Option('input_timeout', float, 0.0,
+                       'for sampling: period, time without input after which the region is '
+                       'unknown; 0: never', least=0, most=1e9, unit='seconds')
+INPUT = (MESSAGE_TYPE, FIELD, SYMBOL_MAP, NO_REGION, SAMPLING, PERIOD, INPUT_TIMEOUT)
+UNKNOWN_SYMBOL = Option(
+    'unknown_symbol', str, 'uniform',
+    'what becomes of unknown regions. uniform: each is one more symbol, drawn uniformly; drop: '
+    'left out, so their number is public; split: the log is cut there, so the places are public; '
+    'hold: the last known region takes their place, and ε covers the resulting word',
+    choices=('uniform', 'drop', 'split', 'hold'))
+LIVE_UNKNOWN_SYMBOL = replace(
+    UNKNOWN_SYMBOL, choices=('uniform', 'drop'),
+    meaning='what becomes of unknown regions. uniform: each is one more symbol, drawn uniformly; '
+            'drop: left out, so silence shows that the region is unknown')
+
+# Logs and releases
+
+LOG_DIR = Option('log_dir', str, None,
+                 'where the logs are: recordings, .csv and .jsonl; their names and lengths are '
+                 'public', unit='directory')
+RELEASE_DIR = Option('release_dir', str, None,
+                     'where releases go; neither it nor log_dir may lie inside the other',
+                     unit='directory')
+OUTPUT = Option('output', str, None,
+                'where releases go; made if it does not exist. For an archive, the file '
+                'OUT.parquet, which must not exist', unit='dir')
+TOPIC = Option('topic', str, 'region', 'the topic with the region, in recordings', unit='topic')
+STAMP_KEY = Option('stamp_key', str, 'stamp', 'CSV column or JSON key of the time', unit='name')
+SYMBOL_KEY = Option('symbol_key', str, 'symbol',
+                    'column or JSON key of the region; a value that is no state is an unknown '
+                    'region', unit='name')
+FORMAT = Option('format', str, 'csv', 'format of the releases',
+                choices=('sqlite3', 'mcap', 'csv', 'jsonl'))
+KEEP_NAMES = Option('keep_names', bool, False,
+                    'name releases after their logs, not by number: file names may contain dates '
+                    'or places')
+CHARGE = Option('charge', str, 'archive',
+                'archive: ε once, which limits what k changed symbols anywhere in the archive can '
+                'show; use it only where no two routes overlap in time, as many copies of one '
+                'route reveal it. route: ε for each route, also where routes overlap',
+                choices=('archive', 'route'))
+ROUTE_KEY = Option('route_key', str, 'route',
+                   'column that tells routes apart: strings or integers, released unchanged',
+                   unit='name')
+POSITION_KEY = Option('position_key', str, 'position',
+                      'column that counts up by one, from 0 or 1, in every route', unit='name')
+SCHEDULER = Option('scheduler', str, '',
+                   'a Dask cluster that does the work, tcp://HOST:PORT; its workers must see the '
+                   'same files under the same paths. OUT.parquet is then a directory of part '
+                   'files', unit='address')
+
+# Ledgers
+
+LEDGER_FILE = Option('ledger_file', str, None,
+                     'file that records what was spent; made if it does not exist; not inside '
+                     'release_dir', unit='file')
+SUBJECT = Option('subject', str, None, 'whose regions these are: one robot', unit='name')
+BUDGET = Option('budget', float, 0.0, 'the total ε that one log may ever spend; 0: no limit',
+                least=0)
+SUBJECT_BUDGET = Option('subject_budget', float, 0.0,
+                        'the total ε that the subject may ever spend, stored in the ledger; 0: '
+                        'the stored one, or no limit if there is none', least=0)
+EXPORT = Option('export', str, '', 'print every charge in this format instead',
+                choices=('csv', 'json'))
+RECOVER = Option('recover', bool, False,
+                 'make a damaged, lost or older ledger usable again: keep what can be read, and '
+                 'count at least what FILE.mark holds as spent by each subject. First stop every '
+                 'process that uses the ledger. The old file is kept next to it')
+
+# Nodes
+
+OUTPUT_TYPE = Option('output_type', str, 'std_msgs/msg/String',
+                     'type of the private topic: its field data is a string or an integer',
+                     unit='type')
+STATE_FILE = Option('state_file', str, '',
+                    'file that lets the word go on after a restart, one for each robot; if not '
+                    'set: a restart begins a new word', unit='file')
+TOP = Option('top', int, 10,
+             'how many of the most probable regions region_belief holds; 0: all', least=0,
+             unit='regions')
+PERIOD_OF_REGIONS = replace(PERIOD, meaning='time between two regions', least=1e-4)
+COUNT = Option('count', int, 0, 'regions to publish before it stops; 0: no end', least=0,
+               unit='regions')
+SEED = Option('seed', int, -1, 'seed of the walk; -1: another walk each time', least=-1)
+WAIT_FOR_SUBSCRIBERS = Option('wait_for_subscribers', int, 0,
+                              'how many subscribers the topic must have before the walk begins',
+                              least=0, unit='subscribers')
+AUTOSTART = Option('autostart', bool, True,
+                   'configure and activate the node when it starts; false: wait for a lifecycle '
+                   'manager')
+PARAMETER_SERVICES = Option('parameter_services', bool, True,
+                            'offer the services that other nodes and ros2 param use to read '
+                            'parameters')
+
+#: Name of each node → its parameters.
+PARAMETERS = {
+    'privatizer': (
+        *CHAIN, *PRIVACY, POLICY, *INPUT, LIVE_UNKNOWN_SYMBOL, OUTPUT_TYPE, STATE_FILE,
+        replace(LEDGER_FILE, default='', meaning='ledger that every word is charged to; if not set: '
+                'none'),
+        replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
+        SUBJECT_BUDGET, AUTOSTART, PARAMETER_SERVICES),
+    'log_release': (
+        *CHAIN, *PRIVACY, MECHANISM, POLICY, *INPUT, UNKNOWN_SYMBOL, LOG_DIR, RELEASE_DIR,
+        LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, TOPIC, STAMP_KEY, SYMBOL_KEY, FORMAT,
+        KEEP_NAMES, AUTOSTART, PARAMETER_SERVICES),
+    'belief': (*CHAIN, *PRIVACY, POLICY, TOP, AUTOSTART, PARAMETER_SERVICES),
+    'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
+}
+
+# Launch files
+
+NAMESPACE = Option('namespace', str, '', 'namespace of the nodes and topics, such as robot_1')
+#: Arguments of privatizer.launch.py: its own, and the parameters of the node that it passes on.
+LAUNCH = (
+    NAMESPACE,
+    Option('params_file', str, '', 'YAML file with parameters; arguments go before it'),
+    Option('log_level', str, 'info', 'debug, info, warn, error or fatal'),
+    Option('region', str, 'region', 'topic with the sensitive region'),
+    Option('private_region', str, 'private_region', 'topic with the private region'),
+)
+LAUNCHED_PARAMETERS = (
+    Option('use_sim_time', bool, False, 'take the time from the topic /clock'), AUTOSTART,
+    CHAIN_FILE, INITIAL_STATE, SELF_LOOPS, EPSILON, ADJACENCY, POLICY, SAMPLING, PERIOD,
+    STATE_FILE)
+
+# `symdp` alone
+
+STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
+LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols')
+TARGET_ERROR = Option('target_error', float, '',
+                      'also find the ε at which this share of the symbols is wrong', least=1e-6,
+                      most=1 - 1e-6, unit='share')
+WALKS = Option('walks', int, 40, 'routes to average over', least=2, unit='routes')
+LOG_WORD = Option('word', str, '',
+                  'a log (stamp,symbol) to use instead of simulated routes: the result is then as '
+                  'sensitive as the log', unit='file')
+PLOT = Option('plot', str, '', 'draw the error by ε into this file', unit='file.png')
+DURATION = Option('duration', float, 20.0, 'how long the demo runs', least=1e-3, most=1e9,
+                  unit='seconds')
+RATE = Option('rate', float, 5.0, 'regions per second', least=1e-9, most=1e4, unit='hz')
+FIGURE = Option('figure', str, '',
+                'draw both routes on the map, into this file (needs positions: a Nav2 graph)',
+                unit='file.svg')
+AUTOMATON_WORD = Option('word', str, None,
+                        'the word: its symbols, separated by commas (so none may contain one); it '
+                        'need not be feasible', unit='s1,s2,…')
+DISTANCE = Option('distance', int, None,
+                  'how many symbols differ: 0 to the length of the word', unit='symbols')
+DRAWING = Option('output', str, '',
+                 'draw a picture (.svg, .png, .pdf); if not set: print a table', unit='file.svg')
+
+RELEASE_MECHANISM = replace(
+    MECHANISM, meaning=f'{MECHANISM.meaning}. For an archive, the longest route counts; '
+    'permute_and_flip draws its routes one by one, which is slow')
+RELEASE_LEDGER = (
+    replace(LEDGER_FILE, name='ledger', default='',
+            meaning='file that records what was spent; made if it does not exist; not in DIR'),
+    replace(SUBJECT, default=''), BUDGET, SUBJECT_BUDGET)
+OF_LOGS = (
+    TOPIC, replace(MESSAGE_TYPE, default='', meaning='type of the recorded messages; if not set: '
+                   'as the recording says'),
+    FIELD, STAMP_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT, UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES)
+OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SCHEDULER)
+
+
+def map_choices(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `maps.read_graph` takes besides the file."""
+    return {'initial_state': values['initial_state'] or None, 'self_loops': values['self_loops'],
+            'graph': None if values['graph'] == GRAPH.default else values['graph'],
+            'level': values['level'] or None}

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options: the values that they take, and the choices that other modules define."""
+import pytest
+from symdp_ros import ConfigurationError
+from symdp_ros import options as declared
+from symdp_ros.core.offline import SELECTIONS
+from symdp_ros.logs import FORMATS, SAMPLING, UNKNOWN_SYMBOL
+from symdp_ros.options import ADJACENCY, EPSILON, INITIAL_STATE, Option, SELF_LOOPS, SYMBOL_MAP
+from symdp_ros.release.settings import CHARGES
+
+NUMBER, COUNT, TEXT, LIST, FLAG = EPSILON, ADJACENCY, INITIAL_STATE, SYMBOL_MAP, SELF_LOOPS
+
+
+@pytest.mark.parametrize('option, given, taken', [
+    (NUMBER, 2, 2.0), (NUMBER, 0.5, 0.5), (NUMBER, 0, 0.0), (COUNT, 3, 3), (TEXT, 'a', 'a'),
+    (TEXT, 7, '7'), (LIST, ['a=b'], ['a=b']), (LIST, [], []), (FLAG, True, True)])
+def test_accepted(option, given, taken):
+    value = option.check(given)
+    assert value == taken and type(value) is type(taken)
+
+
+@pytest.mark.parametrize('option, given', [
+    (NUMBER, float('nan')), (NUMBER, float('inf')), (NUMBER, -0.1), (NUMBER, True),
+    (NUMBER, '1'), (NUMBER, [1.0]), (COUNT, 0), (COUNT, 1.0), (COUNT, True), (COUNT, '1'),
+    (TEXT, True), (TEXT, 1.5), (TEXT, ['a']), (LIST, 'a=b'), (LIST, [1]), (LIST, b'a'),
+    (FLAG, 1), (FLAG, 'true')])
+def test_refused(option, given):
+    with pytest.raises(ConfigurationError, match=option.name):
+        option.check(given)
+
+
+@pytest.mark.parametrize('option, text, value', [
+    (NUMBER, '2', 2.0), (NUMBER, '1e-3', 0.001), (COUNT, '3', 3), (TEXT, '7', '7'),
+    (FLAG, 'True', True), (FLAG, 'false', False)])
+def test_parsed(option, text, value):
+    assert option.parse(text) == value and type(option.parse(text)) is type(value)
+
+
+@pytest.mark.parametrize('option, text, problem', [
+    (NUMBER, 'abc', "epsilon is the string 'abc': it must be a number"),
+    (NUMBER, '-1', 'epsilon is -1.0: it must be at least 0'),
+    (COUNT, '2.5', 'adjacency is the string .*: it must be an integer'),
+    (FLAG, 'maybe', 'it must be true or false'),
+    (declared.POLICY, 'x', "policy is 'x': it must be one of paper, guided, planned")])
+def test_not_parsed(option, text, problem):
+    with pytest.raises(ConfigurationError, match=problem):
+        option.parse(text)
+
+
+def test_choices_are_those_of_the_modules_that_implement_them():
+    assert set(declared.MECHANISM.choices) == {*SELECTIONS, 'auto'}
+    assert declared.FORMAT.choices == FORMATS and declared.CHARGE.choices == CHARGES
+    assert declared.SAMPLING.choices == SAMPLING
+    assert declared.UNKNOWN_SYMBOL.choices == UNKNOWN_SYMBOL
+    assert set(declared.LIVE_UNKNOWN_SYMBOL.choices) <= set(UNKNOWN_SYMBOL)
+
+
+def test_every_default_is_a_value_of_its_option():
+    options = [*vars(declared).values(), *sum(declared.PARAMETERS.values(), ())]
+    for option in options:
+        if isinstance(option, Option) and option.default not in (None, ''):
+            assert option.check(option.default) == option.default, option.name
