@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any
 
+from symdp_ros.core import sampling_rules
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
 from symdp_ros.core.printable import printable
@@ -145,7 +146,7 @@ SYMBOL_MAP = Option('symbol_map', list, [],
 NO_REGION = Option('no_region', list, ['none', ''], 'values that mean that no region is known')
 SAMPLING = Option('sampling', str, 'message',
                   'what a symbol is: each message, each change of region, or the region at every '
-                  'period', choices=('message', 'change', 'period'))
+                  'period', choices=sampling_rules.SAMPLING)
 PERIOD = Option('period', float, 1.0, 'time between two symbols, for sampling: period',
                 least=1e-3, most=1e9, unit='seconds')
 INPUT_TIMEOUT = Option('input_timeout', float, 0.0,
@@ -157,9 +158,9 @@ UNKNOWN_SYMBOL = Option(
     'what becomes of unknown regions. uniform: each is one more symbol, drawn uniformly; drop: '
     'left out, so their number is public; split: the log is cut there, so the places are public; '
     'hold: the last known region takes their place, and ε covers the resulting word',
-    choices=('uniform', 'drop', 'split', 'hold'))
+    choices=sampling_rules.LOG_UNKNOWN_SYMBOL)
 LIVE_UNKNOWN_SYMBOL = replace(
-    UNKNOWN_SYMBOL, choices=('uniform', 'drop'),
+    UNKNOWN_SYMBOL, choices=sampling_rules.LIVE_UNKNOWN_SYMBOL,
     meaning='what becomes of unknown regions. uniform: each is one more symbol, drawn uniformly; '
             'drop: left out, so silence shows that the region is unknown')
 

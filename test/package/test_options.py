@@ -5,7 +5,7 @@ import pytest
 from symdp_ros import ConfigurationError
 from symdp_ros import options as declared
 from symdp_ros.core.offline import SELECTIONS
-from symdp_ros.logs import FORMATS, SAMPLING, UNKNOWN_SYMBOL
+from symdp_ros.logs import FORMATS
 from symdp_ros.options import ADJACENCY, EPSILON, INITIAL_STATE, Option, SELF_LOOPS, SYMBOL_MAP
 from symdp_ros.release.settings import CHARGES
 
@@ -51,9 +51,6 @@ def test_not_parsed(option, text, problem):
 def test_choices_are_those_of_the_modules_that_implement_them():
     assert set(declared.MECHANISM.choices) == {*SELECTIONS, 'auto'}
     assert declared.FORMAT.choices == FORMATS and declared.CHARGE.choices == CHARGES
-    assert declared.SAMPLING.choices == SAMPLING
-    assert declared.UNKNOWN_SYMBOL.choices == UNKNOWN_SYMBOL
-    assert set(declared.LIVE_UNKNOWN_SYMBOL.choices) <= set(UNKNOWN_SYMBOL)
 
 
 def test_every_default_is_a_value_of_its_option():
