@@ -110,18 +110,19 @@ def test_ticks_before_the_first_region_and_after_the_timeout_are_unknown(world, 
     private = world.listen()
     time = SimulatedTime(world)
     publisher = world.publisher()
-    time.tick(private, 300)
+    time.tick(private, 60)
     assert Chain.from_yaml(chain_file).is_feasible(private)
-    assert set(private) == set('abcd')  # uniform moves; misses one with probability < 1e-15
+    assert set(private) == set('abcd')  # uniform moves: one is missed with probability < 1e-6
     send(publisher, 'a')
-    time.tick(private, 300)
-    assert set(private[320:]) == set('abcd')
-    count = len(private)
-    for _ in range(8):  # a region every second: it is known all the time
+    time.tick(private, 80)
+    assert set(private[80:]) == set('abcd')
+    for _ in range(60):  # a region every second: it is known all the time
         send(publisher, 'a')
         assert publisher.wait_for_all_acked(Duration(seconds=20))
         time.tick(private)
-    assert private[count + 4:count + 7] == ['a'] * 3
+        if private[-14:] == ['a'] * 14:  # of uniform moves, with probability < 1e-6
+            return
+    pytest.fail(f'the region is not known: {private}')
 
 
 def test_a_clock_that_jumps_ahead_and_a_caller_who_starts_again_gain_no_symbol(world, chain_file):
