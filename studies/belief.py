@@ -29,7 +29,7 @@ def structured(chain: Chain, seed: int = 0, likely: float = 0.9) -> Chain:
     :param likely: in (0, 1).
     :raises ChainError: a complete chain, whose P is uniform.
     """
-    if chain.is_complete:
+    if not chain.stores_edges:
         raise ChainError('a complete chain has no probabilities: its moves are all alike')
     random, pick, rows = Random(seed), {}, {}
     for state in chain.states:

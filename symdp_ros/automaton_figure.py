@@ -11,7 +11,7 @@ import textwrap
 from warnings import catch_warnings, filterwarnings
 
 import numpy as np
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.errors import ConfigurationError, raising
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.figures import check_figure
 
@@ -63,11 +63,9 @@ def draw_automaton(automaton: HammingAutomaton, word, path) -> None:
                                ylim=(layout.bottom, layout.top))
         axis.axis('off')
         _Drawing(axis, layout).draw()
-        try:
+        with raising(ConfigurationError, f'{path} cannot be written', OSError):
             figure.savefig(path, dpi=min(160, 12_000 / max(size)),
                            metadata={'Date': None} if suffix == 'svg' else None)
-        except OSError as error:
-            raise ConfigurationError(f'{path} cannot be written: {error.strerror}') from None
 
 
 def _parts(automaton):

@@ -1,17 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Figures, for people: routes on a map, curves."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.annotations import FilePath, Word
+from symdp_ros.core.errors import ConfigurationError, raising
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.printable import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
 
 _COLOURS = ('#1b6ca8', '#d1495b', '#2a9d54')
 
 
-def check_figure(path, graph: TransitionGraph | None = None) -> None:
+def check_figure(path: FilePath, graph: TransitionGraph | None = None) -> None:
     """
     Find out whether a figure can be drawn into a file: to be called before the work for it.
 
@@ -22,18 +32,18 @@ def check_figure(path, graph: TransitionGraph | None = None) -> None:
     canvas = _canvas()
     path = Path(path)
     if path.suffix.lower().removeprefix('.') not in canvas.get_supported_filetypes():
-        raise ConfigurationError(f'{printable(str(path))}: a figure ends in .svg, .png or .pdf')
+        raise ConfigurationError(f'{printable(path)}: a figure ends in .svg, .png or .pdf')
     if not path.parent.is_dir():
-        raise ConfigurationError(f'{printable(str(path))} cannot be written: the directory '
-                                 f'{printable(str(path.parent))} is not there')
+        raise ConfigurationError(f'{printable(path)} cannot be written: the directory '
+                                 f'{printable(path.parent)} does not exist')
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise ConfigurationError(f'{printable(str(path))} cannot be written: is it a directory, or '
-                                 'another user\'s?')
+        raise ConfigurationError(f'{printable(path)} cannot be written: is it a directory, or '
+                                 "another user's?")
     if graph is not None and not graph.positions:
         raise ConfigurationError(f'{graph.place()}the map has no positions to draw')
 
 
-def draw_routes(graph: TransitionGraph, routes, path) -> None:
+def draw_routes(graph: TransitionGraph, routes: Mapping[str, Word], path: FilePath) -> None:
     """
     Draw routes side by side on a map.
 
@@ -54,7 +64,8 @@ def draw_routes(graph: TransitionGraph, routes, path) -> None:
     _save(figure, path)
 
 
-def draw_curves(curves, path, *, x: str, y: str, title: str) -> None:
+def draw_curves(curves: Mapping[str, Sequence[tuple[float, float, float]]], path: FilePath, *,
+                x: str, y: str, title: str) -> None:
     """
     Draw curves with error bars in one picture.
 
@@ -66,7 +77,8 @@ def draw_curves(curves, path, *, x: str, y: str, title: str) -> None:
     figure = _figure(6.4, 4.2)
     axis = figure.subplots()
     for (name, points), marker in zip(curves.items(), 'os^Dv', strict=False):
-        axis.errorbar(*zip(*points, strict=True), label=name, marker=marker, ms=4, lw=1.4,
+        xs, ys, errors = zip(*points, strict=True)
+        axis.errorbar(xs, ys, errors, label=name, marker=marker, ms=4, lw=1.4,
                       capsize=2)
     axis.set(xlabel=x, ylabel=y, title=title, ylim=(0, 1))
     axis.grid(alpha=0.3)
@@ -74,7 +86,7 @@ def draw_curves(curves, path, *, x: str, y: str, title: str) -> None:
     _save(figure, path)
 
 
-def _canvas():
+def _canvas() -> type[FigureCanvasAgg]:
     try:
         import matplotlib  # noqa: F401
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -83,7 +95,7 @@ def _canvas():
     return FigureCanvasAgg
 
 
-def _figure(width, height):
+def _figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout='constrained')
@@ -91,21 +103,20 @@ def _figure(width, height):
     return figure
 
 
-def _save(figure, path):
-    try:
+def _save(figure: Figure, path: FilePath) -> None:
+    with raising(ConfigurationError, f'{printable(path)} cannot be written',
+                 (OSError, ValueError)):
         figure.savefig(path, metadata={'Date': None} if str(path).endswith('.svg') else None)
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f'{printable(str(path))} cannot be written: {error}') from None
 
 
-def _box(graph):
+def _box(graph: TransitionGraph) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return ((smallest x, largest x), (smallest y, largest y)) with a margin."""
     xs, ys = zip(*graph.positions.values(), strict=True)
     margin = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1.0)
     return (min(xs) - margin, max(xs) + margin), (min(ys) - margin, max(ys) + margin)
 
 
-def _draw_map(axis, graph):
+def _draw_map(axis: Axes, graph: TransitionGraph) -> None:
     axis.set(aspect='equal', xlim=_box(graph)[0], ylim=_box(graph)[1])
     axis.axis('off')
     for state, row in graph.successors.items():
@@ -124,8 +135,9 @@ def _draw_map(axis, graph):
                   bbox={'boxstyle': 'circle,pad=0.25', 'fc': 'white', 'ec': '#9aa3af', 'lw': 0.7})
 
 
-def _draw_route(axis, graph, word, colour):
-    points = [graph.positions[state] for state in word if state in graph.positions]
+def _draw_route(axis: Axes, graph: TransitionGraph, word: Word, colour: str) -> None:
+    points = [graph.positions[state] for state in word
+              if state is not None and state in graph.positions]
     if not points:
         return
     (left, right), _ = _box(graph)

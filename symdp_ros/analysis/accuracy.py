@@ -21,20 +21,20 @@ All of these results for a given word are as sensitive as the word.
 """
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import sqrt
 from numbers import Integral
 from random import Random
 
 import numpy as np
+from symdp_ros.core.annotations import Floats, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
-from symdp_ros.core.offline.causal import Causal
-from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.privacy import Privacy
 
@@ -52,7 +52,7 @@ class Accuracy:
 
     mean: float                      # E[d]
     variance: float                  # Var[d]
-    per_position: np.ndarray | None  # P[o_t ≠ w_t], shape (n,); None where there is none
+    per_position: Floats | None = field(repr=False)  # P[o_t ≠ w_t], shape (n,); None: unknown
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ExpectedAccuracy:
     walks: int
 
 
-def accuracy(mechanism: OnlineMechanism | OfflineMechanism, word: Sequence[str | None]) -> Accuracy:
+def accuracy(mechanism: Mechanism, word: Sequence[str | None]) -> Accuracy:
     """
     Return mean and variance of d(w, o), and the chance of an error at each position.
 
@@ -79,11 +79,12 @@ def accuracy(mechanism: OnlineMechanism | OfflineMechanism, word: Sequence[str |
         mean = float(chances @ distances)
         return Accuracy(mean, float(chances @ (distances - mean)**2), None)
     errors, variances = found
+    assert variances is not None  # they are wanted
     return Accuracy(float(errors[:, 0].sum()), float(variances[0]), errors[:, 0])
 
 
-def expected_errors(mechanism: OnlineMechanism | OfflineMechanism,
-                    word: Sequence[str | None]) -> np.ndarray:
+def expected_errors(mechanism: Mechanism,
+                    word: Sequence[str | None]) -> Floats | None:
     """
     Return `accuracy(mechanism, word).per_position`.
 
@@ -92,7 +93,7 @@ def expected_errors(mechanism: OnlineMechanism | OfflineMechanism,
     return accuracy(mechanism, word).per_position
 
 
-def expected_accuracy(mechanism: OnlineMechanism | OfflineMechanism, length: int, *,
+def expected_accuracy(mechanism: Mechanism, length: int, *,
                       walks: int = WALKS) -> ExpectedAccuracy:
     """
     Return the expected error per symbol before any word is known: averaged over `patrols`.
@@ -107,7 +108,7 @@ def expected_accuracy(mechanism: OnlineMechanism | OfflineMechanism, length: int
     return average_accuracy(mechanism, patrols(mechanism.chain, length, walks))
 
 
-def average_accuracy(mechanism: OnlineMechanism | OfflineMechanism,
+def average_accuracy(mechanism: Mechanism,
                      words: Sequence[Sequence[str | None]]) -> ExpectedAccuracy:
     """
     Return the expected error per symbol, averaged over words of one length.
@@ -117,17 +118,15 @@ def average_accuracy(mechanism: OnlineMechanism | OfflineMechanism,
     :raises ConfigurationError: too few words; permute-and-flip, where n²·|E| > 10¹⁰.
     """
     walks, length = len(check_walks(words)), len(words[0])
-    found = [_errors(mechanism, some, variances=False)
-             for some in _parts(words, mechanism.chain, length)]
-    if found[0] is None:
-        means = np.array([accuracy(mechanism, word).mean for word in words])
-    else:
-        means = np.concatenate([errors.sum(axis=0) for errors, _ in found])
+    found = [part[0].sum(axis=0) for some in _parts(words, mechanism.chain, length)
+             if (part := _errors(mechanism, some, variances=False)) is not None]
+    means = np.concatenate(found) if found else np.array(
+        [accuracy(mechanism, word).mean for word in words])
     each = means / length
     return ExpectedAccuracy(float(each.mean()), float(each.std(ddof=1) / sqrt(walks)), walks)
 
 
-def check_walks(words: Sequence) -> Sequence:
+def check_walks(words: Sequence[Word]) -> Sequence[Word]:
     """Return what is to be averaged over, with a standard error: at least 2 words."""
     if len(words) < _LEAST_WALKS:
         raise ConfigurationError(f'walks must be an integer of at least {_LEAST_WALKS}, '
@@ -135,9 +134,9 @@ def check_walks(words: Sequence) -> Sequence:
     return words
 
 
-def mean_stay(words: Sequence[Sequence[str]]) -> float:
+def mean_stay(words: Sequence[Word]) -> float:
     """Return how many symbols in a row name one state, averaged over all stays in some words."""
-    stays = sum(1 + sum(map(str.__ne__, word, word[1:])) for word in words)
+    stays = sum(1 + sum(a != b for a, b in pairwise(word)) for word in words)
     return sum(map(len, words)) / stays
 
 
@@ -159,7 +158,7 @@ def patrols(chain: Chain, length: int, walks: int) -> list[list[str]]:
     draw = Random(int.from_bytes(sha256(text.encode()).digest(), 'big')).random
 
     @lru_cache(maxsize=100_000)
-    def row(state):
+    def row(state: str) -> tuple[tuple[str, ...], list[float]]:
         chances = chain.probabilities(state)
         return tuple(chances), [*accumulate(chances.values())]
 
@@ -194,7 +193,7 @@ def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, policy: str =
     steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
     found = {name: expected_accuracy(made[name], length, walks=walks).error
              for name in made if steps[name] == 0}
-    best = min(found, key=found.get)
+    best = min(found, key=lambda name: found[name])
     for name in made:
         if counting and 0 < steps[name] <= MOST_COUNTING_STEPS:
             few = min(walks, max(_LEAST_WALKS, _COUNTING_STEPS // steps[name]))
@@ -204,22 +203,20 @@ def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, policy: str =
     return best
 
 
-def _parts(words, chain, length):
-    edges = len(chain) if chain.is_complete else chain.edge_count
+def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Word]]:
+    edges = chain.edge_count if chain.stores_edges else len(chain)
     size = max(1, min(_TOGETHER // edges, int(_KEPT / (len(chain) * 2 * sqrt(length)))))
     return [words[i:i + size] for i in range(0, len(words), size)]
 
 
-def _law(mechanism):
-    return mechanism.law if isinstance(mechanism, OfflineMechanism) else Causal(mechanism)
-
-
-def _errors(mechanism, words, variances=True):
+def _errors(mechanism: Mechanism, words: Sequence[Word],
+            variances: bool = True) -> tuple[Floats, Floats | None] | None:
     """Return the errors of words of one length, as `core.law.Law.errors`."""
     chain = mechanism.chain
-    index = {**chain.state_index, None: len(chain)}
+    index: dict[str | None, int] = {None: len(chain)}
+    index.update(chain.state_index)
     try:
         columns = np.array([[index[symbol] for symbol in word] for word in words], np.int64).T
     except KeyError:
         raise UnknownSymbolError from None
-    return _law(mechanism).errors(columns, variances)
+    return mechanism.law.errors(columns, variances)

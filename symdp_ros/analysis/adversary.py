@@ -6,7 +6,8 @@ What an adversary gains who knows everything but the word.
 The adversary knows the chain, its P, ε, k, the mechanism and, in the worst case, every other
 position of the word; and guesses the true symbol at one position, chosen at random. Without the
 output the best guess is the most probable symbol a priori, where the prior is that of a walk by P.
-With it, Bayes over all that is unknown: the smoothed beliefs (`analysis.belief`) of an exact model.
+With it, Bayes over all that is unknown: the smoothed beliefs (`analysis.belief`) of an exact
+model.
 """
 from dataclasses import dataclass
 from math import sqrt
@@ -15,6 +16,7 @@ from random import Random
 import numpy as np
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.belief import smooth_together
+from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
 
@@ -53,17 +55,17 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50) -> G
     return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
 
 
-def walk_distribution(chain: Chain, length: int) -> np.ndarray:
+def walk_distribution(chain: Chain, length: int) -> Floats:
     """Return P[s_t = s] of a walk by the chain's P: shape (length, states), from t = 1."""
-    here = np.zeros(len(chain))
+    here: Floats = np.zeros(len(chain))
     here[chain.state_index[chain.initial_state]] = 1
     result = np.empty((length, len(chain)))
-    if chain.is_complete:
+    if not chain.stores_edges:
         result[:] = 1 / len(chain)
         return result
     offsets, targets = chain.csr()
-    chances = np.concatenate([list(chain.probabilities(state).values()) for state in chain.states])
+    chances = chain.edge_probabilities()
     for t in range(length):
-        here = np.bincount(targets, np.repeat(here, np.diff(offsets)) * chances, len(chain))
-        result[t] = here
+        result[t] = np.bincount(targets, np.repeat(here, np.diff(offsets)) * chances, len(chain))
+        here = result[t]
     return result

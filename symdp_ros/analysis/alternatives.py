@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """How far apart the closest two routes between the same ends are: what adjacency has to cover."""
-from itertools import count
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from symdp_ros.core.annotations import Ints, ShortInts
 from symdp_ros.core.chain import Chain
 
 _MOST_STATES = 2000      # more than these: a bit for each pair of them would be too much
@@ -32,7 +33,7 @@ def fewest_differences(chain: Chain, *, from_anywhere: bool = False) -> Alternat
 
     :param from_anywhere: also routes from states that s_0 never leads to.
     """
-    if chain.is_complete:
+    if not chain.stores_edges:
         return Alternatives(1 if len(chain) > 1 else None, True)
     offsets, targets = chain.csr()
     if not from_anywhere:
@@ -44,7 +45,7 @@ def fewest_differences(chain: Chain, *, from_anywhere: bool = False) -> Alternat
     return Alternatives(_shortest_path(offsets, targets), True)
 
 
-def _reachable(offsets, targets, start):
+def _reachable(offsets: Ints, targets: ShortInts, start: int) -> tuple[Ints, ShortInts]:
     """Return the same arrays for the states that `start` leads to, itself included."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import breadth_first_order
@@ -59,7 +60,7 @@ def _reachable(offsets, targets, start):
             number[targets[np.repeat(kept, degrees)]])
 
 
-def _can_meet_at_once(offsets, targets) -> bool:
+def _can_meet_at_once(offsets: Ints, targets: ShortInts) -> bool:
     """Return whether some state has two successors that share a successor."""
     bounds = offsets.tolist()
     rows = [targets[begin:end].tolist() for begin, end in zip(bounds, bounds[1:], strict=False)]
@@ -73,35 +74,38 @@ def _can_meet_at_once(offsets, targets) -> bool:
     return False
 
 
-def _shortest_path(offsets, targets) -> int | None:
+def _shortest_path(offsets: Ints, targets: ShortInts) -> int | None:
     """Return how many pairs are passed until both are in one state; None where they never are."""
     n = len(offsets) - 1
     seen = np.zeros(n * n, bool)  # a pair u < v is u·n + v
 
-    def fresh(u, v):
-        pairs = np.minimum(u, v).astype(np.int64) * n + np.maximum(u, v)
+    def fresh(u: ShortInts, v: ShortInts) -> Ints:
+        pairs: Ints = np.minimum(u, v).astype(np.int64) * n + np.maximum(u, v)
         pairs = np.unique(pairs[~seen[pairs]])
         seen[pairs] = True
         return pairs
 
-    parted = [np.zeros(0, np.int64)]
+    parted: list[Ints] = [np.zeros(0, np.int64)]
     for begin, end in zip(offsets.tolist(), offsets[1:].tolist(), strict=False):
         if end - begin > 1:
             row = targets[begin:end]
-            parted.append(fresh(*(row[i] for i in np.triu_indices(len(row), 1))))
+            one, other = np.triu_indices(len(row), 1)
+            parted.append(fresh(row[one], row[other]))
     frontier = np.concatenate(parted)
-    for positions in count(1):
-        if not len(frontier):
-            return None
+    positions = 0
+    while len(frontier):
+        positions += 1
         reached = []
         for u, v in _moves(frontier // n, frontier % n, offsets, targets):
             if (u == v).any():
                 return positions
             reached.append(fresh(u, v))
         frontier = np.concatenate(reached)
+    return None
 
 
-def _moves(u, v, offsets, targets):
+def _moves(u: Ints, v: Ints, offsets: Ints,
+           targets: ShortInts) -> Iterator[tuple[ShortInts, ShortInts]]:
     """Yield all C(u_i) × C(v_i) as two arrays, some pairs at a time."""
     degrees = np.diff(offsets)
     sizes = degrees[u] * degrees[v]

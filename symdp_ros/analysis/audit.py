@@ -13,16 +13,18 @@ differ in at most k symbols and all feasible outputs are looked at. The laws:
 
 Exact laws are compared in floats first; every pair within 10⁻⁹ of the worst then in fractions.
 """
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import log
 
 import numpy as np
+from symdp_ros.core.annotations import Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
-from symdp_ros.core.offline.causal import Causal
+from symdp_ros.core.law import Law
+from symdp_ros.core.offline import OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
@@ -71,14 +73,14 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
                                      f'to {most}')
     words = [*product((*chain.states, None), repeat=length)]
     outputs = [*_feasible(chain, length, chain.initial_state)]
-    rows = [_row(Causal(OnlineMechanism(chain, privacy, policy=policy)), words, outputs, privacy,
+    rows = [_row(OnlineMechanism(chain, privacy, policy=policy).law, words, outputs, privacy,
                  'online', policy) for policy in POLICIES]
     rows += [_row(OfflineMechanism(chain, privacy, selection=selection).law, words, outputs,
-                  privacy, selection) for selection in SELECTIONS if selection != 'causal']
+                  privacy, selection) for selection in WHOLE_WORD]
     return rows
 
 
-def _feasible(chain, length, state):
+def _feasible(chain: Chain, length: int, state: str) -> Iterator[tuple[str, ...]]:
     if length == 0:
         yield ()
         return
@@ -87,7 +89,7 @@ def _feasible(chain, length, state):
             yield after, *rest
 
 
-def _float_probabilities(law, word, outputs):
+def _float_probabilities(law: Law, word: Word, outputs: Sequence[Sequence[str]]) -> list[float]:
     """Return ln P[output | word]; outputs at one distance have one."""
     by_distance = {}
     result = []
@@ -99,15 +101,16 @@ def _float_probabilities(law, word, outputs):
     return result
 
 
-def _row(law, words, outputs, privacy, mechanism, policy=None):
+def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], privacy: Privacy,
+         mechanism: str, policy: str | None = None) -> AuditRow:
     """Compare all pairs under one law: of the object that draws."""
-    table = [law.exact_probabilities(word, outputs) for word in words]
+    table = [row for word in words if (row := law.exact_probabilities(word, outputs)) is not None]
     error = 0.0
-    if table[0] is None:
+    if not table:
         error = COUNTING_ERROR
         values = np.array([_float_probabilities(law, word, outputs) for word in words])
     else:
-        different = {}
+        different: dict[Fraction, int] = {}
         numbers = np.array([[different.setdefault(chance, len(different)) for chance in row]
                             for row in table])
         exact = [*different]
@@ -116,7 +119,7 @@ def _row(law, words, outputs, privacy, mechanism, policy=None):
     coded = {symbol: i for i, symbol in enumerate({s for word in words for s in word})}
     letters = np.array([[coded[symbol] for symbol in word] for word in words])
 
-    def compared(i):
+    def compared(i: int) -> Ints:
         differ = (letters != letters[i]).sum(axis=1)
         return np.flatnonzero((differ > 0) & (differ <= privacy.adjacency))
 

@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import numpy as np
+from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.offline import OfflineMechanism
@@ -54,19 +55,22 @@ class Filter:
         self._forward, _ = _moves(mechanism.chain)
         self.reset()
 
+    def __repr__(self) -> str:
+        return f'Filter({self._mechanism})'
+
     @property
-    def beliefs(self) -> np.ndarray:
-        """b_t for each state in order: shape (states,), sums to 1; before o_1, sure of s_0."""
+    def beliefs(self) -> Floats:
+        """Return b_t of each state: shape (states,), summing to 1; before o_1, all at s_0."""
         return self._beliefs
 
     @property
     def best(self) -> str:
-        """The most probable state, the first of `states` where several are."""
+        """Return the most probable state, the first of `states` where several are."""
         return self._mechanism.chain.states[int(self._beliefs.argmax())]
 
     @property
     def previous(self) -> str:
-        """The last private symbol; before the first one, the initial state."""
+        """Return the last private symbol; before the first one, the initial state."""
         return self._previous
 
     def reset(self) -> None:
@@ -77,7 +81,7 @@ class Filter:
         self._beliefs[chain.state_index[chain.initial_state]] = 1
         self._beliefs.flags.writeable = False
 
-    def update(self, output: str) -> np.ndarray:
+    def update(self, output: str) -> Floats:
         """
         Take in the next private symbol and return the beliefs: shape (states,), not writable.
 
@@ -88,7 +92,7 @@ class Filter:
             raise ChainError(f'the private symbol {output!r} cannot follow {self._previous!r}')
         return self._set(_posterior(self._forward(self._beliefs), likelihood), output)
 
-    def resume(self, output: str) -> np.ndarray:
+    def resume(self, output: str) -> Floats:
         """
         Take in a private symbol after a gap, forget all before it, and return the beliefs.
 
@@ -102,16 +106,17 @@ class Filter:
         before = _predecessors(chain, output)
         if not before:
             raise ChainError(f'the private symbol {output!r} can follow no state')
-        likelihood = sum(self._mechanism.likelihood(output, previous) for previous in before)
+        likelihood = np.sum([self._mechanism.likelihood(output, previous)
+                             for previous in before], axis=0)
         return self._set(_posterior(np.ones(len(chain)), likelihood), output)
 
-    def _set(self, beliefs, output):
+    def _set(self, beliefs: Floats, output: str) -> Floats:
         beliefs.flags.writeable = False
         self._beliefs, self._previous = beliefs, output
         return beliefs
 
 
-def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> np.ndarray:
+def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
     """
     Return c_t of equation (2) for each position of a private word: shape (n, states).
 
@@ -124,26 +129,26 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> np.ndarray:
     return smooth_together(mechanism, [outputs])[:, :, 0]
 
 
-def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]]) -> np.ndarray:
+def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]]) -> Floats:
     """
     Return `smooth` of each of some private words of one length: shape (n, states, words).
 
     :raises ChainError: a word is not feasible from the initial state.
     """
     chain = mechanism.chain
-    words = [_checked(chain, word) for word in words]
-    moves = [zip((chain.initial_state, *word), word, strict=False) for word in words]
+    routes = [_checked(chain, word) for word in words]
+    moves = [zip((chain.initial_state, *route), route, strict=False) for route in routes]
 
     @lru_cache(maxsize=max(1, _KEPT // len(chain)))
-    def likelihood(before, output):
+    def likelihood(before: str, output: str) -> Floats:
         return mechanism.likelihood(output, before)
 
-    return _smooth(chain, len(words[0]), len(words), lambda t: np.stack(
+    return _smooth(chain, len(routes[0]), len(routes), lambda t: np.stack(
         [likelihood(*next(steps)) for steps in moves], axis=1))
 
 
 def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
-                                    outputs: Iterable[str]) -> np.ndarray:
+                                    outputs: Iterable[str]) -> Floats:
     """
     Return approximately c_t for a word of the exponential mechanism: shape (n, states).
 
@@ -152,20 +157,18 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
     complete chain Z is constant, and the result exact. Elsewhere it need not do better than the
     private route; `studies.belief.constant_normaliser_error` measures by how much it is off.
 
-    :raises ConfigurationError: a mechanism of another selection.
+    :raises ConfigurationError: a mechanism of another form.
     :raises ChainError: the word is not feasible from the initial state.
     """
-    if mechanism.selection != 'exponential':
+    chain = mechanism.chain
+    outputs, index = _checked(chain, outputs), chain.state_index
+    ratio = mechanism.law.likelihood_ratio(len(outputs))
+    if ratio is None:
         raise ConfigurationError('this smoother is for the selection exponential, not '
                                  f'{mechanism.selection}: a causal release has an exact one, '
                                  '`smooth`; permute_and_flip has none')
-    if mechanism.online is not None:
-        return smooth(mechanism.online, outputs)
-    chain = mechanism.chain
-    outputs, index = _checked(chain, outputs), chain.state_index
-    ratio = mechanism.ratio(len(outputs))
 
-    def likelihood(t):
+    def likelihood(t: int) -> Floats:
         column = np.full((len(chain), 1), 1 / ratio)
         column[index[outputs[t]]] = 1
         return column
@@ -173,7 +176,7 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
     return _smooth(chain, len(outputs), 1, likelihood)[:, :, 0]
 
 
-def best_route(beliefs: np.ndarray, chain: Chain) -> list[str]:
+def best_route(beliefs: Floats, chain: Chain) -> list[str]:
     """
     Return the feasible route with the most expected matches, Σ_t beliefs[t, route_t].
 
@@ -184,7 +187,7 @@ def best_route(beliefs: np.ndarray, chain: Chain) -> list[str]:
     """
     if not len(beliefs):
         return []
-    if chain.is_complete:
+    if not chain.stores_edges:
         return [chain.states[i] for i in beliefs.argmax(axis=1).tolist()]
     offsets, targets = chain.csr()
     best = np.array(beliefs, float)  # best[t, s]: the most matches from t on, where s_t = s
@@ -198,7 +201,8 @@ def best_route(beliefs: np.ndarray, chain: Chain) -> list[str]:
     return route
 
 
-def _smooth(chain, length, words, likelihood: Callable[[int], np.ndarray]):
+def _smooth(chain: Chain, length: int, words: int,
+            likelihood: Callable[[int], Floats]) -> Floats:
     """
     Return c_t: shape (n, states, words); the b_t are put in their place first.
 
@@ -217,7 +221,7 @@ def _smooth(chain, length, words, likelihood: Callable[[int], np.ndarray]):
     return beliefs
 
 
-def _posterior(prior, likelihood):
+def _posterior(prior: Floats, likelihood: Floats) -> Floats:
     """Return the posterior; both of shape (states,) or (states, words)."""
     posterior = prior * likelihood
     posterior /= posterior.sum(axis=0)
@@ -225,34 +229,34 @@ def _posterior(prior, likelihood):
     return posterior
 
 
-def _moves(chain):
+def _moves(chain: Chain) -> tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]:
     """Return the functions b → Pᵀ·b and v → P·v, of arrays of shape (states, …)."""
-    if chain.is_complete:  # P is uniform: the two are one
-        def average(values):
+    if not chain.stores_edges:  # P is uniform: the two are one
+        def average(values: Floats) -> Floats:
             return np.full(values.shape, values.mean(axis=0))
 
         return average, average
     from scipy.sparse import csr_array
 
     offsets, targets = chain.csr()
-    chances = np.concatenate([list(chain.probabilities(state).values()) for state in chain.states])
-    matrix = csr_array((chances, targets, offsets), shape=(len(chain), len(chain)))
+    matrix = csr_array((chain.edge_probabilities(), targets, offsets),
+                       shape=(len(chain), len(chain)))
     return matrix.T.dot, matrix.dot
 
 
-def _predecessors(chain, state):
+def _predecessors(chain: Chain, state: str) -> list[str]:
     """Return the states that a state can follow; of a complete chain one: all draw alike."""
     position = chain.state_index.get(state)
     if position is None:
         return []
-    if chain.is_complete:
+    if not chain.stores_edges:
         return [chain.initial_state]
     offsets, targets = chain.csr()
     edges = np.flatnonzero(targets == position)
     return [chain.states[i] for i in np.searchsorted(offsets, edges, 'right') - 1]
 
 
-def _checked(chain, outputs):
+def _checked(chain: Chain, outputs: Iterable[str]) -> list[str]:
     outputs = list(outputs)
     if not chain.is_feasible(outputs):
         raise ChainError('the private word is not feasible from the initial state: it was drawn '

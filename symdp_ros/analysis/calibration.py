@@ -9,18 +9,20 @@ from symdp_ros.analysis.accuracy import (
     average_accuracy,
     check_walks,
     mean_stay,
-    MOST_COUNTING_STEPS,
     patrols,
 )
+from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
+from symdp_ros.core.mechanism import Mechanism
+from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, WHOLE_WORD
+from symdp_ros.core.offline.distances import Counts
 from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.privacy import Privacy
 
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
 LIVE = tuple(f'live, {policy}' for policy in POLICIES)
-LOGGED = tuple(name for name in SELECTIONS if name != 'causal')  # which errs as live ones do
+LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
 _LARGEST_EPSILON = 60.0
@@ -51,13 +53,19 @@ class Calibration:
         Privacy(0.0, adjacency)
         self._chain, self._adjacency, self._length = chain, adjacency, length
         self._word, self._walks = word, walks
-        self._words = check_walks(patrols(chain, length, walks)) if word is None else None
-        self._counts = {}  # of the words, for what counts them
+        self._words: Sequence[Word] = (check_walks(patrols(chain, length, walks)) if word is None
+                                       else [word])
+        self._counts: dict[tuple[str | None, ...], Counts] = {}  # of the words
+
+    def __repr__(self) -> str:
+        words = f'{self._walks} walks' if self._word is None else 'a given word'
+        return (f'<Calibration: {words} of length {self._length}, k = {self._adjacency}, '
+                f'{self._chain}>')
 
     @property
     def mean_stay(self) -> float | None:
-        """How many symbols the walks stay in a state, on average; None of a given word."""
-        return None if self._words is None else mean_stay(self._words)
+        """Return how many symbols the walks stay in a state on average; None of a given word."""
+        return mean_stay(self._words) if self._word is None else None
 
     def mechanisms(self) -> tuple[str, ...]:
         """Return the mechanisms that can serve this length."""
@@ -105,7 +113,7 @@ class Calibration:
         return {epsilon: {name: self.error(name, epsilon) for name in names}
                 for epsilon in epsilons}
 
-    def _mechanism(self, name, epsilon):
+    def _mechanism(self, name: str, epsilon: float) -> Mechanism:
         privacy = Privacy(epsilon, self._adjacency)
         if name in LIVE:
             return OnlineMechanism(self._chain, privacy, policy=name.removeprefix('live, '))

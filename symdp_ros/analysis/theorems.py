@@ -5,7 +5,7 @@ The paper's statements on accuracy, as functions named after them, and what is s
 
 The paper is B. Chen, K. Leahy, A. Jones, M. Hale, "Differential Privacy for Symbolic Systems with
 Application to Markov Chains" (Automatica 2023). Its formulas are given here as we read them, each
-with when it holds; d = d(w, o). What is exact for a given chain and word is in `analysis.accuracy`.
+with when it holds; d = d(w, o). What is exact for a given chain and word: `analysis.accuracy`.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -136,7 +136,7 @@ def theorem_6(chain: Chain, privacy: Privacy, word: Sequence[str]) -> Bounds:
     word = list(word)
     if not word:
         raise ConfigurationError('theorem 6 needs a word of at least one symbol')
-    words = AlphabetWords(chain) if chain.is_complete else ChainWords(ReachableChain(chain))
+    words = AlphabetWords(chain) if chain.is_alphabet else ChainWords(ReachableChain(chain))
     if not all(symbol in chain.state_index for symbol in word):
         raise UnknownSymbolError
     counts = words.counts([words.number[symbol] for symbol in word])
@@ -144,7 +144,7 @@ def theorem_6(chain: Chain, privacy: Privacy, word: Sequence[str]) -> Bounds:
     log_z = float(np.logaddexp.reduce(counts.log + counts.present * log_b))
     n, degrees = len(word), chain.out_degrees()
 
-    def bound(moves):
+    def bound(moves: int) -> float:
         if moves == 0:
             return 0.0
         log_x = log(moves) + log_b
@@ -156,7 +156,9 @@ def theorem_6(chain: Chain, privacy: Privacy, word: Sequence[str]) -> Bounds:
 
 def remark_after_theorem_7(chain: Chain, privacy: Privacy, length: int) -> Bounds:
     """
-    The remark after Theorem 7, online on a chain: n(1 − τ(N_min)) ≤ E[d] ≤ n(1 − τ(N_max)).
+    Return the bounds of the remark after Theorem 7, online on a chain.
+
+    It says n(1 − τ(N_min)) ≤ E[d] ≤ n(1 − τ(N_max)).
 
     τ(N) = 1/((N−1)e^{−ε/k} + 1). **The upper bound fails** as soon as the output leaves the route:
     where w_t is not feasible the error is certain, whatever N is (the paper's own Table 1 shows

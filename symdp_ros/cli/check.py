@@ -10,7 +10,7 @@ from symdp_ros.core.graph import Structure, structure, TransitionGraph
 from symdp_ros.core.naming import one_of
 from symdp_ros.core.printable import printable
 from symdp_ros.maps import read_graph
-from symdp_ros.maps.map_graph import counted, listed, require_moves
+from symdp_ros.maps.dead_ends import counted, listed, require_moves
 from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, PRUNE, STATES
 
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The chain: which state can follow which, and, where known, how often."""
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from math import inf, isfinite
@@ -9,11 +9,13 @@ from numbers import Real
 from types import MappingProxyType
 
 import numpy as np
+from symdp_ros.core.annotations import FilePath, Floats, Ints, ShortInts
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.naming import instead_of, one_of
 
 _ROW_SUM_TOLERANCE = 1e-9
+_EMPTY = 'the chain is empty: list at least one state'
 
 
 class Chain:
@@ -42,7 +44,8 @@ class Chain:
             raise ChainError('successors must be a mapping from each state to those that can '
                              f'follow it, not a {type(successors).__name__}')
         index = _index_of(successors)
-        offsets, targets, probabilities = [0], [], []
+        offsets, targets = [0], list[int]()
+        probabilities: list[float | None] = []
         for state, row in successors.items():
             chances = _checked_row(state, row, index)
             targets += map(index.__getitem__, chances)
@@ -52,7 +55,8 @@ class Chain:
                   None if all(p is None for p in probabilities)
                   else np.array(probabilities, np.float64))  # None becomes NaN
 
-    def _set(self, index, initial_state, offsets, targets, probabilities):
+    def _set(self, index: dict[str, int], initial_state: str, offsets: Ints,
+             targets: ShortInts, probabilities: Floats | None) -> None:
         if not isinstance(initial_state, str) or initial_state not in index:
             advice = (instead_of(initial_state, index) if isinstance(initial_state, str)
                       else f'name {one_of(index)}')
@@ -62,7 +66,7 @@ class Chain:
         self._index = index
         self._initial = index[initial_state]
         self._offsets, self._targets, self._probabilities = offsets, targets, probabilities
-        self._digest = None
+        self._digest: str | None = None
         for array in (offsets, targets, probabilities):
             if array is not None:
                 array.flags.writeable = False
@@ -97,7 +101,7 @@ class Chain:
             raise ChainError(f'the symbol {repeated!r} is listed twice: list it once',
                              state=repeated)
         self = cls.__new__(cls)
-        self._set(index, initial_state, None, None, None)
+        self._set(index, initial_state, np.empty(0, np.int64), np.empty(0, np.int32), None)
         return self
 
     @classmethod
@@ -109,9 +113,10 @@ class Chain:
         :raises ChainError: as the constructor does, with the file and the line.
         """
         initial_state = graph.initial_state if initial_state is None else initial_state
-        if initial_state is None and graph.successors:
+        if initial_state is None:
             raise ChainError(f'{graph.place()}the file names no initial state: give '
-                             f'{one_of(graph.successors)}, as initial_state')
+                             f'{one_of(graph.successors)}, as initial_state' if graph.successors
+                             else f'{graph.place()}{_EMPTY}')
         if graph.successors and initial_state == graph.initial_state not in graph.successors:
             raise ChainError(f'{graph.place(line=graph.initial_line)}the initial state '
                              f'{initial_state!r} is not a state of the chain: '
@@ -124,7 +129,7 @@ class Chain:
             raise ChainError(graph.place(error.state) + str(error), state=error.state) from None
 
     @classmethod
-    def from_yaml(cls, path, initial_state: str | None = None, *,
+    def from_yaml(cls, path: FilePath, initial_state: str | None = None, *,
                   self_loops: bool = False) -> 'Chain':
         """
         Read a chain file (YAML with `initial_state`, and `transitions` or `symbols`).
@@ -140,28 +145,27 @@ class Chain:
 
     @property
     def states(self) -> tuple[str, ...]:
-        """All states, in the order given."""
+        """Return all states, in the order given."""
         return self._states
 
     @property
     def initial_state(self) -> str:
-        """s_0, public."""
+        """Return s_0, public."""
         return self._states[self._initial]
 
     @property
-    def is_complete(self) -> bool:
-        """Whether the chain was made by `Chain.complete`."""
-        return self._offsets is None
+    def stores_edges(self) -> bool:
+        """Return whether moves are listed one by one, and not made by `Chain.complete`."""
+        return len(self._offsets) > 0
 
     @property
     def is_alphabet(self) -> bool:
         """
-        Whether the feasible words are all words over C(s_0): what it leads to can follow all of it.
+        Return whether the feasible words are all words over C(s_0).
 
-        So of a complete chain; also where its edges are stored, and beside states that no word
-        visits.
+        States that no word visits do not count, and whether edges are stored does not either.
         """
-        if self.is_complete:
+        if not self.stores_edges:
             return True
         followers = self._targets[self._row(self._initial)]
         visited = np.zeros(len(self._states), bool)
@@ -171,12 +175,12 @@ class Chain:
 
     @property
     def edge_count(self) -> int:
-        """How many moves there are, staying included."""
-        return len(self._states)**2 if self.is_complete else len(self._targets)
+        """Return how many moves there are, staying included."""
+        return len(self._targets) if self.stores_edges else len(self._states)**2
 
     @property
     def state_index(self) -> Mapping[str, int]:
-        """The position of each state in `states`."""
+        """Return the position of each state in `states`."""
         return MappingProxyType(self._index)
 
     def successors(self, state: str) -> tuple[str, ...]:
@@ -186,7 +190,7 @@ class Chain:
         :raises ChainError: unknown state.
         """
         i = self._position(state)
-        if self.is_complete:
+        if not self.stores_edges:
             return self._states
         states = self._states
         return tuple([states[j] for j in self._targets[self._row(i)].tolist()])
@@ -204,38 +208,51 @@ class Chain:
             return dict.fromkeys(names, 1 / len(names))
         return dict(zip(names, row.tolist(), strict=True))
 
-    def out_degrees(self) -> np.ndarray:
+    def out_degrees(self) -> Ints:
         """Return N(s) for every state in order: int64, shape (states,)."""
-        if self.is_complete:
+        if not self.stores_edges:
             return np.full(len(self._states), len(self._states), np.int64)
         return np.diff(self._offsets)
 
-    def csr(self) -> tuple[np.ndarray, np.ndarray]:
+    def csr(self) -> tuple[Ints, ShortInts]:
         """
         Return (offsets, targets): the successors of state i are targets[offsets[i]:offsets[i+1]].
 
         :return: int64 of shape (states + 1,) and int32 of shape (edges,), not writable.
-        :raises ChainError: on a complete chain, whose edges are never stored.
+        :raises ChainError: `Chain.complete` made the chain: no edge is stored.
         """
-        if self.is_complete:
-            raise ChainError('a complete chain does not store its edges')
+        if not self.stores_edges:
+            raise ChainError('this chain was made by Chain.complete: it does not store its edges')
         return self._offsets, self._targets
+
+    def edge_probabilities(self) -> Floats:
+        """
+        Return P of every move, in the order of `csr`: float64, shape (edges,).
+
+        :raises ChainError: as `csr`.
+        """
+        offsets, _ = self.csr()
+        degrees = np.diff(offsets)
+        uniform = np.repeat(1 / degrees, degrees)
+        if self._probabilities is None:
+            return uniform
+        return np.where(np.isnan(self._probabilities), uniform, self._probabilities)
 
     def is_feasible(self, word: Iterable[str | None]) -> bool:
         """Return whether the word can be walked from the initial state (the empty one can)."""
         here = self._initial
         for symbol in word:
-            there = self._index.get(symbol)
+            there = None if symbol is None else self._index.get(symbol)
             if there is None:
                 return False
-            if not self.is_complete and there not in self._targets[self._row(here)]:
+            if self.stores_edges and there not in self._targets[self._row(here)]:
                 return False
             here = there
         return True
 
     def states_without_staying(self) -> tuple[str, ...]:
         """Return the states that cannot follow themselves."""
-        if self.is_complete:
+        if not self.stores_edges:
             return ()
         sources = np.repeat(np.arange(len(self._states)), self.out_degrees())
         stays = np.zeros(len(self._states), bool)
@@ -255,44 +272,44 @@ class Chain:
             self._digest = hashed.hexdigest()
         return self._digest
 
-    def _parts(self):
-        yield b'complete' if self.is_complete else b'chain'
+    def _parts(self) -> Iterator[bytes]:
+        yield b'chain' if self.stores_edges else b'complete'
         yield self.initial_state.encode('utf-8', 'surrogatepass')
         yield len(self._states).to_bytes(8, 'big')
         yield from (state.encode('utf-8', 'surrogatepass') for state in self._states)
-        if not self.is_complete:
+        if self.stores_edges:
             yield self._offsets.astype('<i8').tobytes()
             yield self._targets.astype('<i4').tobytes()
             if self._probabilities is not None:
                 yield self._probabilities.astype('<f8').tobytes()
 
-    def _position(self, state):
+    def _position(self, state: str) -> int:
         position = self._index.get(state)
         if position is None:
             raise ChainError(f'{state!r} is not a state of the chain')
         return position
 
-    def _row(self, i):
+    def _row(self, i: int) -> slice:
         return slice(self._offsets[i], self._offsets[i + 1])
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self.digest() == other.digest() if isinstance(other, Chain) else NotImplemented
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.digest())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._states)
 
-    def __repr__(self):
-        kind = 'Chain.complete' if self.is_complete else 'Chain'
+    def __repr__(self) -> str:
+        kind = 'Chain' if self.stores_edges else 'Chain.complete'
         return (f'<{kind}: {len(self)} states, {self.edge_count} edges, '
                 f'initial state {self.initial_state!r}>')
 
 
-def _index_of(states) -> dict[str, int]:
+def _index_of(states: Iterable[str]) -> dict[str, int]:
     """Return the position of each label, the first one where a label is repeated."""
-    index = {}
+    index: dict[str, int] = {}
     for position, state in enumerate(states):
         if not isinstance(state, str):
             raise ChainError(f'the state {state!r} is of type {type(state).__name__}: write it '
@@ -304,18 +321,19 @@ def _index_of(states) -> dict[str, int]:
                              'it')
         index.setdefault(state, position)
     if not index:
-        raise ChainError('the chain is empty: list at least one state')
+        raise ChainError(_EMPTY)
     return index
 
 
-def _checked_row(state, row, index) -> dict[str, float | None]:
+def _checked_row(state: str, row: Iterable[str],
+                 index: Mapping[str, int]) -> dict[str, float | None]:
     """Return successor → probability, in order; None as the probabilities of a plain list."""
-    def problem(text):
+    def problem(text: str) -> ChainError:
         return ChainError(f'state {state!r} {text}', state=state)
 
     if isinstance(row, str) or not isinstance(row, Iterable):
         raise problem(f'has {row!r} where a list of successors should be, such as [{state!r}]')
-    chances = {}
+    chances: dict[str, float | None] = {}
     names = sorted(row, key=lambda s: index.get(s, -1)) if isinstance(row, AbstractSet) else row
     for target in names:
         if not isinstance(target, str):
@@ -330,14 +348,15 @@ def _checked_row(state, row, index) -> dict[str, float | None]:
     if not chances:
         raise problem('has no successors: let it at least follow itself, or remove it')
     if isinstance(row, Mapping):
-        chances = {target: _checked_chance(target, row[target], problem) for target in chances}
-        total = sum(chances.values())
+        known = {target: _checked_chance(target, row[target], problem) for target in chances}
+        total = sum(known.values())
         if not abs(total - 1) <= _ROW_SUM_TOLERANCE:
             raise problem(f'has probabilities that sum to {total!r}: make the sum 1 (within 1e-9)')
+        chances.update(known)
     return chances
 
 
-def _checked_chance(target, chance, problem) -> float:
+def _checked_chance(target: str, chance: object, problem: Callable[[str], ChainError]) -> float:
     if isinstance(chance, bool) or not isinstance(chance, Real):
         raise problem(f'gives {target!r} the probability {chance!r}: it must be a number')
     try:

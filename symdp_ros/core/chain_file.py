@@ -18,6 +18,7 @@ With `self_loops: true`, every state can also follow itself (`TransitionGraph.wi
 The YAML is composed, never constructed: no tag can make an object, and every message can name
 its line. Labels must be strings as YAML sees them; `no`, `1` or `null` have to be quoted.
 """
+from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.yaml_reader import compose_yaml, line_of, TAG, YamlReader
@@ -26,7 +27,7 @@ import yaml
 KEYS = ('initial_state', 'transitions', 'symbols', 'self_loops')
 
 
-def read_chain_file(path) -> TransitionGraph:
+def read_chain_file(path: FilePath) -> TransitionGraph:
     """
     Read a chain file.
 
@@ -67,7 +68,7 @@ def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
 class _ChainReader(YamlReader):
     """The parts of a chain file."""
 
-    def row(self, state, node):
+    def row(self, state: str, node: yaml.Node) -> list[str] | dict[str, float]:
         """Return one row of transitions: a list of labels, or label → probability."""
         if isinstance(node, yaml.MappingNode):
             row = self.entries(node, f'the row of {state!r}', '{successor: probability, …}',
@@ -75,8 +76,8 @@ class _ChainReader(YamlReader):
             return {target: self.probability(value) for target, (_, value) in row.items()}
         return self.labels(node, f'the row of {state!r}')
 
-    def labels(self, node, what) -> list[str]:
-        labels = {}
+    def labels(self, node: yaml.Node, what: str) -> list[str]:
+        labels: dict[str, None] = {}
         for item in self.items(node, what, example='[dock, aisle_1]'):
             label = self.label(item)
             if label in labels:
@@ -84,7 +85,7 @@ class _ChainReader(YamlReader):
             labels[label] = None
         return list(labels)
 
-    def label(self, node) -> str:
+    def label(self, node: yaml.Node) -> str:
         if not isinstance(node, yaml.ScalarNode):
             raise self.error(node, 'a label must be a string, not a list or a map')
         if not node.value:
@@ -96,7 +97,7 @@ class _ChainReader(YamlReader):
                              f'quote it, "{label}"')
         return label
 
-    def probability(self, node) -> float:
+    def probability(self, node: yaml.Node) -> float:
         """Return a number; whether it is a probability, the chain says."""
         numeric = isinstance(node, yaml.ScalarNode) and not node.style and (  # plain, unquoted
             node.tag in (f'{TAG}int', f'{TAG}float', f'{TAG}str'))

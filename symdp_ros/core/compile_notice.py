@@ -1,10 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""
-Telling at once why loops take long: they have to be compiled, which after an installation takes half
-a minute, or they cannot be.
-"""
-from collections.abc import Callable
+"""Why loops take long: they have to be compiled, for half a minute, or they cannot be."""
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import threading
 
@@ -14,19 +11,19 @@ UNCOMPILED = ('numba is not installed: the inner loops run uncompiled, some hund
               'which matters for long routes on large maps')
 
 _lock = threading.Lock()
-_listeners = []
+_listeners: list[list[Callable[[str], None]]] = []  # each emptied by its first notice
 
 
 @contextmanager
-def on_slow_loops(tell: Callable[[str], None]):
+def on_slow_loops(notify: Callable[[str], None]) -> Iterator[None]:
     """
-    Call `tell` with `COMPILING` where a loop of this package has to be compiled meanwhile, or with
-    `UNCOMPILED` where loops are loaded that cannot be; once, at once.
+    Call `notify` once, at once, where loops are slow meanwhile.
 
-    Not where one is read from the disk, or was compiled before. It is called on the thread that
-    runs the loop.
+    With `COMPILING` where a loop of this package has to be compiled (not where it is read from the
+    disk, or was compiled before); with `UNCOMPILED` where loops are loaded that cannot be. It is
+    called on the thread that runs the loop.
     """
-    entry = [tell]
+    entry = [notify]
     with _lock:
         _listeners.append(entry)
     try:
@@ -37,8 +34,8 @@ def on_slow_loops(tell: Callable[[str], None]):
 
 
 def loops_begin(sentence: str) -> None:
-    """Tell those who listen."""
+    """Notify the listeners."""
     with _lock:
         waiting = [entry.pop() for entry in _listeners if entry]
-    for tell in waiting:
-        tell(sentence)
+    for notify in waiting:
+        notify(sentence)

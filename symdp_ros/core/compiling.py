@@ -3,47 +3,55 @@
 """
 Compiling loops: import only where one is about to run (numba takes long to import).
 
-Where there is no numba, as on a robot with Ubuntu 24.04, which has no package of it, the same loops
-run as they are, some hundred times slower. They do the same arithmetic: all integers have their
-types in the text, and a float64 of numpy adds as a compiled one does.
+Where there is no numba (Ubuntu 24.04 has no package of it), the same loops run as they are, some
+hundred times slower. They do the same arithmetic: all integers have their types in the text, and a
+float64 of numpy adds as a compiled one does.
 """
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import numpy as np
 from symdp_ros.core.compile_notice import COMPILING, loops_begin, UNCOMPILED
 
+numba: Any
 try:
     import numba
     from numba.core import event
 except ImportError:
     numba = None
 
+__all__ = ['compiled', 'inlined', 'numba']
+Function = TypeVar('Function', bound=Callable[..., Any])
 
-def compiled(function):
+
+def compiled(function: Function) -> Function:
     """Compile on first use; keep the result on disk where some directory can be written."""
     if numba is None:
         return np.errstate(over='ignore')(function)  # unsigned integers start again from 0
     options = {'nogil': True, 'error_model': 'numpy'}  # which does not look for divisions by 0
     try:
-        return numba.njit(cache=True, **options)(function)
+        fast: Function = numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        return numba.njit(**options)(function)
+        fast = numba.njit(**options)(function)
+    return fast
 
 
-def inlined(function):
+def inlined(function: Function) -> Function:
     """Compile as a part of whatever compiled function calls it."""
     return function if numba is None else numba.njit(inline='always')(function)
 
 
-def _watch():
-    """Tell when a function of this package has to be compiled: it was not on the disk."""
+def _watch() -> None:
+    """Report when a function of this package has to be compiled: it was not on the disk."""
     class Begins(event.Listener):
-        def on_start(self, event):
+        def on_start(self, event: Any) -> None:
             if event.data['dispatcher'].py_func.__module__.startswith('symdp_ros.'):
                 loops_begin(COMPILING)
 
-        def on_end(self, event):
+        def on_end(self, event: Any) -> None:
             pass
 
-    event.register('numba:compile', Begins())
+    event.register('numba:compile', Begins())  # type: ignore[no-untyped-call]  # of numba
 
 
 if numba is None:

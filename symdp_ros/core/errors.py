@@ -20,6 +20,7 @@ symbol or its position: `UnknownSymbolError` takes no arguments for that reason.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.printable import printable
 
 _LONGEST = 2000  # characters of a message
@@ -33,7 +34,7 @@ class SymdpError(Exception):
     it can be shown on a terminal, logged and answered.
     """
 
-    def __init__(self, message=''):
+    def __init__(self, message: str = ''):
         super().__init__(printable(message, _LONGEST))
 
 
@@ -44,7 +45,7 @@ class ChainError(SymdpError, ValueError):
     `state` is the state at which the problem was found, or None.
     """
 
-    def __init__(self, message, *, state=None):
+    def __init__(self, message: str, *, state: str | None = None):
         super().__init__(message)
         self.state = state
 
@@ -60,7 +61,7 @@ class ConfigurationError(SymdpError, ValueError):
 class UnknownSymbolError(SymdpError, ValueError):
     """A word holds a symbol that is no state of the chain; it says neither which nor where."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(
             'the word holds a symbol that is no state of the chain; pass None for a symbol that '
             'is absent or unknown, or add the state to the chain')
@@ -79,7 +80,7 @@ class LogError(SymdpError):
     as `printable` makes them, whatever names of files, topics and types they quote.
     """
 
-    def __init__(self, reason, *, path=None):
+    def __init__(self, reason: str, *, path: FilePath | None = None):
         self.path = path
         self.reason = printable(reason, _LONGEST // 2)
         super().__init__(self.reason if path is None else

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
+from symdp_ros.core.annotations import RandomBits
 
 
-def draw_below(count: int, random) -> int:
+def draw_below(count: int, random: RandomBits) -> int:
     """Return a uniform integer in 0 … count−1, by rejection; count ≥ 1."""
     width = (count - 1).bit_length()
     drawn = random.getrandbits(width) if width else 0
@@ -17,7 +18,7 @@ def draw_below(count: int, random) -> int:
     return drawn
 
 
-def draw_index(weights: Sequence[int], random, drawn: int = 0, width: int = 0) -> int:
+def draw_index(weights: Sequence[int], random: RandomBits, drawn: int = 0, width: int = 0) -> int:
     """
     Return i with probability weights[i] / sum(weights), exactly.
 

@@ -4,13 +4,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import gcd
+from typing import Any, TypeAlias
 
 import numpy as np
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.naming import instead_of
 
+Row: TypeAlias = Mapping[str, float] | list[str]  # successors, with or without probabilities
 
-@dataclass
+
+@dataclass(repr=False)
 class TransitionGraph:
     """
     States and moves as read from a file. Dead ends are allowed here; a `Chain` has none.
@@ -24,9 +27,12 @@ class TransitionGraph:
     :param initial_line: that of the initial state.
     :param complete: every state can follow every state; `successors` is then empty lists.
     :param repeated: how many moves the file lists more than once.
+    :param unnamed: the states that the map gives no name, so that they got a label; None where
+        its format names all.
+    :param pruned: the states that were left out (`maps.dead_ends`), in the order of the file.
     """
 
-    successors: Mapping[str, Mapping[str, float] | list[str]]
+    successors: Mapping[str, Row]
     initial_state: str | None = None
     source: str = ''
     positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -34,6 +40,13 @@ class TransitionGraph:
     complete: bool = False
     repeated: int = 0
     initial_line: int | None = None
+    unnamed: frozenset[str] | None = None
+    pruned: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        edges = sum(map(len, self.successors.values()))
+        return (f'<TransitionGraph: {self.place()}{len(self.successors)} states, '
+                f'{"all follow all" if self.complete else f"{edges} edges"}>')
 
     def with_self_loops(self) -> 'TransitionGraph':
         """
@@ -42,7 +55,7 @@ class TransitionGraph:
         In a row of probabilities, staying gets what a uniform row would give it, 1/(N+1), and
         the others share the rest in their proportions.
         """
-        def with_loop(state, row):
+        def with_loop(state: str, row: Row) -> Row:
             if state in row:
                 return row
             if not isinstance(row, Mapping):
@@ -55,9 +68,10 @@ class TransitionGraph:
         looped = {state: with_loop(state, row) for state, row in self.successors.items()}
         return replace(self, successors=looped)
 
-    def place(self, state=None, line=None) -> str:
+    def place(self, state: str | None = None, line: int | None = None) -> str:
         """Return 'FILE, line N: ' as far as they are known, to begin a message with."""
-        line = self.lines.get(state, line)
+        if state is not None:
+            line = self.lines.get(state, line)
         parts = [self.source] if self.source else []
         if line is not None:
             parts.append(f'line {line}')
@@ -134,7 +148,7 @@ def structure(graph: TransitionGraph) -> Structure:
         single_move=tuple(names[i] for i in np.flatnonzero(out == 1)), repeated=graph.repeated)
 
 
-def _period(matrix) -> int:
+def _period(matrix: Any) -> int:
     """Return the period of a strongly connected graph: the gcd of depth(u) + 1 − depth(v)."""
     from scipy.sparse.csgraph import breadth_first_order
 

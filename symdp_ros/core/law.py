@@ -1,11 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a mechanism tells of itself, so that accuracy, calibration and audit need not know it."""
+"""What accuracy, calibration and audit ask of a mechanism."""
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TYPE_CHECKING
 
-import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, ShortInts, Word
+
+if TYPE_CHECKING:
+    from symdp_ros.core.online import OnlineMechanism
 
 
 class Law(Protocol):
@@ -16,35 +21,44 @@ class Law(Protocol):
     caller. Outputs are feasible and as long as the word.
     """
 
+    @property
+    def online(self) -> OnlineMechanism | None:
+        """Return the online mechanism that draws, where one does."""
+
+    def ratio(self, length: int) -> float | None:
+        """Return R = 1/B as drawn with; None where an online mechanism draws."""
+
+    def likelihood_ratio(self, length: int) -> float | None:
+        """Return R where P[output | word] = R^matches / Z(word); None where that is not so."""
+
     def counting_steps(self, length: int) -> int:
         """Return how many steps counting words takes for one release; 0: it counts none."""
 
     def distance_steps(self, length: int) -> int:
         """Return how many steps `distance_distribution` takes; 0: not many."""
 
-    def draw(self, word: Sequence[str | None]) -> list[str]:
+    def draw(self, word: Word) -> list[str]:
         """Return a private word."""
 
-    def draw_many(self, symbols: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Return private words: int32 positions in `chain.states`; arrays as in `core.batch`."""
+    def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
+        """Return private words: positions in `chain.states`; arrays as in `core.batch`."""
 
-    def log_probability(self, word: Sequence[str | None], output: Sequence[str]) -> float:
+    def log_probability(self, word: Word, output: Sequence[str]) -> float:
         """Return ln P[output | word]."""
 
-    def exact_probabilities(self, word: Sequence[str | None],
+    def exact_probabilities(self, word: Word,
                             outputs: Sequence[Sequence[str]]) -> list[Fraction] | None:
         """Return P[output | word] of each output, as drawn; None: it is known in floats alone."""
 
-    def distance_distribution(self, word: Sequence[str | None]) -> np.ndarray:
-        """Return P[d(word, output) = ℓ]: float64, shape (n + 1,)."""
+    def distance_distribution(self, word: Word) -> Floats:
+        """Return P[d(word, output) = ℓ]: shape (n + 1,)."""
 
-    def errors(self, columns: np.ndarray,
-               variances: bool = True) -> tuple[np.ndarray, np.ndarray | None] | None:
+    def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None] | None:
         """
         Return the chance of an error at each position, and the variance of their number.
 
-        :param columns: words of one length n: int64, shape (n, words), positions in
-            `chain.states`, and their number for an unknown symbol.
+        :param columns: words of one length n: shape (n, words), positions in `chain.states`, and
+            their number for an unknown symbol.
         :param variances: whether these are wanted; they take twice as long again.
         :return: P[o_t ≠ w_t], shape (n, words); Var[d], shape (words,), or None where it is not
             wanted. None where the outputs are no Markov chain, given the word.

@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""
-Fields of ROS messages, by their classes alone: nothing of ROS is imported but the package of a type.
-"""
+"""Fields of ROS messages, by their classes alone: only the package of a type is imported."""
 from collections.abc import Callable, Collection
 from importlib import import_module
 import operator
 import re
+from typing import Any, Protocol
 
 from symdp_ros.core.errors import ConfigurationError
 
@@ -20,7 +19,15 @@ _INTEGER = re.compile(r'0|-?[1-9]\d{0,19}', re.ASCII)
 _DISCRETE = {'string', 'wstring', 'boolean', 'octet', *INTEGERS}
 
 
-def message_class(name: str):
+class Message(Protocol):
+    """A ROS message."""
+
+    @classmethod
+    def get_fields_and_field_types(cls) -> dict[str, str]:
+        """Return the type of each field."""
+
+
+def message_class(name: str) -> type[Message]:
     """
     Return the message class of a type name such as std_msgs/msg/String.
 
@@ -32,23 +39,24 @@ def message_class(name: str):
     if len(parts) != 3 or parts[1] != 'msg' or not all(parts):
         raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String')
     try:
-        found = getattr(import_module(f'{parts[0]}.msg'), parts[2], None)
+        found: Any = getattr(import_module(f'{parts[0]}.msg'), parts[2], None)
     except (ImportError, TypeError):
         raise ConfigurationError(f'the package {parts[0]!r} of the message type {name} is not '
                                  'found: is its workspace sourced?') from None
     if not hasattr(found, 'get_fields_and_field_types'):
         raise ConfigurationError(f'the package {parts[0]!r} has no message {parts[2]!r}')
-    return found
+    return found  # type: ignore[no-any-return]  # of a module that is imported by name
 
 
-def field_getter(message_type, path: str) -> tuple[Callable[[object], object], str]:
+def field_getter(message_type: type[Message], path: str) -> tuple[Callable[[object], object], str]:
     """
     Return a function from a message to the value at a dotted path, and the type of that value.
 
     :raises ConfigurationError: the path does not lead to a string, an integer or a boolean.
     """
-    getters, here = [], message_type
-    kind = None
+    getters: list[Callable[[Any], object]] = []
+    here: type[Message] | None = message_type
+    kind = ''
     for step in path.split('.'):
         match = _STEP.fullmatch(step)
         if not match:
@@ -76,7 +84,7 @@ def field_getter(message_type, path: str) -> tuple[Callable[[object], object], s
     if len(getters) == 1:
         return getters[0], kind
 
-    def get(message):
+    def get(message: object) -> object:
         for getter in getters:
             message = getter(message)
         return message
@@ -84,7 +92,7 @@ def field_getter(message_type, path: str) -> tuple[Callable[[object], object], s
     return get, kind
 
 
-def as_symbol(value) -> str:
+def as_symbol(value: object) -> str:
     """Return a value as a symbol: 3 is '3', a boolean 'true' or 'false'."""
     if isinstance(value, bool):
         return 'true' if value else 'false'

@@ -18,9 +18,9 @@ def one_of(states: Collection[str]) -> str:
     names = [_quoted(state) for state in islice(states, _FEW if few else _SHOWN)]
     if few and len(names) == 1:
         return f'its only state, {names[0]}'
-    names = f'{", ".join(names[:-1])} or {names[-1]}'
+    shown = f'{", ".join(names[:-1])} or {names[-1]}'
     return f'one of its {len(states):,} states, ' + (
-        names if few else f'such as {names} (`symdp check FILE --states` lists all)')
+        shown if few else f'such as {shown} (`symdp check FILE --states` lists all)')
 
 
 def instead_of(wrong: str, states: Collection[str]) -> str:
@@ -33,5 +33,5 @@ def instead_of(wrong: str, states: Collection[str]) -> str:
     return f'did you mean {" or ".join(map(_quoted, alike[:_SHOWN]))}?'
 
 
-def _quoted(state):
+def _quoted(state: str) -> str:
     return f"'{printable(state, 60)}'"

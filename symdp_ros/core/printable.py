@@ -3,7 +3,7 @@
 """Text from outside (file names, messages of others) as it can be shown in one line."""
 
 
-def printable(text, most: int = 200) -> str:
+def printable(text: object, most: int = 200) -> str:
     r"""
     Return a text as it can be printed, logged or answered.
 
@@ -27,7 +27,7 @@ def printable(text, most: int = 200) -> str:
     return shown if len(pieces) == len(text) else f'{shown}… (cut: {len(text):,} characters)'
 
 
-def _escaped(character):
+def _escaped(character: str) -> str:
     code = ord(character)
     if 0xdc80 <= code <= 0xdcff:  # how Python keeps a byte that is not UTF-8
         return f'\\x{code - 0xdc00:02x}'

@@ -26,9 +26,9 @@ class Privacy:
     epsilon: float
     adjacency: int = 1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         epsilon, adjacency = self.epsilon, self.adjacency
-        if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
+        if isinstance(epsilon, bool) or not isinstance(epsilon, (float, Real)):
             raise PrivacyError(f'epsilon must be a number, not {epsilon!r}')
         try:
             value = float(epsilon)
@@ -36,7 +36,7 @@ class Privacy:
             value = float('inf')
         if not (isfinite(value) and 0.0 <= value):
             raise PrivacyError(f'epsilon must be finite and at least 0, not {value!r}')
-        if isinstance(adjacency, bool) or not isinstance(adjacency, Integral):
+        if isinstance(adjacency, bool) or not isinstance(adjacency, (int, Integral)):
             raise PrivacyError(f'adjacency must be an integer, not {adjacency!r}')
         if not 1 <= adjacency:
             raise PrivacyError(f'adjacency must be at least 1, not {adjacency!r}')

@@ -3,12 +3,15 @@
 """Uniform random integers from the operating system, in bulk."""
 from collections.abc import Callable
 import os
+from typing import Any
 import weakref
 
 import numpy as np
+import numpy.typing as npt
+from symdp_ros.core.annotations import Numbers, RandomBits
 
 _FIRST_BYTES, _MOST_BYTES = 512, 8192  # of a buffer, which doubles
-_live = weakref.WeakSet()
+_live: 'weakref.WeakSet[RandomIntegers]' = weakref.WeakSet()
 
 
 class RandomIntegers:
@@ -24,11 +27,12 @@ class RandomIntegers:
     :param read: what the buffer holds of an array of integers; one item for each.
     """
 
-    def __init__(self, width: int, limit: int, random=None,
-                 read: Callable[[np.ndarray], list] = np.ndarray.tolist):
+    def __init__(self, width: int, limit: int, random: RandomBits | None = None,
+                 read: Callable[[Numbers], list[Any]] = np.ndarray.tolist):
         self._dtype, self._shift = {30: ('<u4', 2), 60: ('<u8', 4)}[width]
         self._limit, self._random, self._bytes = limit, random, _FIRST_BYTES
-        self._read, self.buffer = read, []
+        self._read = read
+        self.buffer: list[Any] = []
         _live.add(self)
 
     def fill(self) -> None:
@@ -39,11 +43,11 @@ class RandomIntegers:
             else:
                 raw = self._random.getrandbits(8 * self._bytes).to_bytes(self._bytes, 'little')
             self._bytes = min(2 * self._bytes, _MOST_BYTES)
-            drawn = np.frombuffer(raw, self._dtype) >> self._shift
+            drawn: npt.NDArray[Any] = np.frombuffer(raw, self._dtype) >> self._shift
             self.buffer.extend(self._read(drawn[drawn < self._limit]))
 
 
-def _discard_buffers():
+def _discard_buffers() -> None:
     for source in _live:
         source.buffer.clear()
 

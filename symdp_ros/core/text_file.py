@@ -4,13 +4,14 @@
 import os
 from stat import S_ISREG
 
+from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.printable import printable
 
 _LARGEST = 64_000_000  # bytes; the largest map that is known has less than a hundredth
 
 
-def read_map_text(path) -> str:
+def read_map_text(path: FilePath) -> str:
     """
     Return the text of a file: UTF-8, with or without a byte order mark.
 
@@ -35,7 +36,7 @@ def read_map_text(path) -> str:
         raise ChainError(f'{shown}: the file is not UTF-8 text') from None
 
 
-def _content(path) -> bytes | None:
+def _content(path: FilePath) -> bytes | None:
     # Not waiting for whoever may write to a pipe of this name.
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

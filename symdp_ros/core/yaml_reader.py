@@ -9,8 +9,10 @@ the memory: a file has at most 5,000,000 keys and values; what is read of it has
 entries of lists and maps, those that an alias repeats counted each time; a name has at most 1,000
 characters; lists are nested at most 50 deep.
 """
+from collections.abc import Callable
 from math import isfinite
 
+from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.text_file import read_map_text
 import yaml
@@ -24,7 +26,7 @@ _DEEPEST = 50
 _Loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 
-def compose_yaml(path) -> yaml.Node:
+def compose_yaml(path: FilePath) -> yaml.Node:
     """
     Return the YAML node graph of a file; an alias is the node that it repeats.
 
@@ -44,7 +46,7 @@ def compose_yaml(path) -> yaml.Node:
     return node
 
 
-def _check_size(text, path):
+def _check_size(text: str, path: FilePath) -> None:
     # Before composing, which takes memory for each node, and recurses, in C: it would end the
     # process on a file that is nested deeply.
     depth = nodes = 0
@@ -93,7 +95,8 @@ class YamlReader:
         return found
 
     def entries(self, node: yaml.Node, what: str, form: str = '',
-                read_key=None) -> dict[str, tuple[int, yaml.Node]]:
+                read_key: Callable[[yaml.Node], str] | None = None
+                ) -> dict[str, tuple[int, yaml.Node]]:
         """
         Return key → (its line, value) of a map in which no key stands twice.
 
@@ -103,7 +106,7 @@ class YamlReader:
         if not isinstance(node, yaml.MappingNode) or node.tag != f'{TAG}map':
             raise self.error(node, f'{what} must be a map' + (form and f' of the form {form}'))
         self._count(node)
-        found = {}
+        found: dict[str, tuple[int, yaml.Node]] = {}
         for key_node, value in node.value:
             key = read_key(key_node) if read_key else self.text(key_node, f'a key of {what}')
             if key in found:
@@ -118,9 +121,10 @@ class YamlReader:
         if not isinstance(node, yaml.SequenceNode) or node.tag != f'{TAG}seq':
             raise self.error(node, f'{what} must be a list' + (example and f', such as {example}'))
         self._count(node)
-        if len(node.value) < least:
-            raise self.error(node, f'{what} has {len(node.value)} entries where {least} are needed')
-        return node.value
+        entries: list[yaml.Node] = node.value
+        if len(entries) < least:
+            raise self.error(node, f'{what} has {len(entries)} entries where {least} are needed')
+        return entries
 
     def text(self, node: yaml.Node, what: str) -> str:
         """Return a scalar as it is written; not empty, and not null."""
@@ -135,7 +139,7 @@ class YamlReader:
         if len(node.value) > _LONGEST_NAME:
             raise self.error(node, f'{what} has {len(node.value):,} characters: give it a name of '
                              f'at most {_LONGEST_NAME:,}')
-        return node.value
+        return str(node.value)
 
     def integer(self, node: yaml.Node, what: str) -> int:
         """Return a whole number, at least 0."""
@@ -162,18 +166,18 @@ class YamlReader:
     def boolean(self, node: yaml.Node, what: str) -> bool:
         """Return true or false."""
         if isinstance(node, yaml.ScalarNode) and node.tag == f'{TAG}bool':
-            return node.value.lower() in ('true', 'yes', 'on')
+            return str(node.value).lower() in ('true', 'yes', 'on')
         raise self.error(node, f'{what} must be true or false')
 
     def is_null(self, node: yaml.Node) -> bool:
         """Return whether there is no value."""
-        return node.tag == f'{TAG}null'
+        return str(node.tag) == f'{TAG}null'
 
     def is_empty(self, node: yaml.Node | None) -> bool:
         """Return whether there is nothing: no node, null, or an empty string, list or map."""
         return node is None or not node.value or self.is_null(node)
 
-    def _count(self, node):
+    def _count(self, node: yaml.CollectionNode) -> None:
         self._left -= len(node.value)
         if self._left < 0:
             raise self.error(node, f'the file has more than {_MOST_ENTRIES:,} entries with what '
@@ -182,4 +186,4 @@ class YamlReader:
 
 def line_of(node: yaml.Node) -> int:
     """Return the line of a node, from 1."""
-    return node.start_mark.line + 1
+    return int(node.start_mark.line) + 1

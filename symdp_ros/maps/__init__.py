@@ -1,18 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Chains from the files that robots already have: one reader for each kind of map."""
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from symdp_ros.core import chain_file
+from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.yaml_reader import compose_yaml, keys_of
 from symdp_ros.maps import nav2, patrolling_sim, rmf, strands, tmap2
+from symdp_ros.maps.dead_ends import prune as pruned
+from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.map_format import MapFormat, YAML_SUFFIXES
-from symdp_ros.maps.map_graph import prune as pruned
-from symdp_ros.maps.map_graph import require_moves
+import yaml
 
 _CHAIN_FILE = MapFormat('a chain file', 'initial_state and transitions',
                         chain_file.graph_from_node,
@@ -27,7 +30,7 @@ SUFFIXES = YAML_SUFFIXES + tuple(suffix for kind in FORMATS for suffix in kind.s
 
 def described_formats() -> str:
     """Return every format with the suffixes of its files, for help texts."""
-    def bare(kind):
+    def bare(kind: MapFormat) -> str:
         return kind.name.partition(' ')[2]
 
     of_yaml = ', '.join(bare(kind) for kind in FORMATS if not kind.suffixes)
@@ -36,7 +39,7 @@ def described_formats() -> str:
                         if kind.suffixes)])
 
 
-def read_graph(path, *, initial_state: str | None = None, self_loops: bool = False,
+def read_graph(path: FilePath, *, initial_state: str | None = None, self_loops: bool = False,
                graph: int | None = None, level: str | None = None,
                prune: bool = False) -> TransitionGraph:
     """
@@ -46,8 +49,8 @@ def read_graph(path, *, initial_state: str | None = None, self_loops: bool = Fal
     :param self_loops: every state can also follow itself (after pruning).
     :param graph: building maps only: which graph, where there are several.
     :param level: building maps only: this floor alone.
-    :param prune: leave out isolated and dead-end states, repeatedly; the result is a `MapGraph`
-        whose `pruned` names them.
+    :param prune: leave out isolated and dead-end states, repeatedly; `pruned` of
+        the result names them.
     :raises ChainError: with the file and the place in it.
     """
     found = _read(path, {'graph': graph, 'level': level})
@@ -58,7 +61,7 @@ def read_graph(path, *, initial_state: str | None = None, self_loops: bool = Fal
     return found.with_self_loops() if self_loops else found
 
 
-def read_chain(path, initial_state: str | None = None, *, self_loops: bool = False,
+def read_chain(path: FilePath, initial_state: str | None = None, *, self_loops: bool = False,
                graph: int | None = None, level: str | None = None, prune: bool = False) -> Chain:
     """
     Read a file as `read_graph` does and make a chain of it.
@@ -71,8 +74,9 @@ def read_chain(path, initial_state: str | None = None, *, self_loops: bool = Fal
     return Chain.from_graph(found)
 
 
-def _read(path, choices) -> TransitionGraph:
+def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> TransitionGraph:
     suffix = Path(path).suffix.lower()
+    arguments: tuple[object, ...]
     if suffix not in SUFFIXES:
         raise ChainError(f'{path}: unknown kind of file: it should end in one of '
                          + ', '.join(SUFFIXES))
@@ -88,10 +92,10 @@ def _read(path, choices) -> TransitionGraph:
     return kind.read(*arguments, **{name: choices[name] for name in kind.choices})
 
 
-def _recognised(root, path) -> MapFormat:
+def _recognised(root: yaml.Node, path: FilePath) -> MapFormat:
     of_yaml = [kind for kind in FORMATS if kind.recognises]
     for kind in of_yaml:
-        if kind.recognises(root):
+        if kind.recognises and kind.recognises(root):
             return kind
     if {'image', 'resolution'} <= keys_of(root):
         raise ChainError(f'{path}: this is the picture of a map for the map server: it names no '

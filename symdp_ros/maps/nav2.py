@@ -7,9 +7,12 @@ Features with `id` and a Point are nodes; features with `startid` and `endid` ar
 (a LineString or a MultiLineString: Nav2 reads the ids alone, and so does this reader). States are
 the node ids as strings, in the order of the file. A graph names no initial state.
 """
+from collections.abc import Callable
 import json
 from math import isfinite
+from typing import Any
 
+from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.printable import printable
@@ -17,7 +20,7 @@ from symdp_ros.core.text_file import read_map_text
 from symdp_ros.maps.map_format import MapFormat
 
 
-def read_nav2_graph(path) -> TransitionGraph:
+def read_nav2_graph(path: FilePath) -> TransitionGraph:
     """
     Read a Nav2 route graph; repeated edges are merged and counted.
 
@@ -26,7 +29,7 @@ def read_nav2_graph(path) -> TransitionGraph:
     features = _features(path)
     positions, edges = {}, []
     for number, feature in enumerate(features):
-        def problem(text, number=number):
+        def problem(text: str, number: int = number) -> ChainError:
             return ChainError(f'{path}, feature {number}: {text}')
 
         properties = feature.get('properties') if isinstance(feature, dict) else None
@@ -40,7 +43,7 @@ def read_nav2_graph(path) -> TransitionGraph:
         if node in positions:
             raise problem(f'node {node} is listed twice: give each node an id of its own')
         positions[node] = _point(feature, problem)
-    successors = {node: {} for node in positions}  # as ordered sets
+    successors: dict[str, dict[str, None]] = {node: {} for node in positions}  # ordered sets
     repeated = 0
     for problem, start, end in edges:
         for node in (start, end):
@@ -52,8 +55,8 @@ def read_nav2_graph(path) -> TransitionGraph:
                            positions, repeated=repeated)
 
 
-def _features(path) -> list:
-    def members(pairs):
+def _features(path: FilePath) -> list[Any]:
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
             raise ChainError(f'{path}: an object of the file has a key twice')
@@ -76,7 +79,7 @@ def _features(path) -> list:
     return features
 
 
-def _identifier(properties, key, problem) -> str:
+def _identifier(properties: dict[str, Any], key: str, problem: Callable[[str], ChainError]) -> str:
     value = properties.get(key)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise problem(f'{key} is {printable(repr(value), 40)}: it must be an integer of at least '
@@ -84,7 +87,7 @@ def _identifier(properties, key, problem) -> str:
     return str(value)
 
 
-def _point(feature, problem) -> tuple[float, float]:
+def _point(feature: dict[str, Any], problem: Callable[[str], ChainError]) -> tuple[float, float]:
     geometry = feature.get('geometry')
     if not isinstance(geometry, dict) or geometry.get('type') != 'Point':
         raise problem('it has no startid and endid, so it is a node, and needs a Point')
@@ -96,7 +99,7 @@ def _point(feature, problem) -> tuple[float, float]:
     raise problem('its coordinates must be two finite numbers, [x, y]')
 
 
-def _finite(value) -> float | None:
+def _finite(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:

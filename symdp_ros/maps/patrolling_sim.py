@@ -9,17 +9,20 @@ metres); then for each vertex its id (0, 1, …), x, y (pixels, y upwards) and d
 edge the neighbour, the compass direction and the cost. Edges are read as they are listed, one
 way. States are the ids as strings. A graph names no initial state.
 """
+from __future__ import annotations
+
 from math import isfinite
 
+from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.errors import ChainError
+from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.text_file import read_map_text
 from symdp_ros.maps.map_format import MapFormat
-from symdp_ros.maps.map_graph import MapGraph
 
 _DIRECTIONS = ('N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW')
 
 
-def read_patrolling_graph(path) -> MapGraph:
+def read_patrolling_graph(path: FilePath) -> TransitionGraph:
     """
     Read a patrolling_sim graph; edges that are listed more than once are merged and counted.
 
@@ -45,7 +48,7 @@ def read_patrolling_graph(path) -> MapGraph:
     raise max(failures, key=lambda failure: failure[0])[1] from None
 
 
-def _graph(reader, source, offsets) -> MapGraph:
+def _graph(reader: _Tokens, source: str, offsets: int) -> TransitionGraph:
     size = reader.integer('the number of vertices', 1)
     for what in ('the width of the image', 'the height of the image', 'the resolution'):
         resolution = reader.number(what, positive=True)
@@ -59,7 +62,7 @@ def _graph(reader, source, offsets) -> MapGraph:
         lines[state] = reader.line
         x, y = (reader.number(f'{axis} of vertex {vertex}') for axis in 'xy')
         positions[state] = (x * resolution + corner[0], y * resolution + corner[1])
-        row = {}
+        row: dict[str, None] = {}
         for _ in range(reader.integer(f'the degree of vertex {vertex}')):
             neighbour = reader.integer(f'a neighbour of vertex {vertex}')
             if neighbour >= size:
@@ -67,42 +70,42 @@ def _graph(reader, source, offsets) -> MapGraph:
                                    f'has the vertices 0 to {size - 1}')
             repeated += str(neighbour) in row
             row[str(neighbour)] = None
-            if reader.next('a direction') not in _DIRECTIONS:
+            if reader.token('a direction') not in _DIRECTIONS:
                 raise reader.error(f'an edge of vertex {vertex} has no direction: it must be one '
                                    'of ' + ', '.join(_DIRECTIONS))
             reader.number(f'the cost of an edge of vertex {vertex}')
         successors[state] = list(row)
     reader.end(size)
-    return MapGraph(successors, None, source, positions, lines, repeated=repeated)
+    return TransitionGraph(successors, None, source, positions, lines, repeated=repeated)
 
 
 class _Tokens:
     """The tokens of a file one by one; `line` is that of the last one."""
 
-    def __init__(self, tokens, path):
+    def __init__(self, tokens: list[tuple[str, int]], path: FilePath):
         self._tokens, self._path = tokens, path
         self.used, self.line = 0, 1
 
-    def error(self, text) -> ChainError:
+    def error(self, text: str) -> ChainError:
         return ChainError(f'{self._path}, line {self.line}: {text}')
 
-    def next(self, what) -> str:
+    def token(self, what: str) -> str:
         if self.used == len(self._tokens):
             raise self.error(f'the file ends where {what} should be: it is cut off')
         token, self.line = self._tokens[self.used]
         self.used += 1
         return token
 
-    def integer(self, what, least=0) -> int:
-        token = self.next(what)
+    def integer(self, what: str, least: int = 0) -> int:
+        token = self.token(what)
         digits = token.isascii() and token.isdigit() and len(token) <= 18
         if not (digits and int(token) >= least):
             raise self.error(f'{what} is {token[:40]!r}: it must be a whole number of at least '
                              f'{least}')
         return int(token)
 
-    def number(self, what, positive=False) -> float:
-        token = self.next(what)
+    def number(self, what: str, positive: bool = False) -> float:
+        token = self.token(what)
         try:
             value = float(token)
         except ValueError:
@@ -112,9 +115,9 @@ class _Tokens:
                              + (' above 0' if positive else ''))
         return value
 
-    def end(self, size):
+    def end(self, size: int) -> None:
         if self.used < len(self._tokens):
-            raise self.error(f'{self.next("")!r} follows after the last of {size} vertices: the '
+            raise self.error(f'{self.token("")!r} follows after the last of {size} vertices: the '
                              'number of vertices, or a degree, is too small')
 
 

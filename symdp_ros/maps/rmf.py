@@ -14,13 +14,16 @@ LEVEL/NAME, and LEVEL/INDEX/NAME where that is shared too. One without a name is
 the index in the level's list of vertices, from 0. A building names no initial state.
 """
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, hypot, radians
+from typing import TypeAlias
 
 from symdp_ros.core.errors import ChainError
+from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.yaml_reader import keys_of, line_of, YamlReader
+from symdp_ros.maps.dead_ends import counted, listed
 from symdp_ros.maps.map_format import MapFormat
-from symdp_ros.maps.map_graph import counted, listed, MapGraph
 import yaml
 
 _STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]
@@ -48,8 +51,11 @@ class _Lane:
     bidirectional: bool
 
 
+_Move: TypeAlias = tuple[_Vertex, _Vertex]
+
+
 def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
-                   level: str | None = None) -> MapGraph:
+                   level: str | None = None) -> TransitionGraph:
     """
     Return one graph of a composed building map; lanes listed twice are merged and counted.
 
@@ -75,14 +81,15 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
             raise ChainError(f'{source}: there is no level {level!r}: it has '
                              + (listed(list(levels)) or 'none'))
         levels = {level: levels[level]}
-    lanes, positions = [], {}
+    lanes: list[_Lane] = []
+    positions: dict[_Vertex, tuple[float, float]] = {}
     for name, node in levels.items():
         vertices, found = reader.level(name, node)
         lanes += found
         positions |= _positions(vertices, system, reader.scale(node, vertices))
     doors = reader.doors(top.get('lifts')) if level is None else None
 
-    def one(number):
+    def one(number: int) -> tuple[list[_Vertex], list[_Move]]:
         """Return the vertices and the moves of one graph."""
         own = [lane for lane in lanes if lane.graph == number]
         touched = {vertex for lane in own for vertex in (lane.start, lane.end)}
@@ -94,27 +101,28 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
     where = f'{source}: ' + ('' if level is None else f'level {level}: ')
     states, moves = one(_choose(graph, sorted({lane.graph for lane in lanes}), where, one))
     labels = _labels(states, reader)
-    successors = {label: {} for label in labels.values()}
+    successors: dict[str, dict[str, None]] = {label: {} for label in labels.values()}
     for start, end in moves:
         successors[labels[start]][labels[end]] = None
-    return MapGraph({state: list(row) for state, row in successors.items()}, None, source,
-                    {label: positions[vertex] for vertex, label in labels.items()},
-                    {label: line_of(vertex.node) for vertex, label in labels.items()},
-                    repeated=len(moves) - sum(map(len, successors.values())),
-                    unnamed=frozenset(labels[vertex] for vertex in states if not vertex.name))
+    return TransitionGraph(
+        {state: list(row) for state, row in successors.items()}, None, source,
+        positions={label: positions[vertex] for vertex, label in labels.items()},
+        lines={label: line_of(vertex.node) for vertex, label in labels.items()},
+        repeated=len(moves) - sum(map(len, successors.values())),
+        unnamed=frozenset(labels[vertex] for vertex in states if not vertex.name))
 
 
 class _BuildingReader(YamlReader):
     """The parts of a building map."""
 
-    def level(self, name, node) -> tuple[list[_Vertex], list[_Lane]]:
+    def level(self, name: str, node: yaml.Node) -> tuple[list[_Vertex], list[_Lane]]:
         fields = self.fields(node, f'level {name}')
         vertices = [self._vertex(name, index, item) for index, item in enumerate(
             self._list(fields, 'vertices', name))]
         return vertices, [self._lane(item, vertices, name)
                           for item in self._list(fields, 'lanes', name)]
 
-    def scale(self, node, vertices) -> float | None:
+    def scale(self, node: yaml.Node, vertices: list[_Vertex]) -> float | None:
         """Return metres per pixel; None where there are no measurements."""
         scales = []
         for item in self._list(self.fields(node, 'a level'), 'measurements', 'a level'):
@@ -130,7 +138,7 @@ class _BuildingReader(YamlReader):
             scales.append(distance / length)
         return sum(scales) / len(scales) if scales else None
 
-    def doors(self, lifts) -> dict[str, set[str]]:
+    def doors(self, lifts: yaml.Node | None) -> dict[str, set[str]]:
         """Return the levels on which each lift has doors."""
         found = {}
         for name, node in ({} if self.is_empty(lifts) else self.fields(lifts, 'lifts')).items():
@@ -140,28 +148,29 @@ class _BuildingReader(YamlReader):
                 if not self.is_empty(doors)}
         return found
 
-    def _list(self, fields, key, level):
+    def _list(self, fields: dict[str, yaml.Node], key: str, level: str) -> list[yaml.Node]:
         node = fields.get(key)
         return [] if self.is_empty(node) else self.items(node, f'{key} of {level}')
 
-    def _vertex(self, level, index, node) -> _Vertex:
+    def _vertex(self, level: str, index: int, node: yaml.Node) -> _Vertex:
         what = f'vertex {index} of {level}'
         items = self.items(node, what, 4)
         lift = self._parameter(self._parameters(items[4:], what), 'lift_cabin', _STRING)
         return _Vertex(level, index,
                        '' if self.is_empty(items[3]) else self.text(items[3], f'name of {what}'),
                        '' if self.is_empty(lift) else self.text(lift, f'the lift of {what}'),
-                       self.number(items[0], f'x of {what}'), self.number(items[1], f'y of {what}'),
-                       node)
+                       self.number(items[0], f'x of {what}'),
+                       self.number(items[1], f'y of {what}'), node)
 
-    def _lane(self, node, vertices, level) -> _Lane:
+    def _lane(self, node: yaml.Node, vertices: list[_Vertex], level: str) -> _Lane:
         start, end, parameters = self._edge(node, vertices, f'a lane of {level}')
         graph = self._parameter(parameters, 'graph_idx', _INTEGER)
         both = self._parameter(parameters, 'bidirectional', _BOOLEAN)
         return _Lane(start, end, 0 if graph is None else self.integer(graph, 'graph_idx'),
                      both is not None and self.boolean(both, 'bidirectional'))
 
-    def _edge(self, node, vertices, what):
+    def _edge(self, node: yaml.Node, vertices: list[_Vertex],
+              what: str) -> tuple[_Vertex, _Vertex, dict[str, yaml.Node]]:
         items = self.items(node, what, 2)
         ends = [self.integer(item, f'an end of {what}') for item in items[:2]]
         for index in ends:
@@ -170,11 +179,12 @@ class _BuildingReader(YamlReader):
                                  f'{len(vertices)}: the file is damaged or cut off')
         return vertices[ends[0]], vertices[ends[1]], self._parameters(items[2:], what)
 
-    def _parameters(self, rest, what):
+    def _parameters(self, rest: list[yaml.Node], what: str) -> dict[str, yaml.Node]:
         return {} if not rest or self.is_empty(rest[0]) else self.fields(
             rest[0], f'the parameters of {what}')
 
-    def _parameter(self, parameters, key, kind) -> yaml.Node | None:
+    def _parameter(self, parameters: dict[str, yaml.Node], key: str,
+                   kind: int) -> yaml.Node | None:
         node = parameters.get(key)
         if node is None:
             return None
@@ -184,7 +194,8 @@ class _BuildingReader(YamlReader):
         return value
 
 
-def _choose(graph, present, where, one) -> int:
+def _choose(graph: int | None, present: list[int], where: str,
+            one: Callable[[int], tuple[list[_Vertex], list[_Move]]]) -> int:
     """Return the graph that is asked for, or the only one."""
     if not present:
         raise ChainError(f'{where}there are no lanes, and so no states')
@@ -197,20 +208,21 @@ def _choose(graph, present, where, one) -> int:
                      f'{counted(len(set(moves)), "move")})')
     if len(present) > len(sizes):
         sizes.append(f'… ({len(present)} in all)')
-    sizes = ', '.join(sizes)
+    shown = ', '.join(sizes)
     raise ChainError(where + (
-        f'there are the graphs {sizes}: choose one (--graph, graph)' if graph is None else
-        f'there is no graph {graph}: choose one of {sizes}'))
+        f'there are the graphs {shown}: choose one (--graph, graph)' if graph is None else
+        f'there is no graph {graph}: choose one of {shown}'))
 
 
-def _lift_moves(reader, states, doors):
+def _lift_moves(reader: _BuildingReader, states: list[_Vertex],
+                doors: dict[str, set[str]]) -> list[_Move]:
     """Return the moves from floor to floor of vertices that are in the cabin of one lift."""
-    cabins = {}
+    cabins: dict[str, list[_Vertex]] = {}
     for vertex in states:
         if vertex.lift:
             if vertex.lift not in doors:
-                raise reader.error(vertex.node, f'the vertex is in the lift {vertex.lift!r}, which '
-                                   'is not in the file: it is damaged or cut off')
+                raise reader.error(vertex.node, f'the vertex is in the lift {vertex.lift!r}, '
+                                   'which is not in the file: it is damaged or cut off')
             if vertex.level in doors[vertex.lift]:
                 cabins.setdefault(vertex.lift, []).append(vertex)
     for lift, stops in cabins.items():
@@ -221,7 +233,7 @@ def _lift_moves(reader, states, doors):
             if start.level != end.level]
 
 
-def _labels(states, reader) -> dict[_Vertex, str]:
+def _labels(states: list[_Vertex], reader: _BuildingReader) -> dict[_Vertex, str]:
     """Return a label of its own for each vertex, the shortest form that no other has."""
     forms = {}
     for vertex in states:
@@ -241,7 +253,8 @@ def _labels(states, reader) -> dict[_Vertex, str]:
             forms[vertex].pop(0)
 
 
-def _positions(vertices, system, scale) -> dict[_Vertex, tuple[float, float]]:
+def _positions(vertices: list[_Vertex], system: str,
+               scale: float | None) -> dict[_Vertex, tuple[float, float]]:
     if system == 'reference_image':
         scale = scale or 1.0
         return {v: (v.x * scale, -v.y * scale) for v in vertices}

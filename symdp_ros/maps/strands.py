@@ -8,14 +8,14 @@ The file is a list; each entry has `meta`, which is not read, and a `node` as tm
 whatever their `action`. States are the names, in the order of the file. A map names no initial
 state.
 """
+from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.yaml_reader import keys_of, YamlReader
 from symdp_ros.maps.map_format import MapFormat
-from symdp_ros.maps.map_graph import MapGraph
 from symdp_ros.maps.tmap2 import graph_of_nodes
 import yaml
 
 
-def strands_graph(root: yaml.Node, source: str) -> MapGraph:
+def strands_graph(root: yaml.Node, source: str) -> TransitionGraph:
     """
     Return the graph of a composed STRANDS map; edges listed twice are merged and counted.
 
@@ -25,7 +25,7 @@ def strands_graph(root: yaml.Node, source: str) -> MapGraph:
     return graph_of_nodes(YamlReader(source), root, source)
 
 
-def _is_list_of_nodes(root) -> bool:
+def _is_list_of_nodes(root: yaml.Node) -> bool:
     return isinstance(root, yaml.SequenceNode) and any('node' in keys_of(entry)
                                                        for entry in root.value[:1])
 

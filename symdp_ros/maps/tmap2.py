@@ -7,13 +7,13 @@ LCAS topological maps (tmap2, YAML).
 of the one they lead to. States are the names, in the order of the file. A map names no initial
 state.
 """
+from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.yaml_reader import keys_of, line_of, YamlReader
 from symdp_ros.maps.map_format import MapFormat
-from symdp_ros.maps.map_graph import MapGraph
 import yaml
 
 
-def tmap2_graph(root: yaml.Node, source: str) -> MapGraph:
+def tmap2_graph(root: yaml.Node, source: str) -> TransitionGraph:
     """
     Return the graph of a composed tmap2 file; edges between the same nodes are merged and counted.
 
@@ -28,13 +28,15 @@ def tmap2_graph(root: yaml.Node, source: str) -> MapGraph:
     return graph_of_nodes(reader, top['nodes'], source)
 
 
-def graph_of_nodes(reader: YamlReader, nodes: yaml.Node, source: str) -> MapGraph:
+def graph_of_nodes(reader: YamlReader, nodes: yaml.Node, source: str) -> TransitionGraph:
     """
     Return the graph of a list of nodes, as tmap2 and the older STRANDS maps write them alike.
 
     :raises ChainError: as `tmap2_graph` does.
     """
-    positions, lines, edges = {}, {}, []
+    positions: dict[str, tuple[float, float]] = {}
+    lines: dict[str, int] = {}
+    edges: list[tuple[str, str, yaml.Node]] = []
     for entry in reader.items(nodes, 'nodes'):
         node = reader.fields(reader.fields(entry, 'an entry of nodes', 'node')['node'], 'the node',
                              'name', 'edges', 'pose')
@@ -48,7 +50,7 @@ def graph_of_nodes(reader: YamlReader, nodes: yaml.Node, source: str) -> MapGrap
             for edge in reader.items(node['edges'], 'edges'):
                 end = reader.fields(edge, 'the edge', 'node')['node']
                 edges.append((name, reader.text(end, 'the node of an edge'), end))
-    successors = {name: {} for name in positions}
+    successors: dict[str, dict[str, None]] = {name: {} for name in positions}
     repeated = 0
     for start, end, place in edges:
         if end not in successors:
@@ -56,11 +58,11 @@ def graph_of_nodes(reader: YamlReader, nodes: yaml.Node, source: str) -> MapGrap
                                'file: add the node, or remove the edge')
         repeated += end in successors[start]
         successors[start][end] = None
-    return MapGraph({name: list(row) for name, row in successors.items()}, None, source, positions,
-                    lines, repeated=repeated)
+    return TransitionGraph({name: list(row) for name, row in successors.items()}, None, source,
+                           positions, lines, repeated=repeated)
 
 
-def _position(reader, pose) -> tuple[float, float]:
+def _position(reader: YamlReader, pose: yaml.Node) -> tuple[float, float]:
     position = reader.fields(pose, 'the pose', 'position')['position']
     fields = reader.fields(position, 'the position', 'x', 'y')
     return reader.number(fields['x'], 'x'), reader.number(fields['y'], 'y')

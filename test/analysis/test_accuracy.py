@@ -240,8 +240,8 @@ def test_mean_stay():
 
 def test_a_curve_over_epsilon_is_smooth():
     """The walks are the same at every ε."""
-    errors = [expected_accuracy(OnlineMechanism(grid(4), Privacy(1 + i / 1_000)), 10, walks=3).error
-              for i in range(20)]
+    mechanisms = [OnlineMechanism(grid(4), Privacy(1 + i / 1_000)) for i in range(20)]
+    errors = [expected_accuracy(mechanism, 10, walks=3).error for mechanism in mechanisms]
     assert all(0 < a - b < 1e-3 for a, b in pairwise(errors))
 
 

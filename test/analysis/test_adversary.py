@@ -54,7 +54,7 @@ def enumerated(mechanism, length):
 
 
 def bernstein(variance, count):
-    """P[|mean − E| ≥ x] ≤ 2·exp(−n·x²/(2·(variance + x/3))) = α, solved for x; values in [0, 1]."""
+    """P[|mean − E| ≥ x] ≤ 2·exp(−n·x²/(2·(variance + x/3))) = α, for x; values in [0, 1]."""
     reach = log(2 / FALSE_ALARM) / count
     return reach / 3 + sqrt((reach / 3)**2 + 2 * reach * variance)
 

@@ -117,7 +117,7 @@ def test_exact_tails_beat_hoeffding_which_beats_theorem_2(n, p, share):
 
 
 def test_what_the_tails_tell():
-    """n = 100 symbols of an alphabet of 10 at ε = 4: far off by 15 once in thousands of times."""
+    """Of 100 symbols of an alphabet of 10 at ε = 4: off by 15 once in thousands of times."""
     errors = theorem_4(10, Privacy(4.0), 100)
     assert errors.tail(15) < 1e-3 < hoeffding_concentration(100, 15) < 0.03
     assert theorem_2_concentration(100, 15) > 1.9

@@ -47,8 +47,9 @@ def test_algorithm_1_taken_literally_counts_3():
 
 def test_s1_s2_s3_at_distance_2():
     """
-    The 16 words of FOUR from s0, by hand: at distance 2 from s1 s2 s3 are s1 s1 s1, s1 s1 s2,
-    s2 s0 s3, s3 s3 s3, s3 s0 s3 and s3 s2 s0.
+    Of the 16 words of FOUR from s0, six are at distance 2 from s1 s2 s3, by hand.
+
+    They are s1 s1 s1, s1 s1 s2, s2 s0 s3, s3 s3 s3, s3 s0 s3 and s3 s2 s0.
     """
     word = ('s1', 's2', 's3')
     assert [HammingAutomaton(FOUR, word, d).word_count for d in range(4)] == [0, 1, 6, 9]

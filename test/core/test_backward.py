@@ -33,7 +33,7 @@ from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio, rounding_reserve
 from symdp_ros.core.offline.reachable import ReachableChain
 
-SPARSE = {name: chain for name, chain in CHAINS.items() if not chain.is_complete}
+SPARSE = {name: chain for name, chain in CHAINS.items() if chain.stores_edges}
 for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
 U = Fraction(1, 2**53)
 choose = (compiling.numba.njit(kernels._choose.py_func) if compiling.numba
@@ -333,7 +333,7 @@ def test_a_period_gives_the_same_law(data, epsilon):
 @pytest.mark.parametrize('chain, length', [(grid(9, staying=False), 600),
                                            (grid(40, staying=False), 1_500)])
 def test_a_period_needs_no_exponents(chain, length, monkeypatch):
-    """Long words on maps where the robot never stays; compared with one exponent for each state."""
+    """Long words on maps where the robot never stays; against one exponent for each state."""
     word = Random(5).choices(chain.states, k=length)
     sampler = Sampler(chain, 2.0, random=Random(2))
     plan = sampler.plan(length)
@@ -362,7 +362,7 @@ def expander(states):
 @pytest.mark.parametrize('layout', ['columns'], indirect=True)
 @relaxed
 @given(st.data(), st.sampled_from([0.0, 2.0, 14.0]))
-def test_segments_abreast_give_the_same_word(data, epsilon):
+def test_segments_together_give_the_same_word(data, epsilon):
     """To the last bit of each weight: the same random bits give the same word."""
     chain = data.draw(chains(max_states=12, complete=False))
     word = data.draw(st.lists(st.sampled_from((*chain.states, None)), min_size=2, max_size=60))
@@ -375,17 +375,17 @@ def test_segments_abreast_give_the_same_word(data, epsilon):
     near = data.draw(st.integers(1, 4))
     spacing = data.draw(st.integers(near + 2, 30))
     rows = -(-n // spacing) + 1 + max(2, near)
-    sampler._plans[n] = abreast = backward.replace(
-        plan, spacing=spacing, near=near, shape=(rows, plan.shape[1]))
+    sampler._plans[n] = joint = backward.replace(
+        plan, spacing=spacing, alone=near, shape=(rows, plan.shape[1]))
     assert sampler.release(word) == stored.release(word)
 
     # A walk that goes on from any position, or stops there; and each weight.
     numbers, weights = np.array(sampler.numbers(word)), stored.weights(stored.numbers(word))
     assert sampler.weights(sampler.numbers(word)) == weights
     bits = np.frombuffer(Random(seed).randbytes(8 * n), np.uint64)
-    edges, (W, E, scale, beside) = sampler.reachable.edges, abreast.workspace(n)
+    edges, (W, E, scale, together) = sampler.reachable.edges, joint.workspace(n)
     kernels.sweep(numbers, edges, 1, plan.ratio, spacing, plan.rescale_every, False, W, E, scale)
-    walk = [numbers, bits, edges, 1, plan.ratio, spacing, near, False, W, E, scale, beside]
+    walk = [numbers, bits, edges, 1, plan.ratio, spacing, near, False, W, E, scale, together]
     whole, part = np.empty(n, np.int64), np.empty(n, np.int64)
     assert kernels.walk(0, 1, *walk, whole) == (n, whole[-1], 0)
     position = data.draw(st.integers(1, n))
@@ -404,21 +404,21 @@ def test_segments_abreast_give_the_same_word(data, epsilon):
         assert len({Fraction(W[stored_row, s]) / weights[position][s] for s in successors}) == 1
 
     for begin in range(0, n, spacing):
-        kernels._recompute_abreast(begin, near, numbers, edges, plan.ratio, spacing, W, scale,
-                                   beside)
-        for i in range(kernels.ABREAST):
+        kernels._recompute_together(begin, near, numbers, edges, plan.ratio, spacing, W, scale,
+                                    together)
+        for i in range(kernels.SEGMENTS):
             for ahead in range(near + 1, spacing):
                 t = begin + i * spacing + ahead
                 if t < n:
                     some = list(weights[t - 1])
-                    row = [Fraction(x) for x in beside[ahead - near - 1, some, i]]
+                    row = [Fraction(x) for x in together[ahead - near - 1, some, i]]
                     assert len({x / weights[t - 1][s] for x, s in zip(row, some)}) == 1
-                    assert beside[ahead - near - 1, 0, i] == 0
+                    assert together[ahead - near - 1, 0, i] == 0
 
 
 @pytest.mark.parametrize('length', [997, 1_000])
 @pytest.mark.parametrize('epsilon', [0.0, 2.0, 60.0])
-def test_segments_are_recomputed_abreast(monkeypatch, layout, length, epsilon):
+def test_segments_are_recomputed_together(monkeypatch, layout, length, epsilon):
     """As planned where a walk can soon be anywhere, within the memory that is allowed."""
     chain, limit, random = expander(300), 8 * 301 * 130, Random(3)
     word = ['s0']
@@ -430,16 +430,16 @@ def test_segments_are_recomputed_abreast(monkeypatch, layout, length, epsilon):
     monkeypatch.setattr(backward, 'STORED_BYTES', limit)
     sampler = Sampler(chain, epsilon, random=Random(7))
     plan = sampler.plan(length)
-    assert (plan.near > 0) == (layout == 'columns')
-    W, _, _, beside = plan.workspace(length)
-    assert beside.shape[2] == kernels.ABREAST
-    assert W.nbytes + beside.nbytes <= limit
-    assert not plan.near or beside.ctypes.data % 32 == 0
+    assert (plan.alone > 0) == (layout == 'columns')
+    W, _, _, together = plan.workspace(length)
+    assert together.shape[2] == kernels.SEGMENTS
+    assert W.nbytes + together.nbytes <= limit
+    assert not plan.alone or together.ctypes.data % 32 == 0
     assert sampler.release(word) == expected
 
 
 @pytest.mark.parametrize('layout', ['columns'], indirect=True)
-def test_points_on_boundaries_in_segments_abreast(monkeypatch, layout):
+def test_points_on_boundaries_in_segments_together(monkeypatch, layout):
     """Both moves are equally likely, and the 53 bits of each point are those of ½."""
     names = [f's{i}' for i in range(300)]
     chain = Chain({a: [names[2 * i % 300], names[(2 * i + 1) % 300]]
@@ -449,7 +449,7 @@ def test_points_on_boundaries_in_segments_abreast(monkeypatch, layout):
     for limit in (10**9, 8 * 301 * 130):
         monkeypatch.setattr(backward, 'STORED_BYTES', limit)
         sampler = Sampler(chain, 0.0, random=Tape(halves, 64_000, Random(5)))
-        assert (sampler.plan(1_000).near > 0) == (limit < 10**9)
+        assert (sampler.plan(1_000).alone > 0) == (limit < 10**9)
         outputs.append(sampler.release(word))
     assert outputs[0] == outputs[1] and chain.is_feasible(outputs[0])
 
@@ -471,7 +471,7 @@ def test_rows_longer_than_the_columns(hub, layout):
 
 
 def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
-    """numba then refuses `cache=True` with a RuntimeError."""
+    """Numba then refuses `cache=True` with a RuntimeError."""
     def njit(**options):
         if options.get('cache'):
             raise RuntimeError('cannot cache function: no locator available')
@@ -500,7 +500,7 @@ def test_every_number_of_columns(degree, layout):
 @pytest.mark.parametrize('epsilon', [2.0, 2000.0])
 @pytest.mark.parametrize('matching', [400, 800])
 def test_two_branches_that_never_meet(epsilon, matching):
-    """n = 800: up to R^800 = 2^1154 and 2^32000 between the two; against rational numbers."""
+    """With n = 800: up to R^800 = 2^1154 and 2^32000 between the two; against rational numbers."""
     chain = two_branches(2)
     word = ['x0'] * matching + ['y1'] * (800 - matching)
     random = replayable_random()
@@ -527,7 +527,7 @@ def test_two_branches_that_never_meet(epsilon, matching):
 
 
 def test_long_words_neither_under_nor_overflow():
-    """n = 10,000 on 1,000 states; the normaliser against one that sums logarithms."""
+    """With n = 10,000 on 1,000 states; the normaliser against one that sums logarithms."""
     chain = large_grid(32)
     word = Random(5).choices(chain.states, k=10_000)
     for epsilon in (2.0, 2000.0):
@@ -547,7 +547,7 @@ def test_long_words_neither_under_nor_overflow():
 
 @pytest.mark.parametrize('epsilon', [2.0, 2000.0])
 def test_memory(epsilon):
-    """n = 10,000 on 10,000 states: everything above the chain in less than 100 MB."""
+    """With n = 10,000 on 10,000 states: everything above the chain in less than 100 MB."""
     chain = large_grid(100)
     word = Random(5).choices(chain.states, k=10_000)
     Sampler(grid(3), epsilon).release([None] * 3)  # compiled

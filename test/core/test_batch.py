@@ -91,8 +91,9 @@ def lookup(request, monkeypatch):
 @pytest.mark.parametrize('complete', [False, True])
 def test_the_ends_of_every_range_of_integers(complete, count, epsilon, lookup):
     """
-    Those of an outcome follow each other, in each part, so their ends say how many there are: as
-    many, out of all that are accepted, as the proof of `core.online.response` has it.
+    Of the accepted integers, as many lead to an outcome as `core.online.response` proves.
+
+    Those of an outcome follow each other, in each part, so their ends say how many there are.
     """
     names = [f's{i}' for i in range(count)]
     chain = (Chain.complete(names, 's0') if complete

@@ -30,7 +30,7 @@ from symdp_ros.core.offline.reachable import ReachableChain
 
 
 def words_of(chain):
-    return AlphabetWords(chain) if chain.is_complete else ChainWords(ReachableChain(chain))
+    return ChainWords(ReachableChain(chain)) if chain.stores_edges else AlphabetWords(chain)
 
 
 def numbers(space, word):
@@ -133,7 +133,7 @@ def test_tables_that_are_not_kept_are_computed_again(monkeypatch):
 
 
 def test_words_of_two_kinds():
-    """All near or all far: the exponential mechanism tilted to the middle would never get there."""
+    """All near or all far: the exponential mechanism tilted to the middle never gets there."""
     branches = {'x0': ['x0'], 'y0': ['y0', 'z0'], 'z0': ['y0', 'z0']}
     space = words_of(Chain({'start': ['x0', 'y0'], **branches}, 'start'))
     word = numbers(space, ['y0'] * 200)

@@ -50,6 +50,7 @@ def test_uniform_integers(count):
 
 def test_floats_as_integers():
     weights, exponents = np.array([0.75, 1.5, 1 + 2.0**-52]), np.array([-3, 700, -5])
-    exact = [Fraction(w) * Fraction(2)**e for w, e in zip(weights, exponents.tolist(), strict=True)]
+    exact = [Fraction(w) * Fraction(2)**e
+             for w, e in zip(weights, exponents.tolist(), strict=True)]
     integers = as_integers(weights, exponents)
     assert {i / e for i, e in zip(integers, exact, strict=True)} == {2**58}

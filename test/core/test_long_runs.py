@@ -39,7 +39,8 @@ def test_the_row_of_a_fuzzer_that_found_nothing(figures):
 
 def test_rows_are_put_into_the_table_of_a_page():
     page = 'Text.\n\n| test | tried | result |\n|---|---|---|\n| test/b | 1 | old |\n\nMore.\n'
-    figures = '| test | tried | result |\n|---|---|---|\n| test/c | 2 | new |\n| test/b | 3 | new |\n'
+    figures = ('| test | tried | result |\n|---|---|---|\n'
+               '| test/c | 2 | new |\n| test/b | 3 | new |\n')
     assert merged(page, figures) == (
         'Text.\n\n| test | tried | result |\n|---|---|---|\n| test/b | 3 | new |\n'
         '| test/c | 2 | new |\n\nMore.\n')

@@ -70,7 +70,7 @@ def test_exponential_is_as_published(chain, epsilon):
 
 
 def test_the_papers_counter_example():
-    """m = 1, 1, 2, 6, 11, 11 and E[d] = 1.348 (DESIGN, item 3)."""
+    """Counts m = 1, 1, 2, 6, 11, 11 and E[d] = 1.348 (DESIGN, item 3)."""
     chain = Chain({str(i): [str((i + 1) % 4), str((i + 2) % 4)] for i in range(4)}, '0')
     distribution = OfflineMechanism(chain, Privacy(2.0)).distance_distribution('12301')
     counts = np.array([1, 1, 2, 6, 11, 11])
@@ -315,7 +315,7 @@ def test_any_iterable_will_do():
 
 
 def test_memory_of_causal_release():
-    """n = 10,000 on 10,000 states: the mechanism and a release in less than 100 MB."""
+    """With n = 10,000 on 10,000 states: the mechanism and a release in less than 100 MB."""
     chain = large_grid(100)
     word = Random(5).choices(chain.states, k=10_000)
     mechanism = OfflineMechanism(chain, Privacy(2.0), selection='causal')

@@ -334,8 +334,8 @@ def test_a_step_takes_the_same_way_for_every_symbol(chain, policy, dense, monkey
 def test_large_chains_draw_as_small_ones_do(chain, epsilon, monkeypatch):
     """Where there are too many states for a table of all pairs, the same integers do the same."""
     def word():
-        return OnlineMechanism(chain, Privacy(epsilon), policy='paper', random=Random(5)).privatize(
-            [*chain.states, None] * 30)
+        mechanism = OnlineMechanism(chain, Privacy(epsilon), policy='paper', random=Random(5))
+        return mechanism.privatize([*chain.states, None] * 30)
 
     small = word()
     monkeypatch.setattr(online, 'DENSE_STATES', 0)
@@ -593,9 +593,10 @@ class Label(str):
 def test_outputs_are_never_the_callers_objects(chain, policy, kind):
     """Handing back the caller's object would tell where the output is the truth."""
     names = {state: f'room {state}' for state in chain.states}  # of one letter there is one object
-    chain = (Chain.complete(names.values(), names[chain.initial_state]) if chain.is_complete else
-             Chain({names[state]: [names[s] for s in chain.successors(state)]
-                    for state in chain.states}, names[chain.initial_state]))
+    chain = (Chain({names[state]: [names[s] for s in chain.successors(state)]
+                    for state in chain.states}, names[chain.initial_state])
+             if chain.stores_edges else
+             Chain.complete(names.values(), names[chain.initial_state]))
     word = [kind(chain.successors(chain.initial_state)[0])] * 200
     output = OnlineMechanism(chain, Privacy(1.0), policy=policy).privatize(word)
     assert {type(symbol) for symbol in output} == {str}

@@ -45,7 +45,8 @@ ALLOWED = TOLERANCE + 1.1e-4  # ties included
 BIASED = Chain({'a': {'b': 0.9, 'a': 0.1}, 'b': {'c': 0.05, 'a': 0.95}, 'c': {'a': 0.5, 'c': 0.5}},
                'a')
 ONE_WAY = Chain({'a': ['b', 'c'], 'b': ['c'], 'c': ['a', 'b']}, 'a')
-SWING = Chain({'a': ['b', 'd'], 'b': ['a', 'c'], 'c': ['b', 'd'], 'd': ['c', 'a']}, 'a')  # period 2
+#: of period 2
+SWING = Chain({'a': ['b', 'd'], 'b': ['a', 'c'], 'c': ['b', 'd'], 'd': ['c', 'a']}, 'a')
 
 
 @pytest.fixture(autouse=True)

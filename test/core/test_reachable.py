@@ -27,7 +27,7 @@ def test_numbers_and_arrays(chain, many):
         patch.setattr(module, '_MANY', many)
         reachable = ReachableChain(chain)
     assert set(reachable.label[1:]) == within(chain, len(chain))
-    assert reachable.label[:2] == [None, chain.initial_state]
+    assert reachable.label[:2] == ['', chain.initial_state]
     for t in range(len(chain) + 2):
         assert set(reachable.label[1:reachable.reached(t) + 1]) == within(chain, t)
     for state in chain.states:

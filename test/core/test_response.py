@@ -97,7 +97,7 @@ def test_at_most_one_draw_in_nine_is_rejected(epsilon, adjacency):
 
 @cases
 def test_shares_of_the_range_are_exact(epsilon, adjacency):
-    """Outcomes are r // weight, and the target in its place where r % weight ≥ cut: count the r."""
+    """Count the r: outcomes are r // weight, or the target where r % weight ≥ cut."""
     for count in COUNTS:
         _, r = drawn(epsilon, adjacency, count)
         assert r.limit == count * r.weight and 0 < r.cut <= r.weight

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where numba is not installed, the same loops run uncompiled: the same bits give the same words."""
+"""Without numba the same loops run uncompiled: the same bits give the same words."""
 import json
 from pathlib import Path
 import subprocess
@@ -10,9 +10,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Prints, for each way of drawing words, those that fixed bits give. It forces what else would take
-#: long words on large chains: weights that are computed again, one by one and abreast.
-DRAW = '''
+#: Prints, for each way of drawing words, those that fixed bits give. It forces what else would
+#: take long words on large chains: weights that are computed again, one by one and together.
+DRAW = """
 import json
 from random import Random
 
@@ -42,7 +42,7 @@ def exponential(chain, n, many_columns, spacing, near):
         return None
     if spacing > 1:
         rows = -(-n // spacing) + 1 + max(2, near or spacing - 1)
-        sampler._plans[n] = backward.replace(plan, spacing=spacing, near=near,
+        sampler._plans[n] = backward.replace(plan, spacing=spacing, alone=near,
                                              shape=(rows, plan.shape[1]))
     return sampler.draw([Random(i).randrange(len(chain) + 1) for i in range(n)])
 
@@ -67,7 +67,7 @@ for name, chain in CHAINS.items():
     found[f'{name}, planned'] = OnlineMechanism(
         chain, Privacy(2.0), policy='planned', random=Random(8)).privatize(word(chain, 30, 3))
 print(json.dumps(found))
-'''
+"""
 
 
 def drawn(directory, without_numba):
@@ -90,11 +90,12 @@ def test_the_same_words(tmp_path):
         assert uncompiled[name] == words, name
 
 
-def test_it_is_said():
+def test_it_is_reported():
     code = ("import sys; sys.modules['numba'] = None\n"
             'from symdp_ros import Chain, OfflineMechanism, Privacy\n'
             'from symdp_ros.core.compile_notice import UNCOMPILED, on_slow_loops\n'
-            'mechanism = OfflineMechanism(Chain({"a": ["a", "b"], "b": ["a"]}, "a"), Privacy(1.0))\n'
+            'chain = Chain({"a": ["a", "b"], "b": ["a"]}, "a")\n'
+            'mechanism = OfflineMechanism(chain, Privacy(1.0))\n'
             'told = []\n'
             'with on_slow_loops(told.append):\n'
             '    assert len(mechanism.privatize("abaa")) == 4\n'

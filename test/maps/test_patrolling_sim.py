@@ -61,7 +61,7 @@ def test_both_headers(read, text, x, y):
 @pytest.mark.parametrize('old, new, line, text', [
     ('3\n239', '0\n239', 1, 'the number of vertices is'),
     ('3\n239', '3.5\n239', 1, 'the number of vertices is'),
-    ('3\n239', '2\n239', 23, "the neighbour 2, but the file has the vertices 0 to 1"),
+    ('3\n239', '2\n239', 23, 'the neighbour 2, but the file has the vertices 0 to 1'),
     ('3\n239', '4\n239', 30, 'the file ends where the id of vertex 3 should be'),
     ('239', '-239', 2, 'the width of the image is'),
     ('0.5\n', '0\n', 4, 'the resolution is'),

@@ -11,7 +11,7 @@ from symdp_ros import ChainError
 from symdp_ros.cli.main import main
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.maps import read_chain, read_graph
-from symdp_ros.maps.map_graph import prune
+from symdp_ros.maps.dead_ends import prune
 
 FILES = {
     'chain.yaml': 'initial_state: a\ntransitions: {a: [a]}\n',
@@ -76,7 +76,7 @@ def test_graph_and_level_are_for_buildings(tmp_path, name, choice):
     ('map.yaml', '- name: a\n', 'map.yaml: the file is none of these: '),
     ('map.yaml', 'dock\n', 'map.yaml: the file is none of these: '),
     ('map.yaml', 'image: a.pgm\nresolution: 0.05\norigin: [0, 0, 0]\n', 'the picture of a map'),
-    ('map.yaml', '{[a]: b, levels: 1, name: c}', "line 1: a key of the building must be a name"),
+    ('map.yaml', '{[a]: b, levels: 1, name: c}', 'line 1: a key of the building must be a name'),
     ('map.yaml', '', 'the file is empty'),
     ('map.txt', '', 'unknown kind of file'),
     ('map.graph', None, 'cannot be read'),
@@ -127,7 +127,7 @@ rows = st.integers(1, 6).flatmap(lambda n: st.lists(
 @given(rows)
 def test_what_remains_can_be_walked_for_ever(rows):
     graph = {str(state): row for state, row in enumerate(rows)}
-    walkable = {state for state in graph}
+    walkable = set(graph)
     for _ in graph:  # has a walk of length 1, 2, …, n, and so one without end
         walkable = {state for state in walkable if walkable & set(graph[state])}
     if not walkable:

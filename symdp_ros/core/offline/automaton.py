@@ -7,6 +7,7 @@ from numbers import Integral
 from random import SystemRandom
 from typing import NamedTuple
 
+from symdp_ros.core.annotations import RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.exact_draw import draw_index
@@ -29,7 +30,7 @@ class AutomatonEdge(NamedTuple):
 
     @property
     def is_error(self) -> bool:
-        """Whether the symbol differs from the word's."""
+        """Return whether the symbol differs from the word's."""
         return self.target.errors > self.source.errors
 
 
@@ -55,28 +56,34 @@ class HammingAutomaton:
     """
 
     def __init__(self, chain: Chain, word: Iterable[str | None], distance: int):
-        index = {**chain.state_index, None: None}
+        index: dict[str | None, int | None] = {None: None}
+        index.update(chain.state_index)
         word = list(word)
         if not all(symbol in index for symbol in word):
             raise UnknownSymbolError
-        if (isinstance(distance, bool) or not isinstance(distance, Integral)
+        if (isinstance(distance, bool) or not isinstance(distance, (int, Integral))
                 or not 0 <= distance <= len(word)):
             raise ConfigurationError(f'distance must be an integer from 0 to {len(word)}, the '
                                      f'length of the word, not {distance!r}')
         self._chain, self._distance = chain, int(distance)
         self._word = [index[symbol] for symbol in word]
         self._successors = [[chain.state_index[s] for s in chain.successors(state)]
-                            for state in ([] if chain.is_complete else chain.states)]
-        self._counts = [None] * len(word) + [{self._distance: [1] * len(chain)}]
+                            for state in (chain.states if chain.stores_edges else [])]
+        self._counts: list[dict[int, list[int]]] = [{} for _ in word]
+        self._counts.append({self._distance: [1] * len(chain)})
         for position in reversed(range(len(word))):
             self._counts[position] = {
                 errors: self._sums(self._following(position, errors))
                 for errors in range(max(0, self._distance - len(word) + position),
                                     min(position, self._distance) + 1)}
 
+    def __repr__(self) -> str:
+        return (f'<HammingAutomaton: words of length {len(self._word)} at distance '
+                f'{self._distance}, {self._chain}>')
+
     @property
     def word_count(self) -> int:
-        """m_ℓ, the number of feasible words at the distance."""
+        """Return m_ℓ, the number of feasible words at the distance."""
         return self.count(0, 0, self._chain.initial_state)
 
     def count(self, position: int, errors: int, state: str) -> int:
@@ -111,7 +118,7 @@ class HammingAutomaton:
         return {s: Fraction(following[index[s]], total) for s in self._chain.successors(state)
                 if following[index[s]]}
 
-    def sample(self, random=None) -> list[str]:
+    def sample(self, random: RandomBits | None = None) -> list[str]:
         """
         Return one of the words, all equally likely.
 
@@ -141,7 +148,7 @@ class HammingAutomaton:
                 if source.position < len(self._word):
                     yield from self._edges_from(source)
 
-    def _layers(self):
+    def _layers(self) -> Iterator[list[AutomatonState]]:
         layer = [AutomatonState(0, 0, self._chain.initial_state)] if self.word_count else []
         while layer:
             yield layer
@@ -150,14 +157,14 @@ class HammingAutomaton:
             layer = sorted({edge.target for source in layer for edge in self._edges_from(source)},
                            key=lambda s: (s.errors, self._chain.state_index[s.state]))
 
-    def _edges_from(self, source):
+    def _edges_from(self, source: AutomatonState) -> Iterator[AutomatonEdge]:
         position, errors, state = source
         index, symbol = self._chain.state_index, self._word[position]
         for s, probability in self.policy(position, errors, state).items():
             target = AutomatonState(position + 1, errors + (index[s] != symbol), s)
             yield AutomatonEdge(source, target, probability)
 
-    def _following(self, position, errors):
+    def _following(self, position: int, errors: int) -> list[int]:
         """Return V after each next symbol: a list over all states, feasible or not."""
         nothing = [0] * len(self._chain)
         after, symbol = self._counts[position + 1], self._word[position]
@@ -167,9 +174,9 @@ class HammingAutomaton:
             following[symbol] = after.get(errors, nothing)[symbol]
         return following
 
-    def _sums(self, following):
+    def _sums(self, following: list[int]) -> list[int]:
         """Return, for each state, the sum over its successors."""
-        if self._chain.is_complete:
+        if not self._chain.stores_edges:
             return [sum(following)] * len(following)
         value = following.__getitem__
         return [sum(map(value, successors)) for successors in self._successors]

@@ -10,9 +10,10 @@ of the automaton with its error coordinate, the weights are summed out position 
     V_n(s) = 1,  V_{t−1}(s) = Σ_{s' ∈ C(s)} W_t(s'),  W_t(s') = b_t(s')·V_t(s'),                (1)
 
 b_t(s') = R if s' = w_t, else 1; then o_t is drawn from C(o_{t−1}) with probabilities proportional
-to W_t. O(n·|E|) time. As many W_t are kept as take `STORED_BYTES`, or 2.5·√n of them. Those between
-are computed again, in the same order of additions, so that not a bit differs: for the states that
-the walk can still reach, or, where that is soon nearly all, for several segments at a time.
+to W_t. O(n·|E|) time. As many W_t are kept as take `STORED_BYTES`, or 2.5·√n of them. Those
+between are computed again, in the same order of additions, so that not a bit differs: for the
+states that the walk can still reach, or, where that is soon nearly all, for several segments at a
+time.
 
 **Rounding.** W and V are computed in float64, u = 2⁻⁵³; o_t is drawn from the computed weights
 exactly, in as many random bits as it takes. Then for every feasible o
@@ -20,12 +21,12 @@ exactly, in as many random bits as it takes. Then for every feasible o
     P̂[o|w] = Π_t Ŵ_t(o_t) / Σ_{s' ∈ C(o_{t−1})} Ŵ_t(s').                                       (2)
 
 Let N be the largest number of successors. A computed sum V̂_{t−1} is off its own terms by at most
-N−1 additions and one omission (terms below 2⁻²⁰⁰ of the largest), and Ŵ_t(w_t) = R·V̂_t(w_t) by one
-product; so (2) telescopes to R^{matches} / V̂_0(s_0), times n·(N+1) factors of 1±u at the most.
+N−1 additions and one omission (terms below 2⁻²⁰⁰ of the largest), and Ŵ_t(w_t) = R·V̂_t(w_t) by
+one product; so (2) telescopes to R^{matches} / V̂_0(s_0), times n·(N+1) factors of 1±u at most.
 In the same way V̂_0(s_0) = Z(w), times as many. For adjacent words R^{matches} differs by R^k at
 most, and so does Z; ln((1+u)/(1−u)) < 2.01·u. Altogether
 
-    |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R + 4.02·n·(N+1)·u ≤ ε,                                   (3)
+    |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R + 4.02·n·(N+1)·u ≤ ε,                                 (3)
 
 since R is chosen with ln R ≤ (ε/k − 5·n·(N+1)·2⁻⁵³) / 2, in rational arithmetic. Where that is
 not positive, R = 1: W then does not depend on w in any bit, and the loss is exactly 0. R is at
@@ -37,14 +38,18 @@ within a factor of 2¹⁷⁰⁰ of each other, or each state carries an exponent
 depends on the chain, R and n alone: if all states reach the same states in exactly r moves
 (`ReachableChain.mixing_moves`), V_t(s) ≤ (N·R)^r·max V_{t+r} and V_t(s') ≥ max V_{t+r}. Where
 walks come back to a state after multiples of a period alone (a map of two colours, on which the
-robot never stays), this holds among the states that t moves can lead to, and only those have a W_t.
+robot never stays), this holds among the states that t moves can lead to, and only those have a
+W_t.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log, log2, nextafter, prod, sqrt
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online.response import exp_lower_bound
@@ -52,8 +57,8 @@ from symdp_ros.core.online.response import exp_lower_bound
 LARGEST_RATIO = 2.0**40
 STORED_BYTES = 31_200_000  # a 25th of all W_t, for 10⁴ symbols on 10⁴ states
 
-_ABREAST = 4          # as in `core.offline.kernels`, which only a route imports
-_NOTHING_BESIDE = np.zeros((0, 1, _ABREAST))
+_SEGMENTS = 4          # as in `core.offline.kernels`, which only a route imports
+_NO_SEGMENTS = np.zeros((0, 1, _SEGMENTS))
 _SPREAD_BITS = 1_700  # between the weights at one position, of the 2,045 that a float64 has;
 _GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
 
@@ -84,19 +89,19 @@ class SweepPlan:
     period: int          # above 1: at each position, the states that a walk can be in there alone
     rescale_every: int   # moves, where not wide
     spacing: int         # positions from one stored row to the next
-    near: int            # 0, or up to this position of a segment, nothing is computed abreast
+    alone: int            # 0, or positions of a segment that are recomputed for it alone
     shape: tuple[int, int]
 
-    def workspace(self, length):
-        """Return arrays (W, E, scale, beside) for the kernels."""
-        beside = _NOTHING_BESIDE
-        if self.near:
-            shape = self.spacing - self.near, self.shape[1], _ABREAST
-            whole = np.zeros(prod(shape) + _ABREAST)
-            aligned = -whole.ctypes.data // whole.itemsize % _ABREAST  # else the kernel is slower
-            beside = whole[aligned:aligned + prod(shape)].reshape(shape)
+    def workspace(self, length: int) -> tuple[Floats, ShortInts, ShortInts, Floats]:
+        """Return arrays (W, E, scale, together) for the kernels."""
+        together = _NO_SEGMENTS
+        if self.alone:
+            shape = self.spacing - self.alone, self.shape[1], _SEGMENTS
+            whole = np.zeros(prod(shape) + _SEGMENTS)
+            aligned = -whole.ctypes.data // whole.itemsize % _SEGMENTS  # else the kernel is slower
+            together = whole[aligned:aligned + prod(shape)].reshape(shape)
         return (np.empty(self.shape), np.empty(self.shape if self.wide else (1, 1), np.int32),
-                np.empty(length + 1, np.int32), beside)
+                np.empty(length + 1, np.int32), together)
 
 
 class BackwardSampler:
@@ -110,15 +115,15 @@ class BackwardSampler:
     :param random: an object with `getrandbits`.
     """
 
-    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random):
+    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random: RandomBits):
         self._chain, self._epsilon_per_symbol, self._random = chain, epsilon_per_symbol, random
-        self._plans = {}
+        self._plans: dict[int, SweepPlan] = {}
 
     def ratio(self, length: int) -> float:
         """Return R for words of this length, in [1, 2⁴⁰]."""
         return self.plan(length).ratio
 
-    def draw(self, word: Sequence[int], random=None) -> list[int]:
+    def draw(self, word: Sequence[int], random: RandomBits | None = None) -> list[int]:
         """Return a private word; `random`: in place of the sampler's own."""
         from symdp_ros.core.offline import kernels
 
@@ -126,19 +131,19 @@ class BackwardSampler:
             return []
         n, plan, random = len(word), self.plan(len(word)), random or self._random
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
-        W, E, scale, beside = plan.workspace(n)
-        word, out = np.array(word, np.int64), np.empty(n, np.int64)
+        W, E, scale, together = plan.workspace(n)
+        numbers, out = np.array(word, np.int64), np.empty(n, np.int64)
         position, state, row = kernels.route(
-            word, bits, self._chain.edges, plan.period, plan.ratio, plan.spacing, plan.near,
-            plan.rescale_every, plan.wide, W, E, scale, beside, out)
+            numbers, bits, self._chain.edges, plan.period, plan.ratio, plan.spacing, plan.alone,
+            plan.rescale_every, plan.wide, W, E, scale, together, out)
         while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
             successors = self._chain.successors(state)
             weights = as_integers(*_row_of(W, E, plan.wide, row, successors))
             state = int(successors[draw_index(weights, random, int(bits[position]) >> 11, 53)])
             out[position] = state
             position, state, row = kernels.walk(
-                position + 1, state, word, bits, self._chain.edges, plan.period, plan.ratio,
-                plan.spacing, plan.near, plan.wide, W, E, scale, beside, out)
+                position + 1, state, numbers, bits, self._chain.edges, plan.period, plan.ratio,
+                plan.spacing, plan.alone, plan.wide, W, E, scale, together, out)
         return out.tolist()
 
     def log_normalizer(self, word: list[int]) -> float:
@@ -149,7 +154,8 @@ class BackwardSampler:
         W, E, row, exponent = self._swept(word, plan)
         weights, exponents = _row_of(W, E, plan.wide, row, self._chain.successors(1))
         highest = exponents.max()
-        return log(np.ldexp(weights, exponents - highest).sum()) + (highest + exponent) * log(2)
+        total = float(np.ldexp(weights, exponents - highest).sum())
+        return log(total) + int(highest + exponent) * log(2)
 
     def weights(self, word: list[int]) -> list[dict[int, Fraction]]:
         """
@@ -162,14 +168,14 @@ class BackwardSampler:
         """
         n = len(word)
         plan = self.plan(n)
-        plan = replace(plan, spacing=1, near=0, shape=(n + 1, plan.shape[1]))
+        plan = replace(plan, spacing=1, alone=0, shape=(n + 1, plan.shape[1]))
         W, E, _, _ = self._swept(word, plan)
         states = [self._chain.reached_in(t, plan.period) for t in range(1, n + 1)]
         return [dict(zip(some.tolist(), map(Fraction, as_integers(
             *_row_of(W, E, plan.wide, t, some))), strict=True))
             for t, some in enumerate(states, 1)]
 
-    def _swept(self, word, plan):
+    def _swept(self, word: Sequence[int], plan: SweepPlan) -> tuple[Floats, ShortInts, int, int]:
         from symdp_ros.core.offline import kernels
 
         W, E, scale, _ = plan.workspace(len(word))
@@ -187,7 +193,7 @@ class BackwardSampler:
             plan = self._plans[length] = self._make_plan(length)
         return plan
 
-    def _make_plan(self, length):
+    def _make_plan(self, length: int) -> SweepPlan:
         chain = self._chain
         ratio = match_ratio(self._epsilon_per_symbol, rounding_reserve(length, chain))
         growth = log2(chain.most_successors * ratio)  # bits, in one move
@@ -196,19 +202,20 @@ class BackwardSampler:
             wide, period = False, chain.period
         width = chain.reached(length) + 1
         most_rows = STORED_BYTES // (width * (12 if wide else 8))
-        near = 0
+        alone = 0
         if not wide and period == 1 and len(chain.columns):
-            near = max(1, int(np.argmax(chain.reach > width // 8)) - 1)
-        spacing, near, rows = _spacing(length, most_rows, near)
+            alone = max(1, int(np.argmax(chain.reach > width // 8)) - 1)
+        spacing, alone, rows = _spacing(length, most_rows, alone)
         rescale_every = int(_GROWTH_BITS / growth) if growth else length + 1
-        return SweepPlan(ratio, wide, period, rescale_every, spacing, near, (rows, width))
+        return SweepPlan(ratio, wide, period, rescale_every, spacing, alone, (rows, width))
 
 
-def _spacing(length, most_rows, near):
+def _spacing(length: int, most_rows: int, alone: int) -> tuple[int, int, int]:
     """
-    Return (spacing, near, rows of W), with the least spacing that needs no more rows; or √n/2.
+    Return (spacing, alone, rows of W), with the least spacing that needs no more rows; or √n/2.
 
-    :param near: moves after which a walk can be in about an eighth of all states; 0: never abreast.
+    :param alone: moves after which a walk can be in about an eighth of all states; 0: segments are
+        never recomputed together.
     """
     if length + 1 <= most_rows:
         return 1, 0, length + 1
@@ -216,18 +223,19 @@ def _spacing(length, most_rows, near):
     rows = -(-length // spacings) + 1 + np.maximum(2, spacings - 1)
     i = int(np.argmax(rows <= most_rows)) if (rows <= most_rows).any() else len(rows) - 1
     plain = int(spacings[i]), 0, int(rows[i])
-    spacings = spacings[spacings > near + 1]
-    rows = -(-length // spacings) + 1 + max(2, near)
-    fitting = np.flatnonzero(rows + _ABREAST * (spacings - near) <= most_rows)
-    if near == 0 or not len(fitting):
+    spacings = spacings[spacings > alone + 1]
+    rows = -(-length // spacings) + 1 + max(2, alone)
+    fitting = np.flatnonzero(rows + _SEGMENTS * (spacings - alone) <= most_rows)
+    if alone == 0 or not len(fitting):
         return plain
-    abreast = int(spacings[fitting[0]]), near, int(rows[fitting[0]])
-    # The part of all positions that is computed again for nearly all states; half the time abreast.
-    again, again_abreast = (1 - (near + 1) / spacing for spacing in (plain[0], abreast[0]))
-    return abreast if again_abreast / 2 < again - 0.1 else plain
+    together = int(spacings[fitting[0]]), alone, int(rows[fitting[0]])
+    # The part of all positions recomputed for nearly all states; together in half the time.
+    apart, joint = (1 - (alone + 1) / spacing for spacing in (plain[0], together[0]))
+    return together if joint / 2 < apart - 0.1 else plain
 
 
-def _row_of(W, E, wide, row, states):
+def _row_of(W: Floats, E: ShortInts, wide: bool, row: int,
+            states: npt.NDArray[np.integer[Any]]) -> tuple[Floats, Ints]:
     """Return (float64, int64 exponents of two) of some states, same shape as `states`."""
     weights, exponents = np.frexp(W[row, states])
     return weights, exponents.astype(np.int64) + (E[row, states] if wide else 0)

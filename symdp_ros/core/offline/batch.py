@@ -4,6 +4,7 @@
 from math import prod
 
 import numpy as np
+from symdp_ros.core.annotations import Ints, RandomBits, ShortInts
 from symdp_ros.core.batch import chunks, RandomStream
 from symdp_ros.core.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.backward import BackwardSampler
@@ -27,7 +28,8 @@ class ExponentialBatch:
     def __init__(self, chain: ReachableChain, sampler: BackwardSampler):
         self._chain, self._sampler = chain, sampler
 
-    def draw(self, symbols: np.ndarray, offsets: np.ndarray, random=None) -> np.ndarray:
+    def draw(self, symbols: ShortInts, offsets: Ints,
+             random: RandomBits | None = None) -> ShortInts:
         """As `core.online.batch.OnlineBatch.draw`."""
         stream, lengths = RandomStream(random), np.diff(offsets)
         out = np.empty(len(symbols), np.int32)
@@ -38,7 +40,8 @@ class ExponentialBatch:
             self._draw(symbols, offsets[order[some]], lengths[order[some]], stream, out)
         return out
 
-    def _draw(self, symbols, begins, lengths, stream, out):
+    def _draw(self, symbols: ShortInts, begins: Ints, lengths: Ints, stream: RandomStream,
+              out: ShortInts) -> None:
         """Draw the words of ascending lengths that begin at `begins`."""
         from symdp_ros.core.offline import kernels
 
@@ -48,7 +51,7 @@ class ExponentialBatch:
         if plan.wide or plan.period > 1 or 8 * prod(shape) > _LANES_BYTES:
             for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
                 here = slice(begin, begin + length)
-                word = chain.numbers[symbols[here] + 1]
+                word = chain.numbers[symbols[here] + 1].tolist()
                 out[here] = chain.positions[self._sampler.draw(word, stream)]
             return
         different, which = np.unique(lengths, return_inverse=True)
@@ -61,8 +64,8 @@ class ExponentialBatch:
         while True:
             group = kernels.exponential(
                 symbols, begins, lengths, ratios, drawn, bits, chain.numbers, chain.positions,
-                chain.targets, chain.offsets, chain.reach, plan.rescale_every, W, group, at, states,
-                out)
+                chain.targets, chain.offsets, chain.reach, plan.rescale_every, W, group, at,
+                states, out)
             if group == groups:
                 return
             some = slice(group * lanes, (group + 1) * lanes)

@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Causal release: an online mechanism over a whole word, as one law."""
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import log, prod
 
 import numpy as np
-from symdp_ros.core.offline.moments import forward
+from symdp_ros.core.annotations import Floats, Ints, Word
+from symdp_ros.core.offline.moments import forward, Move
 from symdp_ros.core.online import OnlineMechanism
 
 
@@ -19,7 +21,7 @@ class Causal:
         self._idle = [online]  # as many as threads have drawn at once
         self.draw_many = online.privatize_many
 
-    def draw(self, word):
+    def draw(self, word: Word) -> list[str]:
         try:
             online = self._idle.pop()
         except IndexError:
@@ -29,13 +31,24 @@ class Causal:
         finally:
             self._idle.append(online)
 
-    def counting_steps(self, length):
+    def ratio(self, length: int) -> None:
+        return None
+
+    def likelihood_ratio(self, length: int) -> float | None:
+        """Return b/a on an alphabet, where the normaliser is one for all words over it."""
+        if not self._independent:
+            return None
+        some, initial = next(iter(self._alphabet)), self.online.chain.initial_state
+        chances = self.online.exact_distribution(some, initial).values()
+        return float(max(chances) / min(chances))
+
+    def counting_steps(self, length: int) -> int:
         return 0
 
-    def distance_steps(self, length):
+    def distance_steps(self, length: int) -> int:
         return 0 if self._independent else length**2 * self.online.chain.edge_count
 
-    def exact_probabilities(self, word, outputs):
+    def exact_probabilities(self, word: Word, outputs: Sequence[Sequence[str]]) -> list[Fraction]:
         initial = self.online.chain.initial_state
         chances = {pair: self.online.exact_distribution(*pair) for pair in {
             (symbol, before) for output in outputs
@@ -44,7 +57,7 @@ class Causal:
             word, (initial, *output), output, strict=False)), start=Fraction(1))
             for output in outputs]
 
-    def errors(self, columns, variances=True):
+    def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None]:
         chain = self.online.chain
         if not self._independent:
             return forward(chain, columns, _moves(self.online, columns), variances)
@@ -54,20 +67,20 @@ class Causal:
         return errors, (errors * (1 - errors)).sum(axis=0)
 
     @cached_property
-    def _alphabet(self):
+    def _alphabet(self) -> frozenset[str]:
         return frozenset(self.online.chain.successors(self.online.chain.initial_state))
 
-    def _chance_of_a_match(self):
+    def _chance_of_a_match(self) -> float:
         """Return P[o_t = w_t] on an alphabet, where it is one for all of its symbols."""
         some = next(iter(self._alphabet))
         return float(self.online.exact_distribution(some, self.online.chain.initial_state)[some])
 
-    def log_probability(self, word, output):
+    def log_probability(self, word: Word, output: Sequence[str]) -> float:
         before = [self.online.chain.initial_state, *output]
         return sum(log(self.online.exact_distribution(symbol, previous)[o])
                    for symbol, previous, o in zip(word, before, output, strict=False))
 
-    def distance_distribution(self, word):
+    def distance_distribution(self, word: Word) -> Floats:
         """By forward recursion over (state, distance); over the distance on an alphabet."""
         if self._independent:
             return self._of_independent_positions(word)
@@ -90,9 +103,10 @@ class Causal:
             joint[:, 0], joint[:, 1:] = 0, moved[:, :-1]
             if symbol is not None:
                 joint[chain.state_index[symbol]] = moved[chain.state_index[symbol]]
-        return joint.sum(axis=0)
+        distances: Floats = joint.sum(axis=0)
+        return distances
 
-    def _of_independent_positions(self, word):
+    def _of_independent_positions(self, word: Word) -> Floats:
         match = self._chance_of_a_match()
         distribution = np.zeros(len(word) + 1)
         distribution[0] = 1
@@ -103,7 +117,7 @@ class Causal:
         return distribution
 
 
-def _moves(online, columns):
+def _moves(online: OnlineMechanism, columns: Ints) -> Iterator[Move]:
     """Yield the moves of an online mechanism, for `core.offline.moments`."""
     from scipy.sparse import csr_array
 
@@ -117,7 +131,7 @@ def _moves(online, columns):
     words = np.arange(count)
 
     @lru_cache(maxsize=max(1, 2**22 // n))
-    def targets(column):
+    def targets(column: int) -> Ints:
         return online.target_positions(labels[column])
 
     for row in columns:
@@ -127,8 +141,10 @@ def _moves(online, columns):
         more = np.where(aimed, gain, 0.0)
         places = (np.where(aimed, aims, 0) * count + words).ravel()
 
-        def move(mass, each=each, more=more, places=places):
+        def move(mass: Floats, each: Floats = each, more: Floats = more,
+                 places: Ints = places) -> Floats:
             onto = np.bincount(places, (more * mass).ravel(), n * count).reshape(n, count)
-            return moves @ (each * mass) + onto
+            moved: Floats = moves @ (each * mass) + onto
+            return moved
 
         yield move

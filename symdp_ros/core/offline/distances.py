@@ -5,48 +5,52 @@ How many words lie at each Hamming distance, and a uniform draw among those at o
 
 For a chain: M_t(s, e), the number of ways to go on from state s at position t that meet e errors,
 
-    M_n(s, 0) = 1,  M_{t−1}(s, e) = Σ_{s' ∈ C(s)} M_t(s', e − [s' ≠ w_t]),  m_ℓ = M_0(s_0, ℓ),   (1)
+    M_n(s, 0) = 1,  M_{t−1}(s, e) = Σ_{s' ∈ C(s)} M_t(s', e − [s' ≠ w_t]),  m_ℓ = M_0(s_0, ℓ),  (1)
 
-in floats with an exponent of their own, so that no count is zero unless there is no word. A sum has
-at most N terms (N: the largest number of successors), so with u = 2⁻⁵³ a computed count is off by
-at most n·(N−1) factors of 1±u, and exact while it is below 2⁵³. O(n²·|E|) time; for an alphabet in
-closed form, in O(n).
+in floats with an exponent of their own, so that no count is zero unless there is no word. A sum
+has at most N terms (N: the largest number of successors), so with u = 2⁻⁵³ a computed count is off
+by at most n·(N−1) factors of 1±u, and exact while it is below 2⁵³. O(n²·|E|) time; for an
+alphabet in closed form, in O(n).
 
 A word at distance ℓ is drawn forward: from (s, e) to s' with probability exactly proportional to
 the computed M_t(s', e − [s' ≠ w_t]). By the same telescoping as in `core.offline.backward`, each
-word has 1/m̂_ℓ times at most n·(N−1) factors of 1±u, m̂_ℓ being the computed m_ℓ. (Drawing from the
-exponential mechanism until the distance is ℓ would need less memory, but where words come in
+word has 1/m̂_ℓ times at most n·(N−1) factors of 1±u, m̂_ℓ being the computed m_ℓ. (Drawing from
+the exponential mechanism until the distance is ℓ would need less memory, but where words come in
 separate kinds, all near or all far, it might never end.)
 """
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ldexp, log
+from typing import TypeAlias
 
 import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
 from symdp_ros.core.offline.reachable import ReachableChain
 
 _COUNT_BITS = 128      # of an alphabet's counts; n ≤ 2³² of them are then off by 2⁻⁶³ together
 _TABLES_BYTES = 2**26  # as many tables are kept at once; then more are computed again
+Table: TypeAlias = tuple[Floats, ShortInts]
 
 
 @dataclass(frozen=True)
 class Counts:
     """m̂_ℓ = mantissa·2^exponent for ℓ = 0…n: float64 in [1, 2), or 0; int64."""
 
-    mantissa: np.ndarray
-    exponent: np.ndarray
+    mantissa: Floats
+    exponent: Ints
 
     @cached_property
-    def present(self) -> np.ndarray:
-        """The distances at which there is a word, ascending."""
+    def present(self) -> Ints:
+        """Return the distances at which there is a word, ascending."""
         return np.flatnonzero(self.mantissa)
 
     @cached_property
-    def log(self) -> np.ndarray:
-        """ln m̂_ℓ of the distances that are present."""
+    def log(self) -> Floats:
+        """Return ln m̂_ℓ of the distances that are present."""
         return (np.log(self.mantissa[self.present])
                 + log(2) * self.exponent[self.present].astype(np.float64))
 
@@ -70,10 +74,10 @@ class ChainWords:
         mantissa, exponent = mantissa[1], exponent[1].astype(np.int64)
         return Counts(mantissa.copy(), np.where(mantissa == 0, 0, exponent))
 
-    def draw(self, word: list[int], distance: int, random) -> list[int]:
+    def draw(self, word: list[int], distance: int, random: RandomBits) -> list[int]:
         """Return one of the words at a distance at which there are some."""
         tables = _Tables(self._chain, word, distance)
-        output = []
+        output: list[int] = []
         tables.walk(output, 0, len(word), tables.last(), 1, distance, random)
         return output
 
@@ -86,9 +90,10 @@ class AlphabetWords:
     """
 
     def __init__(self, chain: Chain):
-        self.label = [None, *chain.successors(chain.initial_state)]
-        self.number = {**dict.fromkeys(chain.states, 0),
-                       **{label: i for i, label in enumerate(self.label)}}
+        symbols = chain.successors(chain.initial_state)
+        self.label = ['', *symbols]
+        self.number: dict[str | None, int] = dict.fromkeys((*chain.states, None), 0)
+        self.number.update((label, i) for i, label in enumerate(symbols, 1))
         self.most_successors = len(self.label) - 1
 
     def rounding(self, length: int) -> Fraction:
@@ -118,7 +123,7 @@ class AlphabetWords:
             count = count * (known - errors) * (m - 1) // (errors + 1)
         return Counts(mantissa, exponent)
 
-    def draw(self, word: list[int], distance: int, random) -> list[int]:
+    def draw(self, word: list[int], distance: int, random: RandomBits) -> list[int]:
         """Return one of the words at a distance at which there are some, all equally likely."""
         m, known = self.most_successors, len(word) - word.count(0)
         errors = distance - word.count(0)
@@ -142,18 +147,18 @@ class _Tables:
     At position t only the states within t moves, and e ≤ n−t, are filled in.
     """
 
-    def __init__(self, chain, word, most):
+    def __init__(self, chain: ReachableChain, word: Sequence[int], most: int):
         self._chain, self._word, self._most = chain, np.array(word, np.int64), most
         self._shape = chain.reached(len(word)) + 1, most + 1
-        self._free = []
+        self._free: list[Table] = []
 
-    def last(self):
+    def last(self) -> Table:
         """Return M_n."""
         mantissa, exponent = self._take()
         mantissa[:, 0], exponent[:, 0] = 1, 0
         return mantissa, exponent
 
-    def back(self, table, begin, end):
+    def back(self, table: Table, begin: int, end: int) -> Table:
         """Return M_begin from M_end, which is kept."""
         kept = table
         for t in range(end - 1, begin - 1, -1):
@@ -163,13 +168,15 @@ class _Tables:
             table = before
         return table
 
-    def walk(self, output, begin, end, table, state, errors, random):
+    def walk(self, output: list[int], begin: int, end: int, table: Table, state: int, errors: int,
+             random: RandomBits) -> tuple[int, int]:
         """
         Append o_{begin+1}…o_end to the output, given M_end, and return (state, errors) there.
 
         Half of the way is walked at a time, until the tables of a part can all be kept.
         """
-        if (end - begin) * 12 * self._shape[0] * self._shape[1] > _TABLES_BYTES and end > begin + 1:
+        bytes_kept = (end - begin) * 12 * self._shape[0] * self._shape[1]
+        if bytes_kept > _TABLES_BYTES and end > begin + 1:
             middle = (begin + end) // 2
             half_way = self.back(table, middle, end)
             state, errors = self.walk(output, begin, middle, half_way, state, errors, random)
@@ -194,7 +201,7 @@ class _Tables:
                 self._free.append(table)
         return state, errors
 
-    def _step(self, table, t):
+    def _step(self, table: Table, t: int) -> Table:
         """Return M_t from M_{t+1}."""
         from symdp_ros.core.offline import kernels
 
@@ -203,9 +210,9 @@ class _Tables:
                            self._width(t + 1), self._width(t), *table, *before)
         return before
 
-    def _width(self, t):
+    def _width(self, t: int) -> int:
         return min(len(self._word) - t, self._most) + 1
 
-    def _take(self):
+    def _take(self) -> Table:
         return self._free.pop() if self._free else (np.empty(self._shape),
                                                     np.empty(self._shape, np.int32))

@@ -17,20 +17,22 @@ unknown symbols and the padding of `columns` point to it. What the loops share:
     period    1, or that of the chain: then no weights are computed but those of the states that a
               walk can be in after just as many moves, and the others in a row mean nothing
     W         float64 (rows, ·)     weights of the states at one position in each row
-    E         int32, as W           exponents of two: the weight is W·2^E; or shape (1, 1): not used
+    E         int32, as W           exponents of two: the weight is W·2^E; shape (1, 1): not used
 
-    beside    float64 (spacing − near, ·, ABREAST)  where near > 0: weights of as many segments
+    together  float64 (spacing − alone, ·, SEGMENTS)  where alone > 0: weights of these segments
 
 Rows of W: row i is position i·spacing, the last of them n. Then `sweep` has two rows to work in;
-`walk` has, in their place, those of the segment that is being walked. Where near > 0, these are its
-first `near` positions alone; `beside` has the others, beside those of the segments that come next,
-and row 0 of W, which is no position's, is a copy of the first of them.
+`walk` has, in their place, those of the segment that is being walked. Where alone > 0, these are
+its first `alone` positions; `together` has the others, with those of the segments that come
+next, and row 0 of W, which belongs to no position, is a copy of the first of them.
 """
 from math import frexp, ldexp
 
 import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.compiling import compiled, inlined
-from symdp_ros.core.offline.abreast import ABREAST, add_abreast
+from symdp_ros.core.offline.reachable import Edges
+from symdp_ros.core.offline.segments import add_rows, SEGMENTS
 
 _FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
@@ -40,12 +42,13 @@ LANES = 32                         # words that are swept side by side
 
 
 @compiled
-def _reached(reach, position):
-    return reach[min(position, len(reach) - 1)]
+def _reached(reach: Ints, position: int) -> int:
+    reached: int = reach[min(position, len(reach) - 1)]
+    return reached
 
 
 @compiled
-def _gather_rows(offsets, targets, after, here, count):
+def _gather_rows(offsets: Ints, targets: Numbers, after: Floats, here: Floats, count: int) -> None:
     """here[s] = Σ after[s'] over the successors s' of s = 1…count."""
     one = np.uint64(1)  # unsigned indices need not be looked at for their sign
     s, e = one, np.uint64(offsets[1])
@@ -60,7 +63,7 @@ def _gather_rows(offsets, targets, after, here, count):
 
 
 @inlined
-def _gather_columns(columns, after, here, count):
+def _gather_columns(columns: Numbers, after: Floats, here: Floats, count: int) -> None:
     """here[s] = Σ after[s'] over the successors s' of s = 1…count in the columns."""
     width = len(columns)
     first = width % 4
@@ -88,7 +91,7 @@ def _gather_columns(columns, after, here, count):
 
 
 @compiled
-def _gather(edges, after, here, count):
+def _gather(edges: Edges, after: Floats, here: Floats, count: int) -> None:
     """here[s] = Σ after[s'] over the successors s' of s = 1…count."""
     offsets, targets, columns, _, _ = edges
     if len(columns):
@@ -99,7 +102,7 @@ def _gather(edges, after, here, count):
 
 
 @inlined
-def _gather_rest(edges, after, here, count):
+def _gather_rest(edges: Edges, after: Floats, here: Floats, count: int) -> None:
     """Add the successors that are not in the columns."""
     offsets, targets, columns, long_rows, _ = edges
     for s in long_rows:
@@ -112,14 +115,14 @@ def _gather_rest(edges, after, here, count):
 
 
 @compiled
-def _top_level(reach, period, position):
+def _top_level(reach: Ints, period: int, position: int) -> int:
     """Return the last level whose states just `position` moves can lead to."""
     top = min(position, len(reach) - 1)
     return top - (top - position) % period
 
 
 @compiled
-def _gather_class(edges, period, position, after, here):
+def _gather_class(edges: Edges, period: int, position: int, after: Floats, here: Floats) -> None:
     """As `_gather`, of the states that just `position` moves lead to: every `period`th level."""
     offsets, targets, columns, _, reach = edges
     top = _top_level(reach, period, position)
@@ -135,7 +138,7 @@ def _gather_class(edges, period, position, after, here):
 
 
 @compiled
-def _highest(reach, period, position, here):
+def _highest(reach: Ints, period: int, position: int, here: Floats) -> float:
     """Return the largest weight of the states that just `position` moves can lead to."""
     highest = 0.0
     for level in range(_top_level(reach, period, position), -1, -period):
@@ -145,7 +148,7 @@ def _highest(reach, period, position, here):
 
 
 @compiled
-def _gather_some(some, edges, after, here):
+def _gather_some(some: Ints, edges: Edges, after: Floats, here: Floats) -> None:
     """As `_gather`, for the states listed in `some`."""
     offsets, targets = edges[:2]
     for s in some:
@@ -156,48 +159,49 @@ def _gather_some(some, edges, after, here):
 
 
 @compiled
-def _gather_abreast(edges, after, here, count):
-    """As `_gather`, for ABREAST segments."""
+def _gather_together(edges: Edges, after: Floats, here: Floats, count: int) -> None:
+    """As `_gather`, for SEGMENTS segments."""
     offsets, targets, columns, long_rows, _ = edges
-    width, nobody = len(columns), np.zeros_like(columns[0])
+    width, padding = len(columns), np.zeros_like(columns[0])
     for j in range(0, width, 4):
         a = columns[j]
-        b = columns[j + 1] if width - j > 1 else nobody
-        c = columns[j + 2] if width - j > 2 else nobody
-        d = columns[j + 3] if width - j > 3 else nobody
+        b = columns[j + 1] if width - j > 1 else padding
+        c = columns[j + 2] if width - j > 2 else padding
+        d = columns[j + 3] if width - j > 3 else padding
         if j == 0:
             for s in range(1, count + 1):
-                add_abreast(here, s, after, 0, after, a[s], b[s], c[s], d[s])
+                add_rows(here, s, after, 0, after, a[s], b[s], c[s], d[s])
         else:
             for s in range(1, count + 1):
-                add_abreast(here, s, here, s, after, a[s], b[s], c[s], d[s])
+                add_rows(here, s, here, s, after, a[s], b[s], c[s], d[s])
     for s in long_rows:
         if s > count:
             break
         for e in range(offsets[s] + width, offsets[s + 1]):
-            add_abreast(here, s, here, s, after, targets[e], 0, 0, 0)
+            add_rows(here, s, here, s, after, targets[e], 0, 0, 0)
 
 
 @compiled
-def _recompute_abreast(begin, near, word, edges, ratio, spacing, W, scale, beside):
+def _recompute_together(begin: int, alone: int, word: Ints, edges: Edges, ratio: float,
+                        spacing: int, W: Floats, scale: ShortInts, together: Floats) -> None:
     """
-    Fill `beside` with the weights that `sweep` left out, of the segments from position `begin` on.
+    Fill `together` with the weights that `sweep` left out, of the segments from `begin` on.
 
-    beside[t − near − 1, s, i] is the weight of s at position t of segment i, t > near. What stands
-    there for positions after n means nothing. The weight of nobody must be 0 before.
+    together[t − alone − 1, s, i] is the weight of s at position t of segment i, t > alone. What it
+    holds for positions after n means nothing. The weight of state 0 must be 0 before.
     """
     n, reach = len(word), edges[-1]
-    for ahead in range(spacing - 1, near, -1):
-        here, after = beside[ahead - near - 1], beside[ahead - near]
-        for i in range(ABREAST):
+    for ahead in range(spacing - 1, alone, -1):
+        here, after = together[ahead - alone - 1], together[ahead - alone]
+        for i in range(SEGMENTS):
             t = begin + i * spacing + ahead
             if t + 1 == n or ahead + 1 == spacing and t < n:
                 count = _reached(reach, t + 1)
                 after[1:count + 1, i] = W[(t + spacing) // spacing, 1:count + 1]
         # Beyond n − 1, a state may have successors that no row of W has a place for.
-        most = _reached(reach, min(begin + (ABREAST - 1) * spacing + ahead, n - 1))
-        _gather_abreast(edges, after, here, most)
-        for i in range(ABREAST):
+        most = _reached(reach, min(begin + (SEGMENTS - 1) * spacing + ahead, n - 1))
+        _gather_together(edges, after, here, most)
+        for i in range(SEGMENTS):
             t = begin + i * spacing + ahead
             if t < n:
                 count = _reached(reach, t)
@@ -208,7 +212,8 @@ def _recompute_abreast(begin, near, word, edges, ratio, spacing, W, scale, besid
 
 
 @compiled
-def _gather_wide(edges, after, after_exponent, here, here_exponent, count):
+def _gather_wide(edges: Edges, after: Floats, after_exponent: ShortInts, here: Floats,
+                 here_exponent: ShortInts, count: int) -> None:
     """As `_gather`, with one exponent for each state, and weights in [1, 2) (or times R)."""
     offsets, targets, columns, long_rows, _ = edges
     for s in range(1, count + 1):
@@ -243,14 +248,15 @@ def _gather_wide(edges, after, after_exponent, here, here_exponent, count):
 
 
 @compiled
-def _rescale(here, count, exponent):
+def _rescale(here: Floats, count: int, exponent: int) -> None:
     factor = ldexp(1.0, -int(exponent))
     for s in range(1, count + 1):
         here[s] *= factor
 
 
 @compiled
-def sweep(word, edges, period, ratio, spacing, rescale_every, wide, W, E, scale):
+def sweep(word: Ints, edges: Edges, period: int, ratio: float, spacing: int, rescale_every: int,
+          wide: bool, W: Floats, E: ShortInts, scale: ShortInts) -> tuple[int, int]:
     """
     Fill the rows of W (and E) from position n down to 1.
 
@@ -277,7 +283,7 @@ def sweep(word, edges, period, ratio, spacing, rescale_every, wide, W, E, scale)
             else:
                 if period > 1:
                     _gather_class(edges, period, t, W[after], W[row])
-                elif len(columns) == 0:  # on small chains, to hand on a tuple would take as long
+                elif len(columns) == 0:  # on small chains, passing a tuple takes as long
                     _gather_rows(offsets, targets, W[after], W[row], count)
                 else:
                     _gather(edges, W[after], W[row], count)
@@ -299,7 +305,8 @@ def sweep(word, edges, period, ratio, spacing, rescale_every, wide, W, E, scale)
 
 
 @compiled
-def _cone(state, depth, edges, cone, sizes, mark, stamp, most):
+def _cone(state: int, depth: int, edges: Edges, cone: Ints, sizes: Ints, mark: Ints, stamp: int,
+          most: int) -> int:
     """
     List the states within 0, 1, …, depth moves of a state: cone[:sizes[j]] is within j.
 
@@ -325,8 +332,9 @@ def _cone(state, depth, edges, cone, sizes, mark, stamp, most):
 
 
 @compiled
-def _recompute(begin, end, state, word, edges, period, ratio, wide, W, E, scale, end_row, base,
-               cone, sizes, mark, most):
+def _recompute(begin: int, end: int, state: int, word: Ints, edges: Edges, period: int,
+               ratio: float, wide: bool, W: Floats, E: ShortInts, scale: ShortInts, end_row: int,
+               base: int, cone: Ints, sizes: Ints, mark: Ints, most: int) -> None:
     """Fill the rows begin < t < end, from base on, as far as a walk from `state` can see them."""
     dense_from, reach = 0, edges[-1]
     if not wide:
@@ -360,7 +368,8 @@ def _recompute(begin, end, state, word, edges, period, ratio, wide, W, E, scale,
 
 
 @inlined
-def _choose(first, last, targets, W, row, lane, bits):
+def _choose(first: int, last: int, targets: Numbers, W: Floats, row: int, lane: int,
+            bits: np.uint64) -> int:
     """
     Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits cannot tell for sure.
 
@@ -384,7 +393,8 @@ def _choose(first, last, targets, W, row, lane, bits):
 
 
 @compiled
-def _choose_wide(first, last, targets, weights, exponents, bits):
+def _choose_wide(first: int, last: int, targets: Numbers, weights: Floats, exponents: ShortInts,
+                 bits: np.uint64) -> int:
     """As `_choose`, with one exponent for each state."""
     highest = _NEVER
     total = 0.0
@@ -406,8 +416,9 @@ def _choose_wide(first, last, targets, weights, exponents, bits):
 
 
 @compiled
-def walk(position, state, word, bits, edges, period, ratio, spacing, near, wide, W, E, scale,
-         beside, out):
+def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, period: int,
+         ratio: float, spacing: int, alone: int, wide: bool, W: Floats, E: ShortInts,
+         scale: ShortInts, together: Floats, out: Ints) -> tuple[int, int, int]:
     """
     Walk forward from a state at a position; W must hold what `sweep` left there.
 
@@ -422,17 +433,17 @@ def walk(position, state, word, bits, edges, period, ratio, spacing, near, wide,
     cone, mark = np.empty(size, np.int64), np.zeros(size, np.int64)
     sizes = np.empty(spacing + 1, np.int64)
     columns_of_W = W.reshape((W.shape[0], W.shape[1], 1))
-    first, beyond = n, n  # the positions that the segments in `beside` are from and to
+    first, beyond = n, n  # the positions that the segments in `together` are from and to
     while position < n:
         begin = position // spacing * spacing
         end = min(begin + spacing, n)
         end_row = (end + spacing - 1) // spacing
-        if near > 0 and end > begin + near + 1:
+        if alone > 0 and end > begin + alone + 1:
             if not first <= begin < beyond:
-                first, beyond = begin, begin + ABREAST * spacing
-                _recompute_abreast(first, near, word, edges, ratio, spacing, W, scale, beside)
-            i, seen, seen_row = (begin - first) // spacing, begin + near + 1, 0
-            W[seen_row] = beside[0, :, i]
+                first, beyond = begin, begin + SEGMENTS * spacing
+                _recompute_together(first, alone, word, edges, ratio, spacing, W, scale, together)
+            i, seen, seen_row = (begin - first) // spacing, begin + alone + 1, 0
+            W[seen_row] = together[0, :, i]
         else:
             i, seen, seen_row = 0, end, end_row
         if seen - position > 1:
@@ -444,40 +455,42 @@ def walk(position, state, word, bits, edges, period, ratio, spacing, near, wide,
                 e = _choose_wide(offsets[state], offsets[state + 1], targets, W[row], E[row],
                                  bits[t - 1])
             elif seen <= t < end:
-                e = _choose(offsets[state], offsets[state + 1], targets, beside,
-                            t - begin - near - 1, i, bits[t - 1])
+                e = _choose(offsets[state], offsets[state + 1], targets, together,
+                            t - begin - alone - 1, i, bits[t - 1])
             else:
                 e = _choose(offsets[state], offsets[state + 1], targets, columns_of_W, row, 0,
                             bits[t - 1])
             if e < 0:
                 if seen <= t < end:
                     row = seen_row
-                    W[row] = beside[t - begin - near - 1, :, i]
+                    W[row] = together[t - begin - alone - 1, :, i]
                 return t - 1, state, row
-            state = np.int64(targets[e])
+            state = np.int64(targets[e])  # type: ignore[assignment]  # as compiled
             out[t - 1] = state
         position = end
     return n, state, 0
 
 
 @compiled
-def route(word, bits, edges, period, ratio, spacing, near, rescale_every, wide, W, E, scale,
-          beside, out):
+def route(word: Ints, bits: Numbers, edges: Edges, period: int, ratio: float, spacing: int,
+          alone: int, rescale_every: int, wide: bool, W: Floats, E: ShortInts, scale: ShortInts,
+          together: Floats, out: Ints) -> tuple[int, int, int]:
     """Sweep, then walk from s_0."""
     sweep(word, edges, period, ratio, spacing, rescale_every, wide, W, E, scale)
-    return walk(0, 1, word, bits, edges, period, ratio, spacing, near, wide, W, E, scale, beside,
-                out)
+    return walk(0, 1, word, bits, edges, period, ratio, spacing, alone, wide, W, E, scale,
+                together, out)
 
 
 @compiled
-def _sweep_lanes(n, words, targets, offsets, reach, ratios, rescale_every, W):
+def _sweep_lanes(n: int, words: Numbers, targets: Numbers, offsets: Ints, reach: Ints,
+                 ratios: Floats, rescale_every: int, W: Floats) -> None:
     """
-    Fill rows n−1 … 0 of W: the backward pass of `core.offline.backward`, equation 1, for all lanes.
+    Fill rows n−1 … 0 of W for all lanes: the backward pass of `core.offline.backward`.
 
     The words end together, at n. Row t, for the states s that can be reached in t+1 moves, holds
     the weight of s in each lane.
     """
-    nobody = np.uint32(0)
+    padding = np.uint32(0)
     for t in range(n - 1, -1, -1):
         count = _reached(reach, t + 1)
         here = W[t]
@@ -487,13 +500,13 @@ def _sweep_lanes(n, words, targets, offsets, reach, ratios, rescale_every, W):
         else:
             after = W[t + 1]
             for s in range(1, count + 1):
-                # Four successors at a time; in place of those that are missing, nobody.
+                # Four successors at a time; in place of those that are missing, state 0.
                 first, end = offsets[s], offsets[s + 1]
                 for e in range(first, end, 4):
                     a = targets[e]
-                    b = targets[e + 1] if end - e > 1 else nobody
-                    c = targets[e + 2] if end - e > 2 else nobody
-                    d = targets[e + 3] if end - e > 3 else nobody
+                    b = targets[e + 1] if end - e > 1 else padding
+                    c = targets[e + 2] if end - e > 2 else padding
+                    d = targets[e + 3] if end - e > 3 else padding
                     if e == first:
                         for lane in range(LANES):
                             here[s, lane] = (after[a, lane] + after[b, lane] + after[c, lane]
@@ -516,8 +529,10 @@ def _sweep_lanes(n, words, targets, offsets, reach, ratios, rescale_every, W):
 
 
 @compiled
-def exponential(symbols, begins, lengths, ratios, places, bits, numbers, positions, targets,
-                offsets, reach, rescale_every, W, group, at, states, out):
+def exponential(symbols: ShortInts, begins: Ints, lengths: Ints, ratios: Floats, places: Ints,
+                bits: Numbers, numbers: Numbers, positions: ShortInts, targets: Numbers,
+                offsets: Ints, reach: Ints, rescale_every: int, W: Floats, group: int, at: Ints,
+                states: Ints, out: ShortInts) -> int:
     """
     Draw words from the exponential mechanism, LANES of them side by side.
 
@@ -578,8 +593,9 @@ def exponential(symbols, begins, lengths, ratios, places, bits, numbers, positio
 
 
 @compiled
-def count_step(symbol, offsets, targets, count, width_after, width, after, after_exponent, here,
-               here_exponent):
+def count_step(symbol: int, offsets: Ints, targets: Numbers, count: int, width_after: int,
+               width: int, after: Floats, after_exponent: ShortInts, here: Floats,
+               here_exponent: ShortInts) -> None:
     """
     here[s, e] = Σ after[s', e − [s' ≠ symbol]] over the successors s' of s = 1…count.
 

@@ -5,8 +5,12 @@ from collections.abc import Iterable
 from math import inf
 
 import numpy as np
+import numpy.typing as npt
+from symdp_ros.core.annotations import RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.law import Law
+from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.offline.causal import Causal
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.permute_and_flip import PermuteAndFlip
@@ -14,11 +18,8 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.privacy import Privacy
 
-#: Steps up to which the words at every distance are counted: n²·|E|, on an alphabet n.
-MOST_COUNTING_STEPS = 10**10
 
-
-class OfflineMechanism:
+class OfflineMechanism(Mechanism):
     """
     Word ε-differentially private release of a whole word, as a feasible word of equal length.
 
@@ -26,9 +27,9 @@ class OfflineMechanism:
     backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory
     (`core.offline.backward`). Where all words over one alphabet are feasible (`Chain.is_alphabet`:
     the complete chain, and whatever chain is complete where words can go), the normaliser is a
-    product of one factor for each position, so there B = e^{−ε/k} keeps the promised ε; the paper's
-    B would keep ε/2. The positions are then independent, and it is the same distribution as the
-    online mechanism's, which draws it.
+    product of one factor for each position, so there B = e^{−ε/k} keeps the promised ε; the
+    paper's B would keep ε/2. The positions are then independent, and it is the same distribution
+    as the online mechanism's, which draws it.
 
     selection='permute_and_flip': the noisy maximum of −d(w, o), which errs no more than the
     exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
@@ -60,35 +61,28 @@ class OfflineMechanism:
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',
-                 policy: str = DEFAULT_POLICY, random=None):
+                 policy: str = DEFAULT_POLICY, random: RandomBits | None = None):
         if selection not in SELECTIONS:
             raise ConfigurationError(f'selection must be one of {", ".join(SELECTIONS)}, '
                                      f'not {selection!r}')
-        self._chain, self._privacy, self._selection = (Chain.check(chain), Privacy.check(privacy),
-                                                       selection)
-        self._symbols = frozenset((*chain.states, None))
-        #: How it draws, and how likely its outputs are (`core.law.Law`).
-        self.law = LAWS[selection](chain, privacy, policy, random)
-
-    @property
-    def chain(self) -> Chain:
-        """The chain."""
-        return self._chain
-
-    @property
-    def privacy(self) -> Privacy:
-        """ε and k."""
-        return self._privacy
+        super().__init__(chain, privacy)
+        self._selection = selection
+        self._law = LAWS[selection](chain, privacy, policy, random)
 
     @property
     def selection(self) -> str:
-        """'exponential', 'permute_and_flip' or 'causal'."""
+        """Return 'exponential', 'permute_and_flip' or 'causal'."""
         return self._selection
 
     @property
     def online(self) -> OnlineMechanism | None:
-        """What causal release draws with, and exponential on a complete chain; else None."""
-        return getattr(self.law, 'online', None)
+        """Return what causal release draws with, and exponential on an alphabet; else None."""
+        return self.law.online
+
+    def __repr__(self) -> str:
+        policy = '' if self.online is None else f', policy={self.online.policy!r}'
+        return (f'OfflineMechanism({self.chain}, {self.privacy}, selection={self.selection!r}'
+                f'{policy})')
 
     def ratio(self, length: int) -> float:
         """
@@ -96,17 +90,10 @@ class OfflineMechanism:
 
         :raises ConfigurationError: where it draws with an online mechanism.
         """
-        if self.online is not None:
+        ratio = self.law.ratio(length)
+        if ratio is None:
             raise ConfigurationError('an online mechanism has no ratio 1/B')
-        return self.law.ratio(length)
-
-    def check(self, length: int) -> None:
-        """
-        Refuse words that are too long to be privatized: to be called before anything is spent.
-
-        :raises ConfigurationError: permute-and-flip, where counting takes more than 10¹⁰ steps.
-        """
-        self._check_counting(length, self.law.counting_steps(length))
+        return ratio
 
     def privatize(self, word: Iterable[str | None]) -> list[str]:
         """
@@ -120,7 +107,7 @@ class OfflineMechanism:
         self.check(len(word))
         return self.law.draw(word)
 
-    def privatize_many(self, symbols: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    def privatize_many(self, symbols: npt.ArrayLike, offsets: npt.ArrayLike) -> ShortInts:
         """
         Return private words for many sensitive words at once, as `privatize` for each.
 
@@ -132,9 +119,9 @@ class OfflineMechanism:
         """
         from symdp_ros.core.batch import checked
 
-        symbols, offsets = checked(symbols, offsets, len(self._chain))
-        self.check(int(np.diff(offsets).max(initial=0)))
-        return self.law.draw_many(symbols, offsets)
+        words, ends = checked(symbols, offsets, len(self._chain))
+        self.check(int(np.diff(ends).max(initial=0)))
+        return self.law.draw_many(words, ends)
 
     def log_probability(self, word: Iterable[str | None], output: Iterable[str]) -> float:
         """
@@ -151,46 +138,24 @@ class OfflineMechanism:
             return -inf
         return min(0.0, self.law.log_probability(word, output))
 
-    def distance_distribution(self, word: Iterable[str | None]) -> np.ndarray:
-        """
-        Return P[d(word, output) = ℓ]: float64, shape (n+1,), summing to 1 up to rounding.
 
-        :raises UnknownSymbolError: a symbol of the word is no state.
-        :raises ConfigurationError: it would take more than 10¹⁰ steps.
-        """
-        word = self._checked(word)
-        self.check(len(word))
-        self._check_counting(len(word), self.law.distance_steps(len(word)))
-        return self.law.distance_distribution(word)
-
-    def _checked(self, word):
-        word = list(word)
-        if not self._symbols.issuperset(word):
-            raise UnknownSymbolError
-        return word
-
-    def _check_counting(self, length, steps):
-        if steps > MOST_COUNTING_STEPS:
-            raise ConfigurationError(
-                f'counting the words of length {length} at every distance, on a chain of '
-                f'{self._chain.edge_count} moves, takes {steps:.1e} steps, more than '
-                '10¹⁰: shorten the word, or release it with the selection exponential or causal')
-
-
-def _exponential(chain, privacy, policy, random):
+def _exponential(chain: Chain, privacy: Privacy, policy: str, random: RandomBits | None) -> Law:
     if chain.is_alphabet:
         return Causal(OnlineMechanism(chain, privacy, policy='paper', random=random))
     return Exponential(chain, privacy, random)
 
 
-def _permute_and_flip(chain, privacy, policy, random):
+def _permute_and_flip(chain: Chain, privacy: Privacy, policy: str,
+                      random: RandomBits | None) -> Law:
     return PermuteAndFlip(chain, privacy, random)
 
 
-def _causal(chain, privacy, policy, random):
+def _causal(chain: Chain, privacy: Privacy, policy: str, random: RandomBits | None) -> Law:
     return Causal(OnlineMechanism(chain, privacy, policy=policy, random=random))
 
 
 #: selection → what makes its law: a new mechanism is one more module and one more line here.
 LAWS = {'exponential': _exponential, 'permute_and_flip': _permute_and_flip, 'causal': _causal}
 SELECTIONS = tuple(LAWS)
+#: Those that look at the whole word: causal release errs as the online mechanism does.
+WHOLE_WORD = tuple(selection for selection in LAWS if selection != 'causal')

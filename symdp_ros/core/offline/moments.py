@@ -8,10 +8,18 @@ With
 j = 0, 1, 2, of each state s go on with o_t; then E[d] = Σ P[o_t ≠ w_t] and Var[d] = E[D_n²]. (As D
 is centred at each position, nothing cancels in long words.)
 """
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
 import numpy as np
+from symdp_ros.core.annotations import Floats, Ints
+from symdp_ros.core.chain import Chain
+
+Move: TypeAlias = Callable[[Floats], Floats]  # a distribution over (states, words), one symbol on
 
 
-def forward(chain, columns, moves, variances=True):
+def forward(chain: Chain, columns: Ints, moves: Iterable[Move],
+            variances: bool = True) -> tuple[Floats, Floats | None]:
     """
     Return P[o_t ≠ w_t], shape (n, words), and Var[d], shape (words,); None where not wanted.
 

@@ -16,19 +16,21 @@ and a uniform word at the winning distance is released. With p_ℓ = R^{−(ℓ�
 
 **Rounding.** The m̂_ℓ that are drawn with, and the draw at a distance, are off m_ℓ, and off the
 uniform, by θ each in the logarithm (n·(N+1)·2⁻⁵³, on an alphabet 2⁻⁵¹: `core.offline.distances`);
-the winner for the given m̂ and R is decided exactly. Let F(s) be ln P[o] with all m scaled by s in e^{−sH(x)}, H = −Σ
-m_j ln(1 − p_j x): convex and decreasing in s, F(1/2) ≤ ln ∫ (1−x)^{−1/2} dx = ln 2, and F(1) ≥ −L
-with L = n·(ln N + ln R), as o may come first among the ≤ N^n words and is then taken with p_ℓ ≥
-R^{−n}. So |F(s) − F(1)| ≤ |s − 1|·(ln 2 + L)/(1/2 − |s − 1|), and with |s − 1| ≤ e^θ − 1, the
-words' ratio is off by less than 2θ + 4.1·θ·(0.7 + L) < 5·θ·(1 + L) in the logarithm:
+the winner for the given m̂ and R is decided exactly. Let F(s) be ln P[o] with all m scaled by s in
+e^{−sH(x)}, H = −Σ m_j ln(1 − p_j x): convex and decreasing in s, F(1/2) ≤ ln ∫ (1−x)^{−1/2} dx =
+ln 2, and F(1) ≥ −L with L = n·(ln N + ln R), as o may come first among the ≤ N^n words and is then
+taken with p_ℓ ≥ R^{−n}. So |F(s) − F(1)| ≤ |s − 1|·(ln 2 + L)/(1/2 − |s − 1|), and with |s − 1| ≤
+e^θ − 1, the words' ratio is off by less than 2θ + 4.1·θ·(0.7 + L) < 5·θ·(1 + L) in the logarithm:
 `rounding_reserve`. R is chosen with 2k·ln R ≤ ε − reserve; where that is not positive, R = 1, all
 feasible words are equally likely, and they are drawn without looking at the word.
 """
+from collections.abc import Callable, Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import ceil, inf, log
 
 import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, RandomBits
 from symdp_ros.core.offline.distances import Counts
 
 _LARGEST_LOG_RATIO = 28  # R ≤ 2⁴⁰ < e²⁸
@@ -47,7 +49,7 @@ def rounding_reserve(rounding: Fraction, length: int, most_successors: int,
     return 5 * rounding * (1 + largest_loss)
 
 
-def draw_distance(counts: Counts, ratio: float, random) -> int:
+def draw_distance(counts: Counts, ratio: float, random: RandomBits) -> int:
     """
     Draw the distance of permute-and-flip, exactly for the given counts and ratio.
 
@@ -59,10 +61,10 @@ def draw_distance(counts: Counts, ratio: float, random) -> int:
     :param ratio: R ≥ 1.
     """
     width = _DRAWN_BITS
-    drawn = {d: random.getrandbits(width) for d in counts.present.tolist()}
-    lowest, highest = _rough_scores(counts, ratio, np.array([*drawn.values()]))
-    near = highest > lowest.max() - 1
-    drawn = {d: u for (d, u), kept in zip(drawn.items(), near.tolist(), strict=True) if kept}
+    drawn: dict[int, int] = {d: random.getrandbits(width) for d in counts.present.tolist()}
+    least, most = _rough_scores(counts, ratio, np.array([*drawn.values()]))
+    kept = (most > least.max() - 1).tolist()
+    drawn = {d: u for (d, u), stays in zip(drawn.items(), kept, strict=True) if stays}
     while len(drawn) > 1:
         with localcontext() as context:
             context.prec = 2 * width
@@ -75,15 +77,18 @@ def draw_distance(counts: Counts, ratio: float, random) -> int:
     return next(iter(drawn))
 
 
-def _rough_scores(counts, ratio, drawn):
+def _rough_scores(counts: Counts, ratio: float, drawn: Ints) -> tuple[Floats, Floats]:
     """Return the scores of `_scores` in floats, off by far less than 1/2."""
     with np.errstate(divide='ignore'):
-        log_z = np.log(-np.log([drawn / 2**_DRAWN_BITS, (drawn + 1) / 2**_DRAWN_BITS])) - counts.log
+        ends = np.array([drawn, drawn + 1]) / 2**_DRAWN_BITS
+        log_z = np.log(-np.log(ends)) - counts.log
         largest = np.where(log_z < -40, -log_z, -np.log(-np.expm1(-np.exp(log_z))))
-    return largest - counts.present * log(ratio)
+    least, most = largest - counts.present * log(ratio)
+    return least, most
 
 
-def _scores(counts, ratio, drawn, width):
+def _scores(counts: Counts, ratio: float, drawn: Mapping[int, int],
+            width: int) -> tuple[dict[int, Decimal], dict[int, Decimal]]:
     """
     Return the least and the largest score of each distance, U being in [u, u+1]/2^width.
 
@@ -103,7 +108,7 @@ def _scores(counts, ratio, drawn, width):
     return lowest, highest
 
 
-def _largest(u, width, log_count):
+def _largest(u: int, width: int, log_count: Decimal) -> Decimal:
     """Return −ln(1 − U^{1/m}) for U = u / 2^width."""
     if u == 0:
         return Decimal(0)
@@ -121,7 +126,7 @@ def log_probabilities(counts: Counts, ratio: float) -> np.ndarray:
 
     With x = e^y, the integrand e^{y − H(e^y)} is log-concave and entire in y: composite Gauss–
     Legendre quadrature between the points where it is negligible. Up to the last of them,
-    −ln(1 − p_j x) is p_j x to 16 digits for most j, and for all where there are many words: these j
+    −ln(1 − p_j x) is p_j x to 16 digits for most j, for all where there are many words: these j
     count together, by Σ m_j p_j.
 
     :return: float64, shape (n+1,); −inf where there is no word.
@@ -146,12 +151,13 @@ def log_probabilities(counts: Counts, ratio: float) -> np.ndarray:
         result[distances] = log_p - np.logaddexp.reduce(scale)
         return result
 
-    def hazard(y, logs):
+    def hazard(y: Floats, logs: Floats) -> Floats:
         """Return H(e^y), same shape as y."""
         straight = np.logaddexp.reduce((logs + log_p)[~curved], initial=-inf)
         with np.errstate(over='ignore'):
-            return np.exp(y + straight) + np.exp(
+            found: Floats = np.exp(y + straight) + np.exp(
                 logs[curved] + _log_hazard(y[:, None] + log_p[curved])).sum(axis=1)
+        return found
 
     low, high = floor, _last_above(floor, start, lambda y: y - hazard(np.array([y]), one_less)[0])
     panels = ceil((high - low) / _PANEL)
@@ -173,7 +179,7 @@ def log_probabilities(counts: Counts, ratio: float) -> np.ndarray:
     return result
 
 
-def _last_above(floor, start, function):
+def _last_above(floor: float, start: float, function: Callable[[float], float]) -> float:
     """Return the last y ≤ 0 with function(y) ≥ floor, for one that falls from `start` on."""
     if function(-1e-300) >= floor:
         return 0.0
@@ -184,13 +190,13 @@ def _last_above(floor, start, function):
     return high
 
 
-def _log_one_minus_exp(v):
+def _log_one_minus_exp(v: Floats) -> Floats:
     """Return ln(1 − e^v) for v < 0."""
     with np.errstate(divide='ignore'):
         return np.where(v < -0.7, np.log1p(-np.exp(v)), np.log(-np.expm1(v)))
 
 
-def _log_hazard(v):
+def _log_hazard(v: Floats) -> Floats:
     """Return ln(−ln(1 − e^v)) for v < 0."""
     with np.errstate(divide='ignore'):
         return np.where(v < -36, v, np.log(-_log_one_minus_exp(v)))

@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Permute-and-flip over whole words, as one law."""
+from collections.abc import Sequence
 from fractions import Fraction
 from random import SystemRandom
 
 import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import draw_below
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
-from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
+from symdp_ros.core.offline.distances import AlphabetWords, ChainWords, Counts
 from symdp_ros.core.offline.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.offline.words import distance, numbers
@@ -18,13 +20,17 @@ from symdp_ros.core.privacy import Privacy
 class PermuteAndFlip:
     """The noisy maximum of −d(w, o) (`core.offline.noisy_maximum`); a `core.law.Law`."""
 
-    def __init__(self, chain: Chain, privacy: Privacy, random=None):
+    online = None
+
+    def __init__(self, chain: Chain, privacy: Privacy, random: RandomBits | None = None):
         self._chain = chain
         self._random = SystemRandom() if random is None else random
         self._epsilon_per_symbol = privacy.epsilon_per_symbol
         #: word → its counts, which are the same for every ε; None: they are not kept
-        self.kept_counts = None
-        self._uniform = None  # draws feasible words uniformly, without looking at the word
+        self.kept_counts: dict[tuple[str | None, ...], Counts] | None = None
+        self._words: AlphabetWords | ChainWords
+        #: draws feasible words uniformly, without looking at the word
+        self._uniform: BackwardSampler | None = None
         if chain.is_alphabet:
             self._words = AlphabetWords(chain)
         else:
@@ -32,18 +38,21 @@ class PermuteAndFlip:
             self._words = ChainWords(reachable)
             self._uniform = BackwardSampler(reachable, Fraction(0), self._random)
 
-    def counting_steps(self, length):
+    def counting_steps(self, length: int) -> int:
         return length if self._uniform is None else length**2 * self._chain.edge_count
 
-    def distance_steps(self, length):
+    def distance_steps(self, length: int) -> int:
         return self.counting_steps(length)
 
-    def ratio(self, length):
+    def ratio(self, length: int) -> float:
         reserve = rounding_reserve(self._words.rounding(length), length,
                                    self._words.most_successors, self._epsilon_per_symbol)
         return match_ratio(self._epsilon_per_symbol, reserve)
 
-    def draw(self, word):
+    def likelihood_ratio(self, length: int) -> None:
+        return None
+
+    def draw(self, word: Word) -> list[str]:
         ratio = self.ratio(len(word))
         if ratio == 1:
             output = self._draw_uniformly(len(word))
@@ -52,7 +61,7 @@ class PermuteAndFlip:
             output = self._words.draw(numbers(self._words, word), chosen, self._random)
         return [self._words.label[i] for i in output]
 
-    def draw_many(self, symbols, offsets):
+    def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
         states, index = (*self._chain.states, None), self._chain.state_index  # −1 is the last
         out = np.empty(len(symbols), np.int32)
         for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
@@ -60,16 +69,16 @@ class PermuteAndFlip:
             out[begin:end] = [index[symbol] for symbol in word]
         return out
 
-    def _draw_uniformly(self, length):
+    def _draw_uniformly(self, length: int) -> list[int]:
         if self._uniform is not None:
             return self._uniform.draw([0] * length)
         return [1 + draw_below(self._words.most_successors, self._random) for _ in range(length)]
 
-    def log_probability(self, word, output):
+    def log_probability(self, word: Word, output: Sequence[str]) -> float:
         found = log_probabilities(self._counts(word), self.ratio(len(word)))
         return float(found[distance(word, output)])
 
-    def _counts(self, word):
+    def _counts(self, word: Word) -> Counts:
         if self.kept_counts is None:
             return self._words.counts(numbers(self._words, word))
         key = tuple(word)
@@ -77,15 +86,16 @@ class PermuteAndFlip:
             self.kept_counts[key] = self._words.counts(numbers(self._words, word))
         return self.kept_counts[key]
 
-    def distance_distribution(self, word):
+    def distance_distribution(self, word: Word) -> Floats:
         counts = self._counts(word)
         result = np.zeros(len(word) + 1)
         logs = log_probabilities(counts, self.ratio(len(word)))[counts.present]
         result[counts.present] = np.exp(counts.log + logs)
-        return result / result.sum()
+        result /= result.sum()
+        return result
 
-    def exact_probabilities(self, word, outputs):
+    def exact_probabilities(self, word: Word, outputs: Sequence[Sequence[str]]) -> None:
         return None
 
-    def errors(self, columns, variances=True):
+    def errors(self, columns: Ints, variances: bool = True) -> None:
         return None

@@ -1,10 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The part of a chain that a word can visit, numbered in the order in which it is reached."""
+from collections.abc import Callable
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+from symdp_ros.core.annotations import Booleans, Ints, Numbers, ShortInts
 from symdp_ros.core.chain import Chain
+
+#: offsets, targets, columns, long_rows, reach (`core.offline.kernels`)
+Edges: TypeAlias = tuple[Ints, Numbers, Numbers, Ints, Ints]
 
 _MANY = 256  # states from which on loops over columns are faster than row by row
 
@@ -14,8 +20,8 @@ class ReachableChain:
     The states that can be reached from s_0, numbered from 1 in breadth-first order.
 
     So s_0 is 1, and the states that can be reached in at most t moves are 1…reach[t]: loops over a
-    position go over a prefix. Number 0 is nobody: it stands for unknown symbols and for states
-    that cannot be reached, which no output ever matches.
+    position go over a prefix. Number 0 stands for unknown symbols and for states that cannot be
+    reached, which no output ever matches.
 
     Arrays (see `core.offline.kernels`): offsets, targets, columns, long_rows, reach; O(edges)
     memory.
@@ -48,11 +54,12 @@ class ReachableChain:
         #: number → position: int32; that of 0 is −1.
         self.positions = np.concatenate([[-1], order]).astype(np.int32)
         #: label → number, of every state of the chain; None → 0.
-        self.number = {**dict(zip(states, number.tolist(), strict=True)), None: 0}
-        #: number → label; the one of 0 is None.
-        self.label = [None, *(states[i] for i in order.tolist())]
+        self.number: dict[str | None, int] = dict(zip(states, number.tolist(), strict=True))
+        self.number[None] = 0
+        #: number → label; that of 0 means nothing.
+        self.label = ['', *(states[i] for i in order.tolist())]
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Return the number of states that can be reached."""
         return len(self.label) - 1
 
@@ -60,24 +67,25 @@ class ReachableChain:
         """Return how many states can be reached in at most that many moves."""
         return int(self.reach[min(position, len(self.reach) - 1)])
 
-    def reached_in(self, moves: int, period: int = 1) -> np.ndarray:
+    def reached_in(self, moves: int, period: int = 1) -> Ints:
         """
         Return the numbers of the states within that many moves: int64, ascending.
 
         :param period: a divisor of `period`: only states that moves, moves − period, … lead to.
         """
         numbers = np.arange(1, self.reached(moves) + 1)
-        return numbers[(moves - self._levels[numbers]) % period == 0]
+        found: Ints = numbers[(moves - self._levels[numbers]) % period == 0]
+        return found
 
     @cached_property
-    def _levels(self):
-        """The least moves to each number; that of 0 means nothing."""
-        return np.searchsorted(self.reach, np.arange(len(self) + 1))
+    def _levels(self) -> Ints:
+        """Return the least moves to each number; that of 0 means nothing."""
+        return np.asarray(np.searchsorted(self.reach, np.arange(len(self) + 1)), np.int64)
 
     @cached_property
     def period(self) -> int:
         """
-        The greatest p for which all walks to a state have lengths that differ by multiples of p.
+        Return the greatest p by multiples of which the lengths of all walks to a state differ.
 
         In t moves, a walk is among the states with levels t, t − p, …; so every edge leads from
         one of these p classes to the next.
@@ -86,14 +94,15 @@ class ReachableChain:
         detours = np.repeat(levels[1:], np.diff(self.offsets[1:])) + 1 - levels[self.targets]
         return int(np.gcd.reduce(detours))
 
-    def successors(self, state: int) -> np.ndarray:
+    def successors(self, state: int) -> Numbers:
         """Return the numbers of the successors: uint32."""
-        return self.targets[self.offsets[state]:self.offsets[state + 1]]
+        row: Numbers = self.targets[self.offsets[state]:self.offsets[state + 1]]
+        return row
 
     @cached_property
     def mixing_moves(self) -> int | None:
         """
-        Some r for which C^r(s) is the same for all states s of a class; None: none was found.
+        Return some r for which C^r(s) is the same for all states s of a class; None: none found.
 
         There are as many classes as `period` says; with 1, all states are in one. C^r(s) is what
         can be reached from s in exactly r moves. All of it is within T, what can be reached in i
@@ -106,47 +115,55 @@ class ReachableChain:
         period, of_class = self.period, self._levels % self.period
         rows = np.repeat(np.arange(1, len(self) + 1), np.diff(self.offsets[1:]))
 
-        def image(some):
+        def image(some: Booleans) -> Booleans:
             result = np.zeros_like(some)
             result[self.targets[some[rows]]] = True
             return result
 
-        def preimage(some):
+        def preimage(some: Booleans) -> Booleans:
             result = np.zeros_like(some)
             result[rows[some[self.targets]]] = True
             return result
 
-        stable, kept = _moves_until(everyone, image, lambda now, past, _: (now == past).all())
-        if kept is None:
+        stable, kept = _moves_until(
+            everyone, image, lambda now, past, _: bool((now == past).all()))
+        if stable is None:
             return None
         found = []
         for i in np.flatnonzero(kept)[[int(q * (kept.sum() - 1)) for q in (0, .25, .5, .75)]]:
-            hub, own = np.arange(len(self) + 1) == i, of_class[i]
-            there, _ = _moves_until(hub, preimage, lambda now, _, moves, own=own: (
-                now == (everyone & (of_class == (own - moves) % period))).all())
-            onward, _ = _moves_until(hub, image, lambda now, _, moves, own=own: (
-                now == (kept & (of_class == (own + moves) % period))).all())
+            hub, own = np.arange(len(self) + 1) == i, int(of_class[i])
+
+            def came_from_all(now: Booleans, _: Booleans, moves: int, own: int = own) -> bool:
+                return bool((now == (everyone & (of_class == (own - moves) % period))).all())
+
+            def went_to_all(now: Booleans, _: Booleans, moves: int, own: int = own) -> bool:
+                return bool((now == (kept & (of_class == (own + moves) % period))).all())
+
+            there, _ = _moves_until(hub, preimage, came_from_all)
+            onward, _ = _moves_until(hub, image, went_to_all)
             if there is None or onward is None:
                 return None
             found.append(max(stable, there + onward + period - 1))
         return min(found)
 
 
-def _moves_until(some, step, done):
+def _moves_until(
+        some: Booleans, step: Callable[[Booleans], Booleans],
+        done: Callable[[Booleans, Booleans, int], bool]) -> tuple[int | None, Booleans]:
     for moves in range(1, 1_000):
         past, some = some, step(some)
         if done(some, past, moves):
             return moves, some
-    return None, None
+    return None, some
 
 
-def _edges_of(offsets, rows):
+def _edges_of(offsets: Ints, rows: Ints) -> Ints:
     """Return the positions in `targets` of the edges of these rows, row after row: int64."""
     counts = offsets[rows + 1] - offsets[rows]
     return np.repeat(offsets[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
 
 
-def _breadth_first(offsets, targets, initial):
+def _breadth_first(offsets: Ints, targets: ShortInts, initial: int) -> tuple[Ints, Ints]:
     """Return the states in the order they are reached, and how many are within 0, 1, … moves."""
     seen = np.zeros(len(offsets) - 1, bool)
     level = np.array([initial])
@@ -159,10 +176,8 @@ def _breadth_first(offsets, targets, initial):
     return np.concatenate(levels), np.cumsum([len(level) for level in levels])
 
 
-def _column_count(degrees):
-    """
-    Return how many successors of each row go into padded columns; the others cost thrice as much.
-    """
+def _column_count(degrees: Ints) -> int:
+    """Return how many successors of each row go into padded columns; others cost three times."""
     rows_with_more = np.bincount(degrees)[::-1].cumsum()[::-1][1:]  # [d]: rows with > d successors
     overflow = rows_with_more[::-1].cumsum()[::-1]                  # [d]: edges beyond column d
     cost = np.arange(len(overflow)) * len(degrees) + 3 * overflow

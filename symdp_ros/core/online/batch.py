@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many words at once: the draws of the online mechanism in compiled loops."""
 import numpy as np
+from symdp_ros.core.annotations import Ints, Numbers, RandomBits, ShortInts
 from symdp_ros.core.batch import chunks, RandomStream
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.response import Response
-from symdp_ros.core.online.targets import DENSE_STATES
+from symdp_ros.core.online.targets import DENSE_STATES, SparseTargets, Targets
 
 _CHUNK = 1 << 18  # symbols drawn together: what they need stays in the cache
 
 
 class OnlineBatch:
     """
-    Draws words from the online mechanism, in the same integers as `core.online.response` proves it
-    for, scaled up to all of 32 or 64 bits.
+    Draws words from the online mechanism.
+
+    In the integers of the proof in `core.online.response`, scaled up to all of 32 or 64 bits.
 
     :param chain: the public chain.
     :param targets: the table of targets, or None where every target is the symbol itself.
@@ -21,17 +23,19 @@ class OnlineBatch:
     :param responses: the `Response` for each number of successors.
     """
 
-    def __init__(self, chain: Chain, targets, width: int, responses: dict[int, Response]):
+    def __init__(self, chain: Chain, targets: Targets | None, width: int,
+                 responses: dict[int, Response]):
         from symdp_ros.core.online import kernel
 
         self._chain = chain
-        self._dtype = {30: np.uint32, 60: np.uint64}[width]
+        self._dtype: type[np.uint32 | np.uint64] = np.uint32 if width == 30 else np.uint64
         n = len(chain)
+        self._aims: tuple[int, Numbers, Numbers, Numbers]
         rows = {count: self._row(response) for count, response in responses.items()}
         empty = np.zeros(1, self._dtype)
-        if chain.is_complete:
-            self._rows = np.array([rows[n]], self._dtype)
-            self._targets = np.arange(n, dtype=self._dtype)
+        if not chain.stores_edges:
+            self._rows: Numbers = np.array([rows[n]], self._dtype)
+            self._targets: Numbers = np.arange(n).astype(self._dtype)
             self._aims = kernel.IDENTITY, empty, empty, empty
             return
         offsets, edges = chain.csr()
@@ -39,13 +43,13 @@ class OnlineBatch:
         self._rows[:, kernel.OFFSET] = offsets[:-1]
         self._targets = edges.astype(self._dtype)
         if n <= DENSE_STATES:
-            table = np.zeros((n, n + 1), self._dtype)
+            table: Numbers = np.zeros((n, n + 1), self._dtype)
             if targets is None:
                 sources = np.repeat(np.arange(n), np.diff(offsets))
                 table[sources, edges + 1] = 1 + np.arange(len(edges))
             else:
                 for o in range(n):
-                    codes = np.asarray(memoryview(targets.row(o))).astype(self._dtype)
+                    codes: Numbers = np.asarray(memoryview(targets.row(o))).astype(self._dtype)
                     aims = np.where(codes > 0, codes + self._dtype(offsets[o]), 0)
                     table[o, 1:] = aims[:-1]  # the last code is that of the unknown symbol
             self._aims = kernel.TABLE, table.ravel(), empty, empty
@@ -54,19 +58,20 @@ class OnlineBatch:
             order = np.lexsort((edges, sources))
             self._aims = (kernel.SEARCH, (1 + order).astype(self._dtype),
                           offsets.astype(self._dtype), self._targets[order] + self._dtype(1))
-        else:
-            first, symbols, codes = targets.pairs()
-            aims = codes + np.repeat(offsets[:-1], np.diff(first))
-            self._aims = (kernel.SEARCH, np.where(codes > 0, aims, 0).astype(self._dtype),
+        elif isinstance(targets, SparseTargets):
+            first, symbols, some = targets.pairs()
+            aims = some + np.repeat(offsets[:-1], np.diff(first))
+            self._aims = (kernel.SEARCH, np.where(some > 0, aims, 0).astype(self._dtype),
                           first.astype(self._dtype), (symbols + 1).astype(self._dtype))
 
-    def _row(self, response):
+    def _row(self, response: Response) -> list[int]:
         """Return the integers of a response for draws from the whole type, as in `Response`."""
         response = Response.of_weights(response.count, response.a, response.b,
                                        int(np.iinfo(self._dtype).max))
         return [response.limit - 1, response.weight, response.cut, 0]
 
-    def draw(self, symbols: np.ndarray, offsets: np.ndarray, random=None) -> np.ndarray:
+    def draw(self, symbols: ShortInts, offsets: Ints,
+             random: RandomBits | None = None) -> ShortInts:
         """
         Return private words for some words.
 
@@ -84,7 +89,8 @@ class OnlineBatch:
                        raw[:end - begin], stream, out[begin:end])
         return out
 
-    def _draw(self, symbols, offsets, raw, stream, out):
+    def _draw(self, symbols: ShortInts, offsets: Ints, raw: Numbers, stream: RandomStream,
+              out: ShortInts) -> None:
         from symdp_ros.core.online import kernel
 
         initial = self._chain.state_index[self._chain.initial_state]

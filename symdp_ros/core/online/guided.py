@@ -13,6 +13,7 @@ are needed. It depends on the chain alone, so it is public.
 from array import array
 
 import numpy as np
+from symdp_ros.core.annotations import Booleans, Ints, Numbers
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.targets import DenseTargets, SparseTargets
@@ -22,10 +23,10 @@ _CANDIDATES = 1_000_000  # pairs looked at together: bounds the memory of the se
 
 def guided_targets(chain: Chain) -> DenseTargets | SparseTargets:
     """Return the targets of the guided policy (see the module)."""
-    return _all_pairs(chain) if len(chain) <= targets.DENSE_STATES else _near_pairs(chain)
+    return _all_pairs(chain) if len(chain) <= targets.DENSE_STATES else near_pairs(chain)
 
 
-def _all_pairs(chain):
+def _all_pairs(chain: Chain) -> DenseTargets:
     """
     Breadth-first from every state at once, with sets of symbols as the bits of integers.
 
@@ -55,7 +56,7 @@ def _all_pairs(chain):
     return DenseTargets(rows if wide else [bytes(row) for row in rows])
 
 
-def _put(row, symbols, code):
+def _put(row: 'bytearray | array[int]', symbols: int, code: int) -> None:
     """Set the code of every symbol whose bit is set."""
     while symbols:
         lowest = symbols & -symbols
@@ -63,8 +64,10 @@ def _put(row, symbols, code):
         symbols ^= lowest
 
 
-def _near_pairs(chain):
+def near_pairs(chain: Chain) -> SparseTargets:
     """
+    Return the targets of the pairs within the radius.
+
     Breadth-first, backwards: the pairs (o, s) at distance d+1 are those of the predecessors of
     some c with (c, s) at distance d, that are not nearer. A pair is the integer o·states + s.
     """
@@ -72,7 +75,8 @@ def _near_pairs(chain):
     offsets, followers = chain.csr()
     degrees = np.diff(offsets)
     sources = np.repeat(np.arange(n, dtype=np.int64), degrees)
-    edge_codes = (np.arange(len(followers)) - np.repeat(offsets[:-1], degrees) + 1).astype(np.uint32)
+    edge_codes = (1 + np.arange(len(followers))
+                  - np.repeat(offsets[:-1], degrees)).astype(np.uint32)
     by_target = np.argsort(followers, kind='stable')
     predecessors, their_codes = sources[by_target], edge_codes[by_target]
     first = np.concatenate([[0], np.cumsum(np.bincount(followers, minlength=n))])
@@ -100,7 +104,7 @@ def _near_pairs(chain):
     return SparseTargets(*found, n, radius)
 
 
-def _least_codes(pairs, codes):
+def _least_codes(pairs: Ints, codes: Numbers) -> tuple[Ints, Numbers]:
     """Return the different pairs, ascending, each with its smallest code."""
     order = np.lexsort((codes, pairs))
     pairs, codes = pairs[order], codes[order]
@@ -109,7 +113,8 @@ def _least_codes(pairs, codes):
     return pairs[first], codes[first]
 
 
-def _holds(ascending, pairs):
+def _holds(ascending: Ints, pairs: Ints) -> Booleans:
     """Return for each of some pairs whether it is among others."""
     place = np.minimum(np.searchsorted(ascending, pairs), len(ascending) - 1)
-    return ascending[place] == pairs
+    found: Booleans = ascending[place] == pairs
+    return found

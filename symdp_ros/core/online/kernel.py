@@ -7,6 +7,7 @@ Words stand one after another in flat arrays; several *lanes* are walked side by
 lane's arithmetic hides the latency of another's.
 """
 import numpy as np
+from symdp_ros.core.annotations import Ints, Number, Numbers, ShortInts
 from symdp_ros.core.compiling import compiled
 
 LANES = 4
@@ -15,7 +16,7 @@ LAST, WEIGHT, CUT, OFFSET = range(4)  # columns of `rows`
 
 
 @compiled
-def _search(aims, starts, known, o, s):
+def _search(aims: Numbers, starts: Numbers, known: Numbers, o: Number, s: Number) -> Number:
     """
     Return what is in `aims` for the previous symbol o and s, by bisection of `known`.
 
@@ -29,12 +30,14 @@ def _search(aims, starts, known, o, s):
         half = left // 2
         low += half * np.int64(known[low + half - 1] < s)
         left -= half
-    return aims[low] * number(known[low] == s)
+    found: Number = aims[low] * number(known[low] == s)
+    return found
 
 
 @compiled
-def online(symbols, first, segments, raw, spare, kind, aims, starts, known, rows, targets, start,
-           at, states, out):
+def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, spare: Numbers,
+           kind: int, aims: Numbers, starts: Numbers, known: Numbers, rows: Numbers,
+           targets: Numbers, start: int, at: Ints, states: Numbers, out: Numbers) -> bool:
     """
     Draw one private symbol for each sensitive one, by the online mechanism.
 
@@ -48,8 +51,8 @@ def online(symbols, first, segments, raw, spare, kind, aims, starts, known, rows
     kind      TABLE: aims[o·(states+1) + s+1] is 1 + the edge to the target of s, 0 for none;
               SEARCH: the same in aims, where s+1 is among known[starts[o]:starts[o+1]], ascending;
               IDENTITY: the target of every known s is s (a complete chain; `rows` has one row)
-    rows      (states, 4)    of each previous symbol, limit−1, weight and cut of its `Response`, and
-                             the first of its edges
+    rows      (states, 4)    of each previous symbol, limit−1, weight and cut of its `Response`,
+                             and the first of its edges
     targets   (edges,)       where edges lead
     start                    the initial state
     at        int64 (2,)     where to go on: (step, lane); what is left of both when done

@@ -1,36 +1,46 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The online mechanism: one private symbol for each sensitive one, as it comes."""
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
+from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
-from symdp_ros.core.online.response import responses
-from symdp_ros.core.online.targets import DENSE_STATES, feasible_row
+from symdp_ros.core.online.response import Response, responses
+from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
 from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
 
+if TYPE_CHECKING:
+    from symdp_ros.core.offline.causal import Causal
+    from symdp_ros.core.online.batch import OnlineBatch
 
-def _guided(chain, privacy, weights):
-    return None if chain.is_complete else guided_targets(chain)
-
-
-def _planned(chain, privacy, weights):
-    everything_follows = chain.edge_count == len(chain)**2
-    return None if everything_follows else planned_targets(chain, privacy, *weights)
+_Step: TypeAlias = Callable[[str | None], str]
 
 
-#: policy → its table of targets, or None where every target is the symbol itself. On a complete
-#: chain every symbol is feasible: there is nothing to guide or to plan.
+def _guided(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> Targets | None:
+    return guided_targets(chain) if chain.stores_edges else None
+
+
+def _planned(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> Targets | None:
+    all_follow_all = chain.edge_count == len(chain)**2
+    return None if all_follow_all else planned_targets(chain, privacy, *weights)
+
+
+#: policy → its table of targets, or None where every target is the symbol itself: where every
+#: symbol is feasible, there is nothing to guide or to plan.
 _TARGETS = {'guided': _guided, 'planned': _planned, 'paper': lambda *_: None}
 
 
-class OnlineMechanism:
+class OnlineMechanism(Mechanism):
     """
     Word ε-differentially private symbols, each a move that the chain allows.
 
@@ -63,22 +73,23 @@ class OnlineMechanism:
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
-                 random=None):
+                 random: RandomBits | None = None):
         if policy not in POLICIES:
             raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
                                      f'not {policy!r}')
-        self._chain, self._privacy = Chain.check(chain), Privacy.check(privacy)
+        super().__init__(chain, privacy)
         self._policy = policy
-        self._index = {**chain.state_index, None: len(chain)}
-        self._random, self._batch = random, None
+        self._random = random
+        self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
         self._targets = _TARGETS[policy](chain, privacy, self.weights())
         self._carry_a_word()
 
-    def _carry_a_word(self):
+    def _carry_a_word(self) -> None:
         # A closure: a sixth faster than a method whose state is in self.
-        self.step, self._carry_on, self._previous = _stepper(
+        step, self._carry_on, self._previous = _stepper(
             self._chain, self._targets, self._responses, self._width, self._random)
+        self.step = step  # type: ignore[assignment, method-assign]  # which documents it
         self.reset()
 
     def another(self) -> 'OnlineMechanism':
@@ -89,29 +100,29 @@ class OnlineMechanism:
         return other
 
     @property
-    def chain(self) -> Chain:
-        """The chain."""
-        return self._chain
-
-    @property
-    def privacy(self) -> Privacy:
-        """ε and k."""
-        return self._privacy
-
-    @property
     def policy(self) -> str:
-        """'paper', 'guided' or 'planned'."""
+        """Return 'paper', 'guided' or 'planned'."""
         return self._policy
 
     @property
-    def targets(self):
-        """The table of targets (`core.online.targets`); None where every target is s_t itself."""
+    def law(self) -> 'Causal':
+        """Return how likely its outputs are, for whole words (`core.law.Law`)."""
+        from symdp_ros.core.offline.causal import Causal
+
+        return Causal(self)
+
+    @property
+    def targets(self) -> Targets | None:
+        """Return the table of targets, or None where every target is s_t itself."""
         return self._targets
 
     @property
     def previous(self) -> str:
-        """The last private symbol; before the first one, the initial state."""
+        """Return the last private symbol; before the first one, the initial state."""
         return self._previous()
+
+    def __repr__(self) -> str:
+        return f'OnlineMechanism({self.chain}, {self.privacy}, policy={self.policy!r})'
 
     def reset(self, previous: str | None = None) -> None:
         """
@@ -139,8 +150,7 @@ class OnlineMechanism:
 
         :raises UnknownSymbolError: a symbol is no state; checked before anything is drawn.
         """
-        word = list(word)
-        self._check_symbols(word)
+        word = self._checked(word)
         self.reset()
         try:
             step = self.step
@@ -148,7 +158,7 @@ class OnlineMechanism:
         finally:
             self.reset()
 
-    def privatize_many(self, symbols: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    def privatize_many(self, symbols: npt.ArrayLike, offsets: npt.ArrayLike) -> ShortInts:
         """
         Return private words for many sensitive words at once, each from the initial state.
 
@@ -165,10 +175,10 @@ class OnlineMechanism:
         from symdp_ros.core.batch import checked
         from symdp_ros.core.online.batch import OnlineBatch
 
-        symbols, offsets = checked(symbols, offsets, len(self._chain))
+        words, ends = checked(symbols, offsets, len(self._chain))
         if self._batch is None:
             self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
-        return self._batch.draw(symbols, offsets, self._random)
+        return self._batch.draw(words, ends, self._random)
 
     def target(self, symbol: str | None, previous: str) -> str | None:
         """
@@ -177,24 +187,24 @@ class OnlineMechanism:
         :raises UnknownSymbolError: `symbol` is no state.
         :raises ChainError: `previous` is no state.
         """
-        self._check_symbols([symbol])
+        self._checked([symbol])
         successors = self._chain.successors(previous)
         if self._targets is None:
-            if symbol is None or not self._chain.is_complete and symbol not in successors:
+            if symbol is None or self._chain.stores_edges and symbol not in successors:
                 return None
             return self._chain.states[self._index[symbol]]
         code = self._targets.row(self._index[previous])[self._index[symbol]]
         return successors[code - 1] if code else None
 
-    def target_positions(self, symbol: str | None) -> np.ndarray:
+    def target_positions(self, symbol: str | None) -> Ints:
         """
         Return the position in `states` of the target of a symbol for each previous state.
 
         :return: int64, shape (states,); −1 where there is none.
         :raises UnknownSymbolError: `symbol` is no state.
-        :raises ChainError: on a complete chain, where the target is the symbol itself.
+        :raises ChainError: the chain stores no edges; the target is then the symbol itself.
         """
-        self._check_symbols([symbol])
+        self._checked([symbol])
         offsets, successors = self._chain.csr()
         column = self._index[symbol]
         found = np.full(len(self._chain), -1, np.int64)
@@ -207,10 +217,11 @@ class OnlineMechanism:
             found[aimed] = successors[offsets[:-1][aimed] + codes[aimed] - 1]
         return found
 
-    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+    def weights(self) -> tuple[Floats, Floats]:
         """
-        Return (a/T, (b−a)/T) for each previous state: what a state other than the target gets,
-        and what the target gets beyond that. Shapes (states,).
+        Return (a/T, (b−a)/T) for each previous state: shapes (states,).
+
+        A state other than the target gets the first, the target the sum of the two.
         """
         responses = [self._responses[count] for count in self._chain.out_degrees().tolist()]
         return (np.array([r.a / r.total for r in responses]),
@@ -238,7 +249,7 @@ class OnlineMechanism:
         exact = self.exact_distribution(symbol, previous)
         return {state: float(chance) for state, chance in exact.items()}
 
-    def likelihood(self, output: str, previous: str) -> np.ndarray:
+    def likelihood(self, output: str, previous: str) -> Floats:
         """
         Return μ(output | s, previous) for every state s in order: float64, shape (states,).
 
@@ -253,27 +264,25 @@ class OnlineMechanism:
         uniform, other = 1 / response.count, response.a / response.total
         aimed = response.b / response.total
         if self._targets is not None:
-            codes = self._targets.row(self._index[previous])
-            codes = np.asarray(memoryview(codes))[:-1]  # without the unknown symbol
+            row = self._targets.row(self._index[previous])
+            codes = np.asarray(memoryview(row))[:-1]  # without the unknown symbol
             aimed_at = codes == 1 + successors.index(output)
             return np.where(aimed_at, aimed, np.where(codes == 0, uniform, other))
-        if self._chain.is_complete:
-            found = np.full(len(self._chain), other)
-        else:
+        if self._chain.stores_edges:
             found = np.full(len(self._chain), uniform)
             found[[self._index[state] for state in successors]] = other
+        else:
+            found = np.full(len(self._chain), other)
         found[self._index[output]] = aimed
         return found
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError('an online mechanism carries a word: make another one, do not copy it')
 
-    def _check_symbols(self, word):
-        if not all(symbol in self._index for symbol in word):
-            raise UnknownSymbolError
 
-
-def _stepper(chain, targets, responses, width, random):
+def _stepper(
+        chain: Chain, targets: Targets | None, responses: dict[int, Response], width: int,
+        random: RandomBits | None) -> tuple[_Step, Callable[[str], None], Callable[[], str]]:
     """
     Return the functions (step, carry_on, previous) of one word.
 
@@ -285,16 +294,18 @@ def _stepper(chain, targets, responses, width, random):
     uniformly, puts it into place 0, looks up that of the target, and takes one of the two.
     """
     # Copies: were a label the caller's own object, its type would show that, and its time too.
-    rows = {state: [''.join(list(state))] for state in chain.states}
-    complete = [None, *rows.values()] if chain.is_complete else None
-    index = {**chain.state_index, None: len(chain)}
-    if complete:  # the place of the target itself
-        index = {**{state: place for place, state in enumerate(rows, 1)}, None: 0}
-    draws = {}  # for each number of successors: RandomIntegers
-    made = []
-    row = None
+    rows: dict[str, list[Any]] = {state: [''.join(list(state))] for state in chain.states}
+    all_rows = None if chain.stores_edges else [None, *rows.values()]
+    index: dict[str | None, int] = {None: len(chain)}
+    index.update(chain.state_index)
+    if all_rows:  # the place of the target itself
+        index = {None: 0}
+        index.update((state, place) for place, state in enumerate(rows, 1))
+    draws: dict[int, RandomIntegers] = {}  # for each number of successors
+    made: list[list[Any]] = []
+    row: list[Any] = []
 
-    def make_ready(symbol):
+    def make_ready(symbol: str | None) -> None:
         """
         Provide what a step from here has found missing.
 
@@ -306,11 +317,11 @@ def _stepper(chain, targets, responses, width, random):
             make(row)
         draws[len(row[2]) - 1].fill()
 
-    def make(row):
+    def make(row: list[Any]) -> None:
         """Append to the row of a state what steps from it need."""
         state = row[0]
-        near = complete or [None, *[rows[successor] for successor in chain.successors(state)]]
-        places = None
+        choices = all_rows or [None, *[rows[successor] for successor in chain.successors(state)]]
+        places: Row | dict[int, int] | None = None
         if targets is not None:
             if len(made) == targets.kept_rows:
                 for other in made:
@@ -318,64 +329,64 @@ def _stepper(chain, targets, responses, width, random):
                 made.clear()
             made.append(row)
             places = targets.row(index[state])
-        elif not complete:
-            successors = [index[successor[0]] for successor in near[1:]]
+        elif not all_rows:
+            successors = [index[successor] for successor in chain.successors(state)]
             places = (feasible_row(successors, len(chain)) if len(chain) <= DENSE_STATES
                       else {position: place for place, position in enumerate(successors, 1)})
-        count = len(near) - 1
+        count = len(choices) - 1
         if count not in draws:
             response = responses[count]
             draws[count] = RandomIntegers(width, response.limit, random, response.reader())
-        row += (draws[count].buffer.pop, near, places)
+        row += (draws[count].buffer.pop, choices, places)
 
     # Three times the same step, as a call from one to another would take as long again. How the
     # last line is put makes no difference to what it does; these differ least in time.
 
-    def step_to_any(symbol):
+    def step_to_any(symbol: str | None) -> Any:
         nonlocal row
         try:
-            _, pop, near, _ = row
+            _, pop, choices, _ = row
             number, hit = pop()
-            near[0] = near[number]
-            row = near[(0, index[symbol])[hit]]
+            choices[0] = choices[number]
+            row = choices[(0, index[symbol])[hit]]
             return row[0]
         except (IndexError, KeyError, ValueError):
             pass
         make_ready(symbol)
         return step_to_any(symbol)
 
-    def step_to_target(symbol):
+    def step_to_target(symbol: str | None) -> Any:
         nonlocal row
         try:
-            _, pop, near, places = row
+            _, pop, choices, places = row
             number, hit = pop()
-            near[0] = near[number]
-            row = (near[0], near[places[index[symbol]]])[hit]
+            choices[0] = choices[number]
+            row = (choices[0], choices[places[index[symbol]]])[hit]
             return row[0]
         except (IndexError, KeyError, ValueError):
             pass
         make_ready(symbol)
         return step_to_target(symbol)
 
-    def step_to_feasible(symbol):
+    def step_to_feasible(symbol: str | None) -> Any:
         nonlocal row
         try:
-            _, pop, near, places = row
+            _, pop, choices, places = row
             number, hit = pop()
-            near[0] = near[number]
-            row = (near[0], near[places.get(index[symbol], 0)])[hit]
+            choices[0] = choices[number]
+            row = (choices[0], choices[places.get(index[symbol], 0)])[hit]
             return row[0]
         except (IndexError, KeyError, ValueError):
             pass
         make_ready(symbol)
         return step_to_feasible(symbol)
 
-    def carry_on(previous):
+    def carry_on(previous: str) -> None:
         nonlocal row
         if previous is None or previous not in rows:
             raise ChainError(f'{previous!r} is not a state of the chain')
         row = rows[previous]
 
-    step = (step_to_any if complete else
+    step = (step_to_any if all_rows else
             step_to_feasible if targets is None and len(chain) > DENSE_STATES else step_to_target)
-    return step, carry_on, lambda: row[0]
+    return step, carry_on, lambda: str(row[0])

@@ -39,6 +39,7 @@ chain, ε and k: public data. A damaged file is ignored, and so is a directory t
 written.
 """
 from array import array
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 import os
@@ -47,9 +48,10 @@ from tempfile import NamedTemporaryFile
 import zlib
 
 import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import targets
-from symdp_ros.core.online.guided import guided_targets
+from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.targets import DenseTargets, SparseTargets
 from symdp_ros.core.privacy import Privacy
 
@@ -75,19 +77,19 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
     :param gain: (b−a)/T, same shape.
     """
     n = len(chain)
-    near = None if n <= targets.DENSE_STATES else guided_targets(chain)
+    sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
     first, symbols = np.arange(n + 1) * n, np.empty(0, np.int32)
-    if near is not None:
-        first, symbols, _ = near.pairs()
+    if sparse is not None:
+        first, symbols, _ = sparse.pairs()
     limits = np.repeat(chain.out_degrees(), np.diff(first))
-    file = _cache_file(chain, privacy, near) if _is_large(chain, first) else None
+    file = _cache_file(chain, privacy, sparse) if _is_large(chain, first) else None
     codes = _kept(file, limits)
     if codes is None:
         codes = _solve(chain, first, symbols, others, gain)
         _keep(file, codes)
-    if near is not None:
+    if sparse is not None:
         pairs = np.repeat(np.arange(n, dtype=np.int64) * n, np.diff(first)) + symbols
-        return SparseTargets(pairs, codes, n, near.radius)
+        return SparseTargets(pairs, codes, n, sparse.radius)
     kind = np.uint8 if limits.max() <= 255 else np.uint32
     table = np.zeros((n, n + 1), kind)
     table[:, :n] = codes.reshape(n, n)
@@ -95,27 +97,30 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
                          for row in table])
 
 
-def _solve(chain, first, symbols, others, gain):
+def _solve(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: Floats) -> Numbers:
     """Return the codes of the pairs: uint32, shape (first[-1],)."""
     offsets, successors = chain.csr()
-    moves = np.concatenate([[*chain.probabilities(s).values()] for s in chain.states])
+    moves = chain.edge_probabilities()
     earn, improve, choose = _loops()
-    n, near = len(chain), len(symbols) > 0
+    n, sparse = len(chain), len(symbols) > 0
+    tolerance = NEAR_TOLERANCE if sparse else TOLERANCE
     U, X = np.zeros(first[-1]), np.empty(first[-1])
     work = np.zeros((4, n))
     spread = DISCOUNT / (1 - DISCOUNT)
     while True:
         earn(first, symbols, offsets, successors, moves, DISCOUNT, U, X, work)
         least, most = improve(first, symbols, offsets, successors, others, gain, U, X, work)
-        if spread * (most - (0.0 if near else least)) <= (NEAR_TOLERANCE if near else TOLERANCE):
+        if spread * (most - (0.0 if sparse else least)) <= tolerance:
             return choose(first, symbols, offsets, successors, _TIE, X, work)
 
 
-# The loops, compiled on first use. A pair is numbered by row: those of o are first[o]…first[o+1]−1,
-# their symbols in `symbols`, which is empty where a row holds all symbols in order. Rows of `work`:
-# a row spread out by symbol, zero between uses; two sums; X(c, c), whether or not that is a pair.
+# The loops, compiled on first use. A pair is numbered by row: those of o are first[o] …
+# first[o+1] − 1, their symbols in `symbols`, empty where a row holds all symbols in order.
+# `work`: a row spread out by symbol, zero between uses; two sums; X(c, c), whether or not that is
+# a pair.
 
-def _earn(first, symbols, offsets, successors, moves, discount, U, X, work):
+def _earn(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts, moves: Floats,
+          discount: float, U: Floats, X: Floats, work: Floats) -> None:
     """X from U, equation (1)."""
     dense, spread, match = len(symbols) == 0, work[0], work[3]
     for c in range(len(offsets) - 1):
@@ -142,7 +147,8 @@ def _earn(first, symbols, offsets, successors, moves, discount, U, X, work):
                 spread[symbols[i]] = 0.0
 
 
-def _improve(first, symbols, offsets, successors, others, gain, U, X, work):
+def _improve(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts, others: Floats,
+             gain: Floats, U: Floats, X: Floats, work: Floats) -> tuple[float, float]:
     """U from X, equation (1); return its least and its largest change."""
     dense, spread, total, best, match = len(symbols) == 0, work[0], work[1], work[2], work[3]
     least, most = np.inf, -np.inf
@@ -176,7 +182,8 @@ def _improve(first, symbols, offsets, successors, others, gain, U, X, work):
     return least, most
 
 
-def _choose(first, symbols, offsets, successors, tie, X, work):
+def _choose(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts, tie: float,
+            X: Floats, work: Floats) -> Numbers:
     """Return the codes of the targets."""
     dense, spread, best, match = len(symbols) == 0, work[0], work[2], work[3]
     codes = np.zeros(first[-1], np.uint32)
@@ -202,7 +209,8 @@ def _choose(first, symbols, offsets, successors, tie, X, work):
 
 
 @cache
-def _loops():
+def _loops() -> tuple[Callable[..., None], Callable[..., tuple[float, float]],
+                      Callable[..., Numbers]]:
     from symdp_ros.core.compiling import compiled
 
     return compiled(_earn), compiled(_improve), compiled(_choose)
@@ -210,24 +218,24 @@ def _loops():
 
 # The cache.
 
-def _is_large(chain, first):
+def _is_large(chain: Chain, first: Ints) -> bool:
     return int(first[-1]) * chain.edge_count >= _CACHED_STEPS * len(chain)
 
 
-def _cache_file(chain, privacy, near):
+def _cache_file(chain: Chain, privacy: Privacy, sparse: SparseTargets | None) -> Path | None:
     """Return where the plan is kept, or None where there is no such place."""
     directory = os.environ.get('XDG_CACHE_HOME', '')
     if not os.path.isabs(directory):  # as its specification says
         directory = os.path.expanduser('~/.cache')
         if not os.path.isabs(directory):
             return None
-    scope = None if near is None else (near.radius, NEAR_TOLERANCE)
+    scope = None if sparse is None else (sparse.radius, NEAR_TOLERANCE)
     text = repr((_VERSION, DISCOUNT, TOLERANCE, _TIE, scope, chain.digest(), privacy.epsilon,
                  privacy.adjacency))
     return Path(directory, 'symdp_ros', f'plan-{sha256(text.encode()).hexdigest()}')
 
 
-def _kept(file, limits):
+def _kept(file: Path | None, limits: Ints) -> Numbers | None:
     """Return the codes that are kept, or None: uint32, each at most its limit."""
     if file is None:
         return None
@@ -245,7 +253,7 @@ def _kept(file, limits):
     return codes if (codes <= limits).all() else None
 
 
-def _keep(file, codes):
+def _keep(file: Path | None, codes: Numbers) -> None:
     """Write a plan, whole or not at all."""
     if file is None:
         return

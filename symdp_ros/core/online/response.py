@@ -24,18 +24,19 @@ Nothing is assumed about rounding: a, b and T are integers, a uniform integer is
 rejection, and b ≤ a·e^{ε/k} is decided against a rational lower bound of e^{ε/k}. As a ≥ 1, no
 feasible state ever has the probability zero.
 
-One draw r, uniform in 0 … limit−1 with limit = N·weight and weight = c·T, serves all symbols alike:
-r // weight is the number of a state, uniform among the N, and r % weight, independent of it, is at
-least cut = c·N·a with probability (T − N·a)/T = (b−a)/T. Then the target is taken in place of that
-state, if there is one. So the target gets a/T + (b−a)/T = b/T, any other state a/T, and without a
-target each 1/N. Neither what is computed of r nor how often a draw is rejected depends on the
-symbol.
+One draw r, uniform in 0 … limit−1 with limit = N·weight and weight = c·T, serves all symbols
+alike: r // weight is the number of a state, uniform among the N, and r % weight, independent of
+it, is at least cut = c·N·a with probability (T − N·a)/T = (b−a)/T. Then the target is taken in
+place of that state, if there is one. So the target gets a/T + (b−a)/T = b/T, any other state a/T,
+and without a target each 1/N. Neither what is computed of r nor how often a draw is rejected
+depends on the symbol.
 """
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from symdp_ros.core.annotations import Numbers
 from symdp_ros.core.privacy import Privacy
 
 #: Widths of a draw in bits, narrowest first: integers below 2³⁰ are single digits to CPython.
@@ -80,7 +81,7 @@ def best_weights(count: int, ratio: Fraction, largest_total: int) -> tuple[int, 
     :param ratio: ≥ 1, the largest b/a allowed.
     :param largest_total: ≥ count.
     """
-    def total(a, b):
+    def total(a: int, b: int) -> int:
         return (count - 1) * a + b
 
     below, above = (1, 1), (0, 1)  # (a, b), read as b/a: 1/1 ≤ ratio < 1/0
@@ -150,14 +151,16 @@ class Response:
         for i in range(self.count):
             pairs[i], pairs[self.count + i] = (i + 1, 0), (i + 1, 1)
 
-        def read(drawn):
+        def read(drawn: Numbers) -> list[tuple[int, int]]:
             states, rest = np.divmod(drawn, self.weight)
-            return pairs[states.astype(np.intp) + self.count * (rest >= self.cut)].tolist()
+            found: list[tuple[int, int]] = pairs[
+                states.astype(np.intp) + self.count * (rest >= self.cut)].tolist()
+            return found
 
         return read
 
 
-def responses(counts, privacy: Privacy) -> tuple[int, dict[int, Response]]:
+def responses(counts: Iterable[int], privacy: Privacy) -> tuple[int, dict[int, Response]]:
     """
     Return the width of the draws, in bits, and the response for each number of feasible states.
 
@@ -169,18 +172,14 @@ def responses(counts, privacy: Privacy) -> tuple[int, dict[int, Response]]:
     ratio = exp_lower_bound(privacy.epsilon_per_symbol)
     counts = sorted(set(counts))
     for width in WIDTHS:
-        made = {count: _response(count, ratio, width) for count in counts}
-        if None not in made.values():
-            break
-    else:
-        made = {count: Response.fitting(count, ratio, WIDTHS[-1]) for count in counts}
-    return width, made
+        made = {count: Response.fitting(count, ratio, width) for count in counts
+                if count * count * 8 <= 2**width}
+        if len(made) == len(counts) and all(_is_close(found, ratio) for found in made.values()):
+            return width, made
+    return width, {count: Response.fitting(count, ratio, width) for count in counts}
 
 
-def _response(count, ratio, width):
-    """Return the response in this width, or None where it falls short of τ by too much."""
-    if count * count * 8 > 2**width:
-        return None
-    response = Response.fitting(count, ratio, width)
-    tau = ratio / (count - 1 + ratio)
-    return response if tau - Fraction(response.b, response.total) <= SHORTFALL else None
+def _is_close(response: Response, ratio: Fraction) -> bool:
+    """Return whether a response falls short of τ by little enough."""
+    tau = ratio / (response.count - 1 + ratio)
+    return tau - Fraction(response.b, response.total) <= SHORTFALL

@@ -1,31 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What maps have beyond states and moves; leaving out the states from which no move leads on."""
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+"""States from which no move leads on: refused, or left out."""
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from symdp_ros.core.errors import ChainError
-from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.graph import Row, TransitionGraph
 from symdp_ros.core.printable import printable
 
 _SHOWN = 12  # names of a list of states; the rest is counted
 
 
-@dataclass
-class MapGraph(TransitionGraph):
-    """
-    A graph read from a map.
-
-    :param unnamed: the states that got a label because the map gives them no name; None where
-        its format names all.
-    :param pruned: the states that were left out by `prune`, in the order of the file.
-    """
-
-    unnamed: frozenset[str] | None = None
-    pruned: tuple[str, ...] = ()
-
-
-def prune(graph: TransitionGraph) -> MapGraph:
+def prune(graph: TransitionGraph) -> TransitionGraph:
     """
     Leave out states without successors, until every state has one.
 
@@ -35,7 +21,7 @@ def prune(graph: TransitionGraph) -> MapGraph:
     """
     rows = graph.successors
     left = {state: len(row) for state, row in rows.items()}
-    before = {state: [] for state in rows}
+    before: dict[str, list[str]] = {state: [] for state in rows}
     for state, row in rows.items():
         for target in row:
             if target in before:  # a chain refuses others, with their line
@@ -56,15 +42,14 @@ def prune(graph: TransitionGraph) -> MapGraph:
         raise ChainError(f'{graph.place(graph.initial_state)}the initial state '
                          f'{graph.initial_state!r} would be pruned, as its moves end in dead '
                          'ends: add the missing moves, or choose another initial state')
-    found = {part.name: getattr(graph, part.name) for part in fields(graph)}
-    return replace(MapGraph(**found), pruned=tuple(state for state in rows if state in gone),
+    return replace(graph, pruned=tuple(state for state in rows if state in gone),
                    successors={state: _without(row, gone) for state, row in rows.items()
                                if state not in gone},
                    positions={state: at for state, at in graph.positions.items()
                               if state not in gone})
 
 
-def _without(row, gone):
+def _without(row: Row, gone: Collection[str]) -> Row:
     if not isinstance(row, Mapping):
         return [target for target in row if target not in gone]
     kept = {target: chance for target, chance in row.items() if target not in gone}
@@ -92,7 +77,7 @@ def counted(number: int, what: str) -> str:
     return f'{number:,} {what}' + ('' if number == 1 else 's')
 
 
-def listed(states) -> str:
+def listed(states: Sequence[str]) -> str:
     """Return the first names of a list of states, and how many there are where it is long."""
     rest = f', … ({len(states)} in all)' if len(states) > _SHOWN else ''
     return ', '.join(map(printable, states[:_SHOWN])) + rest

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What every mechanism has: a public chain, ε and k, and a law."""
+from collections.abc import Iterable
+
+from symdp_ros.core.annotations import Floats
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.core.law import Law
+from symdp_ros.core.privacy import Privacy
+
+#: Steps up to which the words at every distance are counted: n²·|E|, on an alphabet n.
+MOST_COUNTING_STEPS = 10**10
+
+
+class Mechanism:
+    """
+    The part that the online and the offline mechanism share.
+
+    :raises ChainError, PrivacyError: something else is passed as chain or privacy.
+    """
+
+    _law: Law
+
+    def __init__(self, chain: Chain, privacy: Privacy):
+        self._chain, self._privacy = Chain.check(chain), Privacy.check(privacy)
+        self._index: dict[str | None, int] = {None: len(chain)}
+        self._index.update(chain.state_index)
+
+    @property
+    def chain(self) -> Chain:
+        """Return the chain."""
+        return self._chain
+
+    @property
+    def privacy(self) -> Privacy:
+        """Return ε and k."""
+        return self._privacy
+
+    @property
+    def law(self) -> Law:
+        """Return how whole words are drawn, and how likely each output is."""
+        return self._law
+
+    def check(self, length: int) -> None:
+        """
+        Refuse words that are too long to be privatized: to be called before anything is spent.
+
+        :raises ConfigurationError: permute-and-flip, where counting takes more than 10¹⁰ steps.
+        """
+        self._check_counting(length, self.law.counting_steps(length))
+
+    def distance_distribution(self, word: Iterable[str | None]) -> Floats:
+        """
+        Return P[d(word, output) = ℓ]: float64, shape (n+1,), summing to 1 up to rounding.
+
+        :raises UnknownSymbolError: a symbol of the word is no state.
+        :raises ConfigurationError: it would take more than 10¹⁰ steps.
+        """
+        word = self._checked(word)
+        self.check(len(word))
+        self._check_counting(len(word), self.law.distance_steps(len(word)))
+        return self.law.distance_distribution(word)
+
+    def _checked(self, word: Iterable[str | None]) -> list[str | None]:
+        """Return a word as a list; raise UnknownSymbolError where a symbol is no state."""
+        word = list(word)
+        if not all(symbol in self._index for symbol in word):
+            raise UnknownSymbolError
+        return word
+
+    def _check_counting(self, length: int, steps: int) -> None:
+        if steps > MOST_COUNTING_STEPS:
+            raise ConfigurationError(
+                f'counting the words of length {length} at every distance, on a chain of '
+                f'{self._chain.edge_count} moves, takes {steps:.1e} steps, more than '
+                '10¹⁰: shorten the word, or release it with the selection exponential or causal')
