@@ -58,7 +58,7 @@ LARGEST_RATIO = 2.0**40
 STORED_BYTES = 31_200_000  # a 25th of all W_t, for 10⁴ symbols on 10⁴ states
 
 _SEGMENTS = 4          # as in `core.offline.kernels`, which only a route imports
-_NO_SEGMENTS = np.zeros((0, 1, _SEGMENTS))
+_NO_SEGMENTS: Floats = np.zeros((0, 1, _SEGMENTS))
 _SPREAD_BITS = 1_700  # between the weights at one position, of the 2,045 that a float64 has;
 _GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
 
@@ -94,7 +94,7 @@ class SweepPlan:
 
     def workspace(self, length: int) -> tuple[Floats, ShortInts, ShortInts, Floats]:
         """Return arrays (W, E, scale, together) for the kernels."""
-        together = _NO_SEGMENTS
+        together: Floats = _NO_SEGMENTS
         if self.alone:
             shape = self.spacing - self.alone, self.shape[1], _SEGMENTS
             whole = np.zeros(prod(shape) + _SEGMENTS)
@@ -144,7 +144,8 @@ class BackwardSampler:
             position, state, row = kernels.walk(
                 position + 1, state, numbers, bits, self._chain.edges, plan.period, plan.ratio,
                 plan.spacing, plan.alone, plan.wide, W, E, scale, together, out)
-        return out.tolist()
+        route: list[int] = out.tolist()
+        return route
 
     def log_normalizer(self, word: list[int]) -> float:
         """Return ln Z(w) = ln Σ_o R^{matches(w, o)} over the feasible words o."""

@@ -27,6 +27,7 @@ its first `alone` positions; `together` has the others, with those of the segmen
 next, and row 0 of W, which belongs to no position, is a copy of the first of them.
 """
 from math import frexp, ldexp
+from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
@@ -465,7 +466,8 @@ def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, per
                     row = seen_row
                     W[row] = together[t - begin - alone - 1, :, i]
                 return t - 1, state, row
-            state = np.int64(targets[e])  # type: ignore[assignment]  # as compiled
+            reached: Any = np.int64(targets[e])
+            state = reached
             out[t - 1] = state
         position = end
     return n, state, 0

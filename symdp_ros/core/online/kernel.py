@@ -24,8 +24,9 @@ def _search(aims: Numbers, starts: Numbers, known: Numbers, o: Number, s: Number
     """
     number = aims.dtype.type
     low, left = np.int64(starts[o]), np.int64(starts[o + number(1)]) - np.int64(starts[o])
+    nothing: Number = number(0)
     if left == 0:
-        return number(0)
+        return nothing
     while left > 1:
         half = left // 2
         low += half * np.int64(known[low + half - 1] < s)
