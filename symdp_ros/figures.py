@@ -8,10 +8,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symdp_ros.core.annotations import FilePath, Word
+from symdp_ros.core.annotations import Word
 from symdp_ros.core.errors import ConfigurationError, raising
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.printable import printable
+from symdp_ros.core.text_file import FilePath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

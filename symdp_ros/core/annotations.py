@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of types that many modules use."""
 from collections.abc import Sequence
-from os import PathLike
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-FilePath: TypeAlias = str | PathLike[str]
 Word: TypeAlias = Sequence[str | None]  # a sensitive word; None: an unknown symbol
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]

@@ -9,10 +9,11 @@ from numbers import Real
 from types import MappingProxyType
 
 import numpy as np
-from symdp_ros.core.annotations import FilePath, Floats, Ints, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.naming import instead_of, one_of
+from symdp_ros.core.text_file import FilePath
 
 _ROW_SUM_TOLERANCE = 1e-9
 _EMPTY = 'the chain is empty: list at least one state'

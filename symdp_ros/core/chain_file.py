@@ -18,9 +18,9 @@ With `self_loops: true`, every state can also follow itself (`TransitionGraph.wi
 The YAML is composed, never constructed: no tag can make an object, and every message can name
 its line. Labels must be strings as YAML sees them; `no`, `1` or `null` have to be quoted.
 """
-from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.text_file import FilePath
 from symdp_ros.core.yaml_reader import compose_yaml, line_of, TAG, YamlReader
 import yaml
 

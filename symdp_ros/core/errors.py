@@ -19,8 +19,8 @@ symbol or its position: `UnknownSymbolError` takes no arguments for that reason.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from os import PathLike
 
-from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.printable import printable
 
 _LONGEST = 2000  # characters of a message
@@ -80,7 +80,7 @@ class LogError(SymdpError):
     as `printable` makes them, whatever names of files, topics and types they quote.
     """
 
-    def __init__(self, reason: str, *, path: FilePath | None = None):
+    def __init__(self, reason: str, *, path: str | PathLike[str] | None = None):
         self.path = path
         self.reason = printable(reason, _LONGEST // 2)
         super().__init__(self.reason if path is None else

@@ -3,10 +3,12 @@
 """Reading the text of a map."""
 import os
 from stat import S_ISREG
+from typing import TypeAlias
 
-from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.printable import printable
+
+FilePath: TypeAlias = str | os.PathLike[str]
 
 _LARGEST = 64_000_000  # bytes; the largest map that is known has less than a hundredth
 

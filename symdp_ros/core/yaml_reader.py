@@ -12,9 +12,8 @@ characters; lists are nested at most 50 deep.
 from collections.abc import Callable
 from math import isfinite
 
-from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.errors import ChainError
-from symdp_ros.core.text_file import read_map_text
+from symdp_ros.core.text_file import FilePath, read_map_text
 import yaml
 
 TAG = 'tag:yaml.org,2002:'

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from symdp_ros.core import chain_file
-from symdp_ros.core.annotations import FilePath
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.text_file import FilePath
 from symdp_ros.core.yaml_reader import compose_yaml, keys_of
 from symdp_ros.maps import nav2, patrolling_sim, rmf, strands, tmap2
 from symdp_ros.maps.dead_ends import prune as pruned
