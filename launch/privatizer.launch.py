@@ -3,8 +3,8 @@
 """
 Start `privatizer` for one robot.
 
-For several robots, put each include of this file into a `GroupAction` of its own: launch keeps the
-arguments of one include for the next otherwise.
+For several robots, put each include of this file into a `GroupAction` of its own: otherwise launch
+keeps the arguments of one include for the next.
 """
 from difflib import get_close_matches
 import json
@@ -19,8 +19,8 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from symdp_ros.options import LAUNCH, LAUNCHED_PARAMETERS
 
 NAMES = [option.name for option in (*LAUNCH, *LAUNCHED_PARAMETERS)]
-_SHARED = 'use_sim_time', 'autostart', 'log_level'  # that all robots may well have in common
-_BEFORE = 'symdp_ros.privatizer.launch.py'  # holds the arguments of the include before, as JSON
+_SHARED = 'use_sim_time', 'autostart', 'log_level'  # that all robots may have in common
+_BEFORE = 'symdp_ros.privatizer.launch.py'  # holds the arguments of the previous include, as JSON
 
 
 def generate_launch_description():
@@ -50,8 +50,9 @@ def _check_names(context):
     """
     Warn of mistyped arguments; refuse those that are still set from the include before.
 
-    Robot 2 would else get robot 1's ε without a word. Whether an argument was passed again with the
-    same value, launch does not tell; in a `GroupAction` each, no argument outlives its include.
+    Otherwise robot 2 would silently get robot 1's ε. Launch does not show whether an argument was
+    passed again with the same value; in a `GroupAction` of its own, no argument outlives its
+    include.
     """
     configurations = context.launch_configurations
     for name in configurations:
@@ -93,11 +94,7 @@ def _node(context):
 
 
 def _fail(event, context):
-    """
-    Let the launch end with status 1, when it ends, where the node did not end well.
-
-    What else was launched goes on meanwhile, as it does without any other node.
-    """
+    """Let the whole launch end with status 1 if the node failed; other nodes go on until then."""
     if event.returncode != 0:
         # Launch's own handler of errors in its loop: it logs the message and sets the status.
         context.asyncio_loop.call_exception_handler({

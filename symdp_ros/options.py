@@ -20,7 +20,8 @@ LARGEST_INTEGER = 2**62
 
 _KINDS = {float: 'a number', int: 'an integer', bool: 'true or false', str: 'a string',
           list: 'a list of strings'}
-_ACCEPTED = {float: (float, int), int: int, bool: bool, str: (str, int), list: Sequence}
+_ACCEPTED: dict[type, tuple[type, ...]] = {
+    float: (float, int), int: (int,), bool: (bool,), str: (str, int), list: (Sequence,)}
 _BOOLEANS = {'true': True, 'false': False}
 
 
@@ -47,7 +48,7 @@ class Option:
 
     @property
     def description(self) -> str:
-        """The meaning, with the unit of a number."""
+        """Return the meaning, with the unit of a number."""
         return f'{self.meaning} [{self.unit}]' if self.unit and self.kind in (float, int) \
             else self.meaning
 
@@ -247,8 +248,8 @@ PARAMETER_SERVICES = Option('parameter_services', bool, True,
 PARAMETERS = {
     'privatizer': (
         *CHAIN, *PRIVACY, POLICY, *INPUT, LIVE_UNKNOWN_SYMBOL, OUTPUT_TYPE, STATE_FILE,
-        replace(LEDGER_FILE, default='', meaning='ledger that every word is charged to; if not set: '
-                'none'),
+        replace(LEDGER_FILE, default='',
+                meaning='ledger that every word is charged to; if not set: none'),
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
         SUBJECT_BUDGET, AUTOSTART, PARAMETER_SERVICES),
     'log_release': (

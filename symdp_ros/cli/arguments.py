@@ -50,10 +50,11 @@ def add_arguments(parser: argparse._ActionsContainer, options: Iterable[Option])
             continue
         shown = '' if option.default in (None, '', []) else f'; default: {option.default}'
         several = {'action': 'append'} if option.kind is list else {}
-        parser.add_argument(
+        action = parser.add_argument(
             *flags, type=str if option.kind is list else option.kind,
             default=None if option.default == '' else option.default,
             required=option.default is None, choices=option.choices or None,
             metavar=None if option.choices or not option.unit else option.unit.upper(),
             help=option.meaning + ('; may be given several times' if several else '') + shown,
-            **several).declared = option
+            **several)
+        setattr(action, 'declared', option)

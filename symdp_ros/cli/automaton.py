@@ -12,12 +12,12 @@ from symdp_ros.options import AUTOMATON_WORD, DISTANCE, DRAWING
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
-        'automaton', help='draw the words at one distance from a word, with their number',
-        description='Shows the modified Hamming-distance automaton of a word with the chain: '
-                    'which moves lead to the feasible words at the distance, how many words each '
-                    'state leaves, and how likely each move is when one of them is drawn '
-                    'uniformly. The table and the picture show the word itself: keep them as '
-                    'private as the word.')
+        'automaton', help='show or draw all feasible words at one distance from a word',
+        description='Shows the modified Hamming-distance automaton of a word on the chain: which '
+                    'moves lead to the feasible words at that distance, how many words can '
+                    'follow from each state, and how likely each move is when one of the words '
+                    'is drawn uniformly. The table and the picture show the word itself: keep '
+                    'them as private as the word.')
     add_chain_arguments(parser)
     add_arguments(parser, (AUTOMATON_WORD, DISTANCE, DRAWING))
     parser.set_defaults(run=run)

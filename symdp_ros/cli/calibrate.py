@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp calibrate FILE`: choose ε by what it does to a route."""
+"""`symdp calibrate FILE`: choose ε, by expected errors and what an adversary can guess."""
 import sys
 
-from symdp_ros.analysis.adversary import best_guess
+from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.analysis.alternatives import fewest_differences
-from symdp_ros.analysis.calibration import Calibration
+from symdp_ros.analysis.calibration import Calibration, Error
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.progress import progress
@@ -17,16 +17,19 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.options import ADJACENCY, LENGTH, LOG_WORD, PLOT, TARGET_ERROR, WALKS
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
-_GUESSED = DEFAULT_POLICY  # the policy that the adversary's guess is told for
+_GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
+_MOST_STEPS = 4 * 10**9    # at about a million per second
+_STEPS_OF_A_SYMBOL = 50    # besides one for each state
 
 
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
-        'calibrate', help='choose ε by what it does to a route',
-        description='Tells the ε that each mechanism needs for an expected error, the expected '
-                    'error by ε, and what an adversary can guess. No data is needed: routes are '
-                    "walks by the chain's probabilities, the same at every call.")
+        'calibrate', help='choose ε: expected errors and what an adversary can guess',
+        description='Prints the ε that each mechanism needs for an expected error, the expected '
+                    'error for several ε, and how often an adversary guesses the true region. '
+                    'No data is needed: routes are simulated by the probabilities of the chain, '
+                    'and are the same in every call.')
     add_chain_arguments(parser)
     add_arguments(parser, (LENGTH, ADJACENCY, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
     parser.set_defaults(run=run)
@@ -41,10 +44,14 @@ def run(options) -> int:
         check_figure(options.plot)
     chain = chain_of(options)
     word = _word(options, chain)
+    if word is None:
+        _check_work(options, chain)
     length = options.length if word is None else len(word)
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=options.walks)
     names = calibration.mechanisms()
-    needed, table, guesses = {}, {}, {}
+    needed: dict[str, float | None] = {}
+    table: dict[float, dict[str, Error]] = {}
+    guesses: dict[float, Guess] = {}
     console = Console(highlight=False, markup=False)
     source = (f'averaged over {options.walks} walks by the chain’s probabilities' if word is None
               else f'for the word of {printable(options.word)}')
@@ -92,6 +99,15 @@ def run(options) -> int:
                     title=f'{length} symbols, k = {options.adjacency}')
         console.print(f'drawn in {printable(options.plot)}')
     return 0
+
+
+def _check_work(options, chain):
+    most = _MOST_STEPS // (len(chain) + _STEPS_OF_A_SYMBOL)
+    if options.length * options.walks > most:
+        raise ConfigurationError(
+            f'{options.walks:,} walks of {options.length:,} symbols on {len(chain):,} states '
+            'would take many hours: give a smaller --length or fewer --walks, whose product is '
+            f'at most {most:,}')
 
 
 def _word(options, chain):
@@ -152,7 +168,7 @@ def _alternatives(chain, adjacency):
     if found.positions is None:
         return 'no two routes of one length join the same ends on this map'
     bound = '' if found.exact else 'at least '
-    advice = (f'; k = {adjacency} protects no real alternative: choose at least that'
+    advice = (f'; k = {adjacency} protects no real alternative: choose a k at least as large'
               if adjacency < found.positions else '')
     return (f'two routes between the same ends can differ in as few as {bound}{found.positions} '
             f'symbol{"" if found.positions == 1 else "s"}{advice}')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp check FILE`: what a map looks like as a chain, and why it cannot be one."""
+"""`symdp check FILE`: whether a map can be used as a chain, and if not, why."""
 import sys
 
 from symdp_ros.analysis.alternatives import fewest_differences
@@ -17,9 +17,9 @@ from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, PRUNE, STATES
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
-        'check', help='tell what a map looks like as a chain',
-        description='Tell states, moves, dead ends, reachability and period of a map. Exit status '
-                    '1 where the file cannot be a chain.')
+        'check', help='check a map: can it be used as a chain?',
+        description='Prints states, moves, dead ends, reachability and period of a map. Exit '
+                    'status 1 if the file cannot be used as a chain.')
     add_chain_arguments(parser)
     add_arguments(parser, [STATES])
     parser.set_defaults(run=run)
@@ -38,7 +38,7 @@ def add_chain_arguments(parser, name: str = 'file') -> None:
 
 def graph_of(options) -> TransitionGraph:
     """
-    Return the graph that the arguments name; its initial state is theirs, or the file's, or None.
+    Return the graph that the arguments name; its initial state may be None.
 
     :raises ChainError: with the file and the place in it.
     """
@@ -59,7 +59,7 @@ def file_of(options) -> str:
 
 def chain_of(options) -> Chain:
     """
-    Return the chain that the arguments name, telling on stderr which states were pruned.
+    Return the chain that the arguments name, and print pruned states on stderr.
 
     :raises ChainError: with the file and the place in it.
     """
@@ -80,7 +80,7 @@ def run(options) -> int:
     measured = structure(graph)
     _print(_report(graph, measured, options.prune))
     require_moves(graph)
-    # Whatever the initial state will be, the rest has to be valid now.
+    # If the initial state is not known yet, check the rest with another one.
     unknown = graph.initial_state is None
     chain = Chain.from_graph(graph, next(iter(graph.successors)) if unknown else None)
     _print([('alternatives', _alternatives(fewest_differences(chain, from_anywhere=unknown))),

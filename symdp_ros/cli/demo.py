@@ -25,19 +25,20 @@ _ROWS = 14          # of the live table
 _SHOWN = 20         # symbols of a route in the summary
 _PATIENCE = 60.0    # seconds for a node to start, or to catch up
 _TOPICS = ('region', 'private_region', 'believed_region')
-_NAMESPACE = '/symdp_demo'  # apart from a robot's own topics, should its domain be this one
+_NAMESPACE = '/symdp_demo'  # separate from a robot's own topics in the same ROS domain
 
 
 class DemoError(SymdpError):
-    """A process of the demo did not do its part."""
+    """The demo cannot start, or one of its processes failed."""
 
 
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
-        'demo', help='a simulated robot, made private, in a terminal',
-        description='Runs the nodes patrol and privatizer as processes of their own, talking '
-                    'over ROS 2, and shows the true and the private region side by side.')
+        'demo', help='run a simulated robot and its privatizer, and show both regions',
+        description='Runs the nodes patrol, privatizer and belief as processes of their own, and '
+                    'shows the true, the private and the most probable region side by side. '
+                    'Then lets the node log_release release the same patrol as a log.')
     add_chain_arguments(parser)
     add_arguments(parser, (replace(EPSILON, default=2.0), ADJACENCY, POLICY, DURATION, RATE,
                            FIGURE))
@@ -51,9 +52,9 @@ def run(options) -> int:
     except ImportError:
         raise DemoError('the demo needs ROS 2 (rclpy): source it, or use `make demo`') from None
     if options.prune:
-        raise DemoError('the nodes do not prune: make a chain file of what is to be left')
+        raise DemoError('the nodes have no --prune: write a chain file without those states')
     if not options.file.isprintable():
-        raise DemoError('the nodes cannot be given a file of this name: rename it')
+        raise DemoError('the nodes cannot open a file of this name: rename it')
     graph = graph_of(options)
     if graph.initial_state is None:
         options.initial_state = next(iter(graph.successors), None)
@@ -70,15 +71,15 @@ def run(options) -> int:
     shared = {'chain_file': os.path.abspath(file_of(options)),
               'initial_state': chain.initial_state, 'self_loops': options.self_loops,
               'level': options.level or '', 'graph': options.graph}
-    for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are ended in order
+    for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are stopped properly
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     screen = _Screen(chain, options)
     with tempfile.TemporaryDirectory() as work, _Observer() as observer:
-        private = {**shared, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
-                   'policy': options.policy}
-        charged = {**private, 'ledger_file': os.path.join(work, 'demo.ledger'), 'subject': 'demo'}
+        settings = {**shared, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
+                    'policy': options.policy}
+        charged = {**settings, 'ledger_file': os.path.join(work, 'demo.ledger'), 'subject': 'demo'}
         privatizer = _Process('privatizer', work, charged)
-        belief = _Process('belief', work, private)
+        belief = _Process('belief', work, settings)
         with privatizer, belief:
             observer.wait(lambda: all(map(observer.publishers, _TOPICS[1:])), privatizer, belief)
             patrol = _Process('patrol', work, {
@@ -90,7 +91,7 @@ def run(options) -> int:
                     while (now := time.monotonic() - begin) < options.duration:
                         observer.spin(0.1, privatizer, belief, patrol)
                         screen.show(observer.words, now)
-            observer.spin(0.3, privatizer, belief)  # what is still on its way
+            observer.spin(0.3, privatizer, belief)  # for messages in transit
             observer.wait(lambda: min(len(observer.words[topic]) for topic in _TOPICS[1:])
                           >= len(observer.words['region']), privatizer, belief)
         for process in (privatizer, belief, patrol):
@@ -108,8 +109,9 @@ def run(options) -> int:
 
 def _release(observer, work, parameters, true):
     """
-    Log the true route and have the node log_release release it; return the released word and
-    what the node answers to ~/release and ~/status.
+    Log the true route and let the node log_release release it.
+
+    :return: the released word, and the node's answers to ~/release and ~/status.
     """
     from symdp_ros.logs import read_log, write_log
 
@@ -127,19 +129,19 @@ def _release(observer, work, parameters, true):
 
 
 class _Process:
-    """A node of this package in a process of its own, stopped when the context is left."""
+    """A node of this package in a process of its own, stopped at the end of the context."""
 
     def __init__(self, name, logs, parameters):
         self.name = name
         self._log = open(os.path.join(logs, name), 'w+b')
-        # json.dumps quotes what YAML would else take for a number, and writes true and false.
+        # json.dumps quotes strings that YAML would read as numbers, and writes true and false.
         arguments = [part for name, value in parameters.items()
                      for part in ('-p', f'{name}:={json.dumps(value)}')]
         self._process = subprocess.Popen(
             [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', '-r',
              f'__ns:={_NAMESPACE}', *arguments],
             stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-            start_new_session=True)  # Ctrl+C is for this process; it ends the others in order
+            start_new_session=True)  # Ctrl+C reaches this process alone; it stops the others
 
     def __enter__(self):
         return self
@@ -168,9 +170,9 @@ class _Process:
 
 
 class _Observer:
-    """A ROS node that hears both topics. (Only a demo may: who hears `region` has the truth.)"""
+    """A ROS node that reads all topics; only a demo may, as `region` is the sensitive one."""
 
-    def __enter__(self):
+    def __enter__(self) -> '_Observer':
         from diagnostic_msgs.msg import DiagnosticArray
         import rclpy
         from rclpy.executors import SingleThreadedExecutor
@@ -182,13 +184,14 @@ class _Observer:
         self._node = rclpy.create_node('demo', namespace=_NAMESPACE)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
-        self.words = {topic: [] for topic in _TOPICS}
+        self.words: dict[str, list[str]] = {topic: [] for topic in _TOPICS}
         self.readers = ''
         latched = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         for topic in _TOPICS:
-            self._node.create_subscription(
-                String, topic, lambda message, word=self.words[topic]: word.append(message.data),
-                latched)
+            def read(message, word=self.words[topic]):
+                word.append(message.data)
+
+            self._node.create_subscription(String, topic, read, latched)
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._hear, 10)
         return self
 
@@ -209,18 +212,18 @@ class _Observer:
         return self._node.count_publishers(topic)
 
     def call(self, name, *processes):
-        """Return what a service (Trigger) answers."""
+        """Return the answer of a service (Trigger)."""
         from std_srvs.srv import Trigger
 
         client = self._node.create_client(Trigger, name)
         self.wait(client.service_is_ready, *processes)
-        self.spin(0.3, *processes)  # the service learns of the client a moment later
+        self.spin(0.3, *processes)  # the service discovers the client a moment later
         answer = client.call_async(Trigger.Request())
         self.wait(answer.done, *processes)
         return answer.result().message
 
     def spin(self, seconds, *processes):
-        """Take what comes in for some time, while the processes run."""
+        """Receive messages for some time, while the processes run."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)
@@ -229,20 +232,20 @@ class _Observer:
 
     def wait(self, condition, *processes):
         """
-        Take what comes in until the condition holds.
+        Receive messages until the condition holds.
 
         :raises DemoError: it does not, within a minute.
         """
         until = time.monotonic() + _PATIENCE
         while not condition():
             if time.monotonic() > until:
-                raise DemoError('the nodes do not hear each other: is something blocking '
+                raise DemoError('the nodes do not receive from each other: is something blocking '
                                 'loopback multicast or shared memory?')
             self.spin(0.05, *processes)
 
 
 class _Screen:
-    """What a person sees."""
+    """What the demo shows in the terminal."""
 
     def __init__(self, chain, options):
         from rich.console import Console
@@ -253,8 +256,8 @@ class _Screen:
         self._console.print(
             f'[bold]{escape(printable(os.path.basename(options.file)))}[/]: {len(chain)} states, '
             f'{chain.edge_count} moves, from state {escape(chain.initial_state)}; '
-            f'ε = {options.epsilon:g}, k = {options.adjacency}, policy {options.policy}; ROS domain '
-            f'{os.environ["ROS_DOMAIN_ID"]}', highlight=False)
+            f'ε = {options.epsilon:g}, k = {options.adjacency}, policy {options.policy}; '
+            f'ROS domain {os.environ["ROS_DOMAIN_ID"]}', highlight=False)
 
     def live(self):
         """Return the context in which `show` draws."""
@@ -305,13 +308,13 @@ class _Screen:
         table.add_row('observed error', f'{errors / count:.3f}')
         table.add_row('expected error', f'{expected.mean / count:.3f} ± '
                       f'{expected.variance**0.5 / count:.3f} (exact, for this route)')
-        table.add_row('error of the belief', f'{mistaken / count:.3f} (what others can make of it)')
+        table.add_row('error of the belief', f'{mistaken / count:.3f} (what others can infer)')
         table.add_row('who read the truth', readers or 'not yet reported')
         self._console.print('', table, sep='\n')
         return infeasible
 
     def released(self, true, private, released, answers):
-        """Print what became of the log of the same patrol."""
+        """Print the release of the log of the same patrol."""
         from rich.markup import escape
         from rich.table import Table
 

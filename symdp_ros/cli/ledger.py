@@ -15,18 +15,18 @@ def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
         'ledger', help='show, verify and export what was spent; set budgets; recover',
-        description='Shows what each subject and log has spent, after verifying the ledger and '
-                    'the released files. Each charge shows its own ε and k, and what it costs its '
-                    'subject, whose ε are all counted for one number of changed symbols. Exit '
-                    'status 1 where something is wrong.')
-    parser.add_argument('file', metavar='FILE')
+        description='Verifies the ledger and the released files, and shows what each subject and '
+                    'log has spent. Each charge shows its own ε and k, and its cost for the '
+                    'subject: all costs of a subject count for the same number of changed '
+                    'symbols. Exit status 1 if anything is wrong.')
+    parser.add_argument('file', metavar='FILE', help='the ledger')
     add_arguments(parser, [EXPORT])
     changes = parser.add_argument_group('changes', 'Each is written into the ledger as an entry.')
     changes.add_argument('--set-budget', metavar=('SUBJECT', 'EPSILON'), nargs=2, action='append',
                          default=[], help='give a subject another subject_budget; 0: no limit')
     changes.add_argument('--spent-at-least', metavar=('SUBJECT', 'EPSILON'), nargs=2,
                          action='append', default=[],
-                         help='count at least so much as spent, where the ledger knows of less')
+                         help='count at least this much as spent, if the ledger has recorded less')
     add_arguments(changes, [RECOVER])
     parser.set_defaults(run=run)
 
@@ -44,7 +44,7 @@ def run(options) -> int:
             print(f'symdp ledger: {sentence}', file=sys.stderr)
     with Ledger(options.file, create=False) as ledger:
         for subject, amount in least.items():
-            ledger.set_spent(subject, amount, 'said by the operator')
+            ledger.set_spent(subject, amount, 'set by the operator')
         for subject, amount in budgets:
             ledger.set_budget(subject, amount)
         entries, files = ledger.entries(), ledger.files()
@@ -96,21 +96,21 @@ def _print(ledger, entries):
                           as_text(entry.loss.epsilon), str(entry.adjacency),
                           as_text(ledger.cost(entry)), printable(mechanism))
         else:
-            table.add_row(*first, '', '', '', '', '', printable(_told(entry), 2000))
+            table.add_row(*first, '', '', '', '', '', printable(_change_text(entry), 2000))
     console.print(table)
     for subject in ledger.subjects():
         console.print(str(ledger.account(subject)), soft_wrap=True)
 
 
-def _told(entry):
-    """Return what an entry says that is no charge."""
+def _change_text(entry):
+    """Describe an entry that is not a charge."""
     from symdp_ros.release.units import as_text
 
     described, amount = entry.described, entry.amount
     if entry.kind == 'budget':
         return f'budget: {as_text(amount) if amount else "no limit"}'
     if entry.kind == 'spent':
-        return f'spent besides: {as_text(amount)} ({described.get("reason", "")})'
+        return f'also spent: {as_text(amount)} ({described.get("reason", "")})'
     if entry.kind == 'unit':
         return f'unit: {entry.loss.unit} ({described.get("reason", "")})'
     return 'recovered: ' + '; '.join(map(str, described.get('said', ())))

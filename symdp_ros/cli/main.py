@@ -40,9 +40,9 @@ def main(arguments=None) -> int:
     except SymdpError as error:
         problem = str(error)
     except BrokenPipeError:
-        # The reader of a pipe is gone (`symdp check … | head`): nothing more to say.
+        # The reader of a pipe has ended (`symdp check … | head`): no message.
         problem = None
-    except OSError as error:  # of a file or stream that the command writes
+    except OSError as error:  # from a file or stream that the command writes
         where = f'{error.filename}' if error.filename else 'the output cannot be written'
         problem = printable(f'{where}: {error.strerror or error}')
     except KeyboardInterrupt:
@@ -56,7 +56,7 @@ def main(arguments=None) -> int:
 def _close_output():
     try:
         sys.stdout.flush()
-    except OSError:  # nobody reads it, or its disk is full: the interpreter would complain, too
+    except OSError:  # no reader, or a full disk: the interpreter would print an error, too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

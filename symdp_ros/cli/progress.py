@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far a long command has come."""
+"""The progress of a long command."""
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,7 +10,7 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
     """
     Give a function to call with a few words after each step.
 
-    On a terminal it moves a bar on stderr, which goes when all is done; elsewhere it does nothing.
+    On a terminal it moves a bar on stderr, which disappears at the end; elsewhere it does nothing.
 
     :param total: how many steps there are.
     """

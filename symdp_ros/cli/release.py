@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""
-`symdp release LOG… -o DIR`: privatize logs, without ROS; `symdp release ARCHIVE.parquet -o
-OUT.parquet`: an archive of many routes.
-"""
+"""`symdp release`: privatize logs, or an archive of many routes, without ROS."""
 from contextlib import contextmanager, ExitStack
 import os
 from pathlib import Path
@@ -33,15 +30,15 @@ def add_parser(commands) -> None:
     parser = commands.add_parser(
         'release', help='privatize logged patrols',
         description='Privatizes rosbag2 recordings (sqlite3, mcap), CSV (stamp,symbol) and JSON '
-                    'Lines into DIR; or an archive of many routes, one Parquet file with the '
-                    'columns route, position and symbol, into OUT.parquet, each route by itself. '
-                    'With a ledger, repeated releases add up, and a log '
-                    'that was released before under the same settings is handed out again at no '
-                    'cost (an archive, as long as its release is there). Exit status 1 where any '
-                    'log was refused or failed.')
+                    'Lines into DIR; or an archive of many routes (one Parquet file with the '
+                    'columns route, position and symbol) into OUT.parquet, each route by itself. '
+                    'A ledger adds up the ε of all releases; a log that was released before under '
+                    'the same settings then costs nothing, and its release is written again (an '
+                    'archive only while its release exists). Exit status 1 if any log was refused '
+                    'or failed.')
     parser.add_argument('logs', metavar='LOG', nargs='+',
-                        help='a log, or a directory of logs; or ARCHIVE.parquet alone; its file '
-                             'name is its id, and public')
+                        help='a log, or a directory of logs; or a single ARCHIVE.parquet. File '
+                             'names are log ids, and public')
     add_arguments(parser, [OUTPUT])
     privacy = parser.add_argument_group('privacy')
     add_chain_arguments(privacy, '--chain')
@@ -81,29 +78,29 @@ def run(options) -> int:
     except OSError as error:
         problem = error.strerror
     except RecursionError:
-        problem = 'it lies too deep'
+        problem = 'its path is too deep'
     if problem is not None:
         raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
     with ExitStack() as stack:
-        stack.enter_context(on_slow_loops(_say))
+        stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         report = release(ledger=ledger, subject=options.subject or '', budget=options.budget,
                          subject_budget=options.subject_budget, wait=float('inf'),
-                         on_wait=lambda: _say(f'another process is releasing into {directory}: '
-                                              'waiting until it is done'))
+                         on_wait=lambda: _print_message('another process is releasing into '
+                                                        f'{directory}: waiting until it is done'))
         account = ledger.account(options.subject) if ledger else None
     _print(report, options, account)
     for problem in report.problems:
-        _say(problem)
+        _print_message(problem)
     return 0 if report.ok else 1
 
 
 def _is_archive(options):
-    """Return whether an archive is to be released: alone, and with no options of logs."""
+    """Return whether an archive is to be released, after checking the arguments for it."""
     archives = [name for name in options.logs if name.rstrip('/').lower().endswith('.parquet')]
     if archives and len(options.logs) > 1:
-        raise ConfigurationError(f'{archives[0]} is an archive: release it alone, with nothing '
-                                 'else beside it')
+        raise ConfigurationError(f'{archives[0]} is an archive: release it alone, with no '
+                                 'other logs')
     if archives and not options.output.endswith('.parquet'):
         raise ConfigurationError(f'{archives[0]} is an archive: name its release as a file, '
                                  '-o OUT.parquet')
@@ -134,8 +131,8 @@ def _logs_release(options, chain, output):
         if lies_within(name, output):
             raise ConfigurationError(
                 f'the logs in {printable(name)} are, or would be, inside the release directory '
-                f'{printable(output)}: whoever may read releases must not get at the logs. Name '
-                'another directory for the releases')
+                f'{printable(output)}: readers of releases must not be able to read the logs. '
+                'Name another directory for the releases')
 
     def release(**keeping):
         with Releaser(settings, output, hand_out_again=True, refuse_unknown=True,
@@ -183,8 +180,8 @@ def _logs(names):
                 path / 'metadata.yaml'):
             listing = list_logs(path)
             if not listing.logs and any(path.glob('*.parquet')):
-                raise ConfigurationError(f'{path} holds archives and no logs: release each archive '
-                                         'by itself')
+                raise ConfigurationError(f'{path} holds archives and no logs: release each '
+                                         'archive separately')
             logs += listing.logs
             skipped += listing.skipped
         else:
@@ -195,13 +192,13 @@ def _logs(names):
             raise ConfigurationError(f'the name of the log {printable(log.id)} holds characters '
                                      'that cannot be printed: rename it')
         if log.id in seen:
-            raise ConfigurationError(f'two logs have the id {log.id!r}: a ledger could not tell '
-                                     'them apart; rename one')
+            raise ConfigurationError(f'two logs have the id {log.id!r}: a ledger could not '
+                                     'distinguish them; rename one')
         seen.add(log.id)
     return logs, tuple(skipped)
 
 
-def _say(text):
+def _print_message(text):
     print(f'symdp release: {printable(text, 2000)}', file=sys.stderr, flush=True)
 
 
@@ -238,5 +235,5 @@ def _print(report, options, account):
     if account is not None:
         console.print(str(account), soft_wrap=True)
     elif any(outcome.kind == 'released' for outcome in report.outcomes):
-        console.print('no --ledger: nothing was recorded. Whoever sees another release of the same '
-                      'gets the sum of their ε', soft_wrap=True)
+        console.print('no --ledger: nothing was recorded. Anyone who sees another release of the '
+                      'same logs gets the sum of their ε', soft_wrap=True)

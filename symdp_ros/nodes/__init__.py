@@ -15,10 +15,10 @@ def _prepare_program():
     """
     Prepare a process that is a node for the slow imports that come next.
 
-    A signal ends it quietly, with status 0 as later (`ros.spinning` then has its own handlers);
-    where there is no ROS, one sentence ends it.
+    A signal ends it quietly, with status 0, until `ros.spinning` sets its own handlers. If there
+    is no ROS, it ends with one sentence.
     """
-    # Whoever else imports these modules gets none of it. `python -m` finds them under '-m'.
+    # Other programs that import these modules are left alone. `python -m` runs them as '-m'.
     program = Path(sys.argv[0]).name if sys.argv else ''
     if program != '-m' and program not in NODES:
         return

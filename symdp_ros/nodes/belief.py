@@ -18,32 +18,32 @@ from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import chain_of, privacy_of
 from symdp_ros.ros.spinning import run
 
-_QUEUE = 1000  # as many as the privatizer keeps for who comes late
+_QUEUE = 1000  # as many as the privatizer keeps for late subscribers
 _QUIET = 5.0   # seconds from one warning to the next of its kind
 
 
 class Belief(ManagedNode):
     """
-    Publishes, for each private region, what it and those before allow to believe of the true one.
+    Publishes, for each private region, what can be inferred of the true one from all so far.
 
     Subscribes: `private_region` (std_msgs/msg/String). Publishes: `believed_region`
     (std_msgs/msg/String), the most probable one, latched, one for each private one;
     `region_belief` (diagnostic_msgs/msg/DiagnosticStatus): its `values` are region and
     probability, most probable first, its `message` the private region that came last; the latest
-    one is latched. Parameters: `options.PARAMETERS`. It needs nothing secret, and costs no privacy; but the
-    chain, ε, k and policy must be the privatizer's, or the belief is wrong, which nothing tells.
+    one is latched. Parameters: `options.PARAMETERS`. It needs nothing secret, and costs no
+    privacy. The chain, ε, k and policy must be the privatizer's: otherwise the belief is wrong,
+    and no message reports it.
 
-    KeyValue is the one standard message that ties a label to a number: `ros2 topic echo` shows
-    both, and a label may hold any character. A MultiArray would leave labels in one string apart
-    from the numbers, or in the names of dimensions.
+    KeyValue is the one standard message that pairs a label with a number: `ros2 topic echo` shows
+    both, and a label may hold any character.
 
     A private region that cannot follow the last one means that a new word has begun (a privatizer
-    without state file was restarted), that messages were lost, or that the settings differ. What
-    was believed is then forgotten: the robot may be anywhere (`Filter.resume`). A new word whose
-    first region could follow goes unnoticed; its belief mends itself as regions come in.
+    without state file was restarted), that messages were lost, or that the settings differ. The
+    belief is then reset: the robot may be anywhere (`Filter.resume`). A new word whose first
+    region could follow is not noticed; its belief corrects itself as regions come in.
 
     A privatizer that was restarted with its state file shows its last region once more. So what
-    a publisher sends first is not counted where it is the region that was heard last. (Behind a
+    a publisher sends first is not counted if it is the region that was received last. (Behind a
     bridge, or a middleware that does not number messages, it is counted as one more region.)
     """
 
@@ -63,10 +63,10 @@ class Belief(ManagedNode):
         self.get_logger().info(
             f'chain {name}: {len(chain)} states, {chain.edge_count} moves, from '
             f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy '
-            f'{policy}: where one of these is not the privatizer\'s, the belief is wrong')
+            f"{policy}: if one of these is not the privatizer's, the belief is wrong")
 
     def activate(self):
-        # All begins anew, as the private word so far comes again to a new subscription.
+        # Reset, as a new subscription receives the private word so far once more.
         self._filter.reset()
         self._heard = self._gaps = 0
         self._believed = self.create_publisher(String, 'believed_region', _latched(_QUEUE))
@@ -93,7 +93,7 @@ class Belief(ManagedNode):
     def _on_private_region(self, data, info):
         try:
             output = deserialize_message(data, String).data
-        except Exception:  # whatever a middleware raises
+        except Exception:  # what is raised depends on the middleware
             self.get_logger().warning('a message that cannot be read is ignored',
                                       throttle_duration_sec=_QUIET)
             return
@@ -114,13 +114,14 @@ class Belief(ManagedNode):
                     for i in self._most_probable(beliefs)]))
 
     def _after_gap(self, output):
-        """Return the beliefs after a region that cannot follow; None where it is no state."""
+        """Return the beliefs after a region that cannot follow; None if it is no state."""
         previous, warning = self._filter.previous, self.get_logger().warning
         try:
             beliefs = self._filter.resume(output)
         except ChainError:
-            warning(f"'{printable(output)}' is no region of the chain, or none leads to it, and is "
-                    "ignored: is chain_file the privatizer's?", throttle_duration_sec=_QUIET)
+            warning(f"'{printable(output)}' is no region of the chain, or no move leads to it, "
+                    "and is ignored: is chain_file the privatizer's?",
+                    throttle_duration_sec=_QUIET)
             return None
         if not self._heard:
             self.get_logger().info(f"the word did not begin with '{printable(output)}': it is "

@@ -29,11 +29,11 @@ from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run
 
 _MOST_UNREAD_CALLS = 1000
-_BETWEEN_ANSWERS = 0.002  # seconds: each client gets all answers, and keeps ten until it reads them
+_BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten
 
 
 class _NextTurn:
-    """Awaited, lets the executor do something else first."""
+    """Awaiting it lets the executor do other work first."""
 
     def __await__(self):
         yield
@@ -44,10 +44,10 @@ class LogRelease(ManagedNode):
     Privatizes every log in `log_dir` that is not yet released, into `release_dir`.
 
     Services (std_srvs/srv/Trigger): `~/release`, which answers when all is done; `~/status`.
-    Parameters: `options.PARAMETERS`. Releases run one after another on a thread of their own, so the node
-    answers meanwhile; calls that come while one waits for its turn are answered together with it.
-    They stop between logs when it is deactivated or told to end. Answers tell names, lengths and
-    what was spent, and nothing of what a log contains.
+    Parameters: `options.PARAMETERS`. Releases run one after another on a thread of their own, so
+    the node answers meanwhile; calls that come while one waits to start share its answer. They
+    stop between logs when the node is deactivated or asked to end. Answers contain names, lengths
+    and what was spent, and nothing of what a log contains.
 
     :param random: for tests, an object with `getrandbits`.
     """
@@ -60,7 +60,7 @@ class LogRelease(ManagedNode):
         self._running = 0
         self._next_answer = 0.0
         self._active = False
-        # Made once: a service that is gone could not answer a call that is pending.
+        # Made once: a destroyed service could not answer pending calls.
         self.create_service(Trigger, '~/release', self._on_release,
                             qos_profile=QoSProfile(depth=_MOST_UNREAD_CALLS),
                             callback_group=ReentrantCallbackGroup())
@@ -86,15 +86,15 @@ class LogRelease(ManagedNode):
         check_apart(resolve_path(settings['ledger_file']), self._release_dir)
         self._check_field(chain)
         self._ledger = Ledger(resolve_path(settings['ledger_file']))
-        # Tried now, so that what is wrong is said at the start; it also finishes what was
-        # interrupted.
+        # Made now, so that problems are reported at the start; this also finishes interrupted
+        # releases.
         self._mechanisms = Mechanisms(self._release_settings, self._random)
         with self._releaser(self._ledger) as releaser:
             for problem in releaser.problems:
                 self.get_logger().error(problem)
         for problem in self._ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
-        self._tell(chain, chain_name, privacy)
+        self._log_settings(chain, chain_name, privacy)
         self._prepare()
         self._runs = SharedRuns('release')
 
@@ -109,8 +109,8 @@ class LogRelease(ManagedNode):
 
     def on_cleanup(self, state):
         if self._running:
-            self.get_logger().error('a release is still running: deactivate the node, and clean up '
-                                    'when ~/status says that none is')
+            self.get_logger().error('a release is still running: deactivate the node, and clean '
+                                    'up when ~/status says that none is')
             return TransitionCallbackReturn.FAILURE
         return super().on_cleanup(state)
 
@@ -132,9 +132,9 @@ class LogRelease(ManagedNode):
 
     def _check_field(self, chain):
         """
-        Refuse a type and field of recordings that the node privatizer refuses, too.
+        Refuse a type and field of recordings that the node privatizer would refuse, too.
 
-        A type that is not installed here is left alone: recordings bring its definition along.
+        A type that is not installed here is not checked: recordings contain its definition.
         """
         settings = self.settings
         full_name(settings['message_type'])
@@ -146,15 +146,15 @@ class LogRelease(ManagedNode):
                       settings['no_region'])
 
     def _prepare(self):
-        """Compile now what the first release would have to wait for."""
+        """Compile now, so that the first release need not wait for it."""
         log = self.get_logger().info
-        told = []
-        with on_slow_loops(log), on_slow_loops(told.append):
+        notices = []
+        with on_slow_loops(log), on_slow_loops(notices.append):
             self._mechanisms.prepare()
-        if COMPILING in told:
+        if COMPILING in notices:
             log('compiled')
 
-    def _tell(self, chain, chain_name, privacy):
+    def _log_settings(self, chain, chain_name, privacy):
         settings, log = self.settings, self.get_logger().info
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'ε = {privacy.epsilon:g} for each log, k = {privacy.adjacency}, '
@@ -162,8 +162,8 @@ class LogRelease(ManagedNode):
         if settings['budget'] == 0:
             log('budget: 0.0, no limit')
         log(f'ledger: {self._ledger.account(settings["subject"]).budget_text}')
-        log('log ids and lengths are public by declaration; how long a release takes may tell of '
-            'it: call ~/release on a schedule')
+        log('log ids and lengths are public by declaration; how long a release takes may reveal '
+            'something of its content: call ~/release on a schedule')
 
     async def _on_release(self, request, response):
         if not self._active:
@@ -171,7 +171,7 @@ class LogRelease(ManagedNode):
             return response
         done, stop = Future(executor=self.executor), self._stop
         self._running += 1
-        # All who ask in one activation ask for the same.
+        # All calls in one activation ask for the same.
         self._runs.ask(stop, lambda: self._release_all(stop), done.set_result)
         response.success, response.message = await done
         while time.monotonic() < self._next_answer:
@@ -181,10 +181,10 @@ class LogRelease(ManagedNode):
         return response
 
     def _release_all(self, stop):
-        """Release what is to be released, on the thread of the runs; return what is answered."""
+        """Release all logs, on the thread of the runs; return success and message."""
         try:
             with Ledger(self._ledger.path) as ledger, self._releaser(ledger) as releaser:
-                report = releaser.release_directory(self._log_dir, stop.is_set, self._say)
+                report = releaser.release_directory(self._log_dir, stop.is_set, self._log_outcome)
             for problem in report.problems:
                 self.get_logger().error(problem)
             return report.ok, str(report)
@@ -195,7 +195,7 @@ class LogRelease(ManagedNode):
                                     f'{type(error).__name__}')
             return False, f'the release ended with an error of type {type(error).__name__}'
 
-    def _say(self, outcome):
+    def _log_outcome(self, outcome):
         if outcome.reason:
             self.get_logger().warning(f'{outcome.log_id}: {outcome.kind}: {outcome.reason}')
         elif outcome.kind == 'released':

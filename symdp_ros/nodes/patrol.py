@@ -17,15 +17,16 @@ from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
 
-_SETTLING = 0.5  # seconds: a writer knows of its readers before they all know of it
+_SETTLING = 0.5  # seconds: a publisher discovers its readers before they all discover it
 
 
 class Patrol(Node):
     """
     Walks the chain by its P (uniformly where there is none) from the initial state.
 
-    Publishes: `region` (std_msgs/msg/String), latched. Parameters: `options.PARAMETERS`. What it publishes
-    is simulated: `seed` makes a walk repeat, and has no equal in the nodes that keep secrets.
+    Publishes: `region` (std_msgs/msg/String), latched. Parameters:
+    `options.PARAMETERS`. What it publishes is simulated, so it may have a `seed`, which makes a
+    walk repeat; the nodes that protect data have none.
     """
 
     def __init__(self, **kwargs):
@@ -34,7 +35,7 @@ class Patrol(Node):
         self._publisher = None
 
     def autostart(self) -> bool:
-        """Begin to walk; return False, with a sentence in the log, where it cannot."""
+        """Begin to walk; if that fails, log a sentence and return False."""
         try:
             if self._problems:
                 raise ConfigurationError('; '.join(self._problems))
@@ -45,8 +46,8 @@ class Patrol(Node):
         seed = self._settings['seed']
         self._random = random.Random(None if seed == -1 else seed)
         self._here, self._walked = self._chain.initial_state, 0
-        self._moves = {}
-        self._heard_since = None
+        self._moves: dict[str, tuple[list[str], list[float]]] = {}
+        self._complete_since = None
         self._publisher = self.create_publisher(
             String, 'region', QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL))
         self._timer = self.create_timer(self._settings['period'], self._move)
@@ -58,7 +59,7 @@ class Patrol(Node):
         return True
 
     def stop(self):
-        """Leave the topic, once the last region has arrived."""
+        """Destroy the publisher, once the last region has arrived."""
         if self._publisher is not None:
             destroy_when_delivered(self, self._publisher)
             self._publisher = None
@@ -75,16 +76,16 @@ class Patrol(Node):
         self._walked += 1
 
     def _is_waiting(self):
-        """Return whether the readers to wait for are not there yet, or have only just come."""
+        """Return whether the subscribers to wait for are missing, or were only just found."""
         needed = self._settings['wait_for_subscribers']
         if self._walked or not needed:
             return False
         if self._publisher.get_subscription_count() < needed:
-            self._heard_since = None
+            self._complete_since = None
             return True
         now = monotonic()
-        self._heard_since = self._heard_since or now
-        return now - self._heard_since < _SETTLING
+        self._complete_since = self._complete_since or now
+        return now - self._complete_since < _SETTLING
 
 
 def main(arguments=None) -> int:

@@ -31,11 +31,11 @@ _PROTECTS = {
     'change': 'sampling: change: one symbol out for each change of region. ε protects which '
               'regions they are, not how many changes there are nor when: how long the robot '
               'stays is visible',
-    'period': 'sampling: period: one symbol every {period:g} s, whatever comes in. The times tell '
-              'nothing; one change of {period:g} s costs ε/k',
+    'period': 'sampling: period: one symbol every {period:g} s, whatever comes in. The times '
+              'reveal nothing; one change of {period:g} s costs ε/k',
 }
-_INCOMING = 16_000  # messages that wait while one that was lost on the way is sent again
-_QUEUE = 1000       # messages kept for a slow reader, or one that comes late
+_INCOMING = 16_000  # messages that wait while a lost one is sent again
+_QUEUE = 1000       # messages kept for slow and late readers
 
 
 class Privatizer(ManagedNode):
@@ -43,10 +43,10 @@ class Privatizer(ManagedNode):
     Publishes, for each sensitive region, a private one that the chain allows.
 
     Subscribes: `region` (`message_type`); publishes: `private_region` (`output_type`), latched;
-    `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The word goes on while the process runs, over
-    every transition, and with `state_file` over restarts; no transition has a region drawn again
-    (`ros.live_sampling`). After a restart with `state_file` the last private region is published
-    once more, without a draw, so that the latched topic shows it to anyone who comes late.
+    `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The word goes on while the process
+    runs, over every transition, and with `state_file` over restarts; no transition has a region
+    drawn twice (`ros.live_sampling`). After a restart with `state_file` the last private region
+    is published once more, without a draw, so that late subscribers of the latched topic see it.
     Nothing but `private_region` depends on what comes in.
 
     :param random: for tests, an object with `getrandbits`.
@@ -61,7 +61,7 @@ class Privatizer(ManagedNode):
         self._subscription = self._tick_timer = None
 
     def configure(self):
-        # Not before the node exists: while this is imported, the others get to know of it.
+        # Not before the node exists: other nodes can discover it during this slow import.
         from symdp_ros.core.online import OnlineMechanism
 
         settings = self.settings
@@ -81,8 +81,8 @@ class Privatizer(ManagedNode):
         check_qos_overrides(self, 'subscription', 'region')
         check_qos_overrides(self, 'publisher', 'private_region')
         self._claim_topics()
-        self._tell(mechanism)
-        # Not the system's clock, which may be set back or ahead.
+        self._log_settings(mechanism)
+        # Not the system's clock: it may be set back or ahead.
         self._live_clock = self.get_clock() if self._simulated() else Clock(
             clock_type=ClockType.STEADY_TIME)
         self._word = self._open_word(mechanism)
@@ -100,7 +100,7 @@ class Privatizer(ManagedNode):
         start, now = self._word.begin(), self._live_clock.now().nanoseconds
         first_tick = self._sampling.start(start, now, self._word.drawn_at)
         if start is Start.AFTER_RESTART and self._word.last is not None:
-            # No draw: anyone who comes late sees the region that the last process published.
+            # No draw: late subscribers see the region that the last process published.
             self._publisher.publish(self._write(self._word.last))
         if first_tick is not None:
             self._tick_timer = self.create_timer(first_tick / 1e9, self._tick,
@@ -110,8 +110,8 @@ class Privatizer(ManagedNode):
             self._on_message if first_tick is None else self._on_message_timed, depth=_INCOMING,
             latched=self._sampling.takes_latched)
         self.get_logger().info(
-            f'active: reads {self._subscription.topic} ({full_name(self._message_type)}), publishes '
-            f'{self._publisher.topic_name} ({full_name(self._publisher.msg_type)})'
+            f'active: reads {self._subscription.topic} ({full_name(self._message_type)}), '
+            f'publishes {self._publisher.topic_name} ({full_name(self._publisher.msg_type)})'
             + ('' if self._subscription.count else '; waits for a publisher'))
 
     def deactivate(self):
@@ -128,9 +128,9 @@ class Privatizer(ManagedNode):
             self._diagnostics.destroy()
         if self._publisher is not None:
             destroy_when_delivered(self, self._publisher)
-        for held in (self._word, *self._claims):
-            if held is not None:
-                held.close()
+        for closable in (self._word, *self._claims):
+            if closable is not None:
+                closable.close()
         self._claims = []
         self._publisher = self._diagnostics = None
 
@@ -147,11 +147,13 @@ class Privatizer(ManagedNode):
         if self._claims[0].blocked_by:
             self.get_logger().warning(
                 f'{self._claims[0].blocked_by} holds the name by which privatizers onto '
-                f'{topics[1]} on this machine know of each other: if it is one, there are two')
+                f'{topics[1]} on this machine detect each other: if it is a privatizer, there are '
+                'two')
         try:
             self._claims.append(TopicClaim(
                 domain, f'from {topics[0]}', f'another process of this machine privatizes '
-                f'{topics[0]} too, onto another topic: for who reads both, their ε add up'))
+                f'{topics[0]} too, onto another topic: anyone who reads both gets the sum of '
+                'their ε'))
         except ConfigurationError as error:
             self.get_logger().warning(str(error))
 
@@ -203,7 +205,7 @@ class Privatizer(ManagedNode):
         return {'message': EveryMessage, 'change': EveryChange}[settings['sampling']](
             self._publish, drop_unknown=settings['unknown_symbol'] == 'drop')
 
-    def _tell(self, mechanism):
+    def _log_settings(self, mechanism):
         log, chain, privacy = self.get_logger().info, mechanism.chain, mechanism.privacy
         log(f'chain {self._chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy {mechanism.policy}: '
@@ -214,7 +216,7 @@ class Privatizer(ManagedNode):
             log(f'{mechanism.policy} targets: within {targets.radius} moves, '
                 f'{targets.nbytes / 1e6:,.0f} MB')
         log(_PROTECTS[self.settings['sampling']].format(period=self.settings['period']) + (
-            '; unknown_symbol: drop: silence tells that the region is unknown'
+            '; unknown_symbol: drop: silence shows that the region is unknown'
             if self.settings['unknown_symbol'] == 'drop' else ''))
 
     def _on_message(self, message):
@@ -224,11 +226,11 @@ class Privatizer(ManagedNode):
         self._sampling.read(self._read(message), self._live_clock.now().nanoseconds)
 
     def _tick(self):
-        if self._tick_timer is None:  # it was due when it was destroyed
+        if self._tick_timer is None:  # the timer was due when it was destroyed
             return
         wait = self._sampling.tick(self._live_clock.now().nanoseconds)
-        # From now on, so that two ticks are never less than a period apart: a timer by itself
-        # makes up for one that came late.
+        # Reset, so that two ticks are never less than a period apart: after a late tick, a timer
+        # by itself would fire early.
         if self._tick_timer.timer_period_ns != wait:
             self._tick_timer.timer_period_ns = wait
         self._tick_timer.reset()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Subscriptions whose QoS suits whatever publishes on their topic."""
+"""Subscriptions whose QoS matches every publisher of their topic."""
 from collections import deque
 import inspect
 from time import monotonic
@@ -9,6 +9,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSPolicyKind, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.subscription import Subscription
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.watch import listed, publisher_names
@@ -25,12 +26,14 @@ _LATCHED, _VOLATILE = DurabilityPolicy.TRANSIENT_LOCAL, DurabilityPolicy.VOLATIL
 _FIRST_LOOKS = 0.02  # seconds between looks for the first publisher
 _LOOKS = 0.25        # and, from then on, for others that come and go
 _QUIET = 5.0         # seconds from one warning to the next
-_SETTLED = 1.0       # seconds that a subscription which nobody needs is kept: what is on its way
+_SETTLED = 1.0       # seconds that an unneeded subscription is kept, for messages in transit
+
+_Qos = tuple[ReliabilityPolicy, DurabilityPolicy]
 
 
 def check_qos_overrides(node, kind: str, topic: str) -> None:
     """
-    Check what parameters set of the QoS of a topic, before anything is made of it.
+    Check the parameters that set the QoS of a topic, before they are used.
 
     :param kind: 'publisher' or 'subscription'.
     :raises ConfigurationError: an unknown policy or value.
@@ -55,39 +58,39 @@ class AdaptiveSubscription:
     """
     Receives from every publisher of a topic, from each as reliably as it offers.
 
-    It subscribes when there is a publisher to suit. (Asking before that for what the publisher
-    turns out not to offer would have its node warn of this one; asking for too little would lose
-    messages.) While some publishers are reliable and others best effort there are two
-    subscriptions: the best-effort one hears the reliable publishers too, and what both deliver is
-    passed on once. A subscription that no publisher needs any more is closed.
+    It subscribes when there is a publisher. (If it asked before that for more than the publisher
+    offers, the publisher's node would log a warning; if it asked for less, messages would be
+    lost.) While some publishers are reliable and others best effort there are two subscriptions:
+    the best-effort one receives from the reliable publishers too, and what both deliver is passed
+    on once. A subscription that no publisher needs any more is closed.
 
-    What was published before is asked for by the first subscription alone, where all reliable
-    publishers keep it. What the operator sets by parameters stays as it is set, with one exception:
-    whatever `durability` is, no other subscription asks for what was published before.
+    Only the first subscription asks for what was published before, if all reliable publishers keep
+    it. What the operator sets by parameters stays as it is set, with one exception: whatever
+    `durability` is, no other subscription asks for what was published before.
 
-    Publishers are looked up several times a second. The middleware's own events would tell of
-    them sooner; but rclpy's EventsExecutor can crash when what they belong to is destroyed while
-    publishers come and go.
+    Publishers are looked up several times a second. The middleware's own events would be faster;
+    but rclpy's EventsExecutor can crash when a subscription is destroyed while publishers come and
+    go.
+
+    :param callback: called with the bytes of each message.
+    :param latched: whether to ask for what was published before. If not, it is not received,
+        whatever the operator's parameters are.
+    :param with_info: whether to call with rclpy's information on the message, too.
     """
 
     def __init__(self, node, message_type, topic: str, callback, *, depth: int, latched: bool,
                  with_info: bool = False):
-        """
-        :param callback: called with the bytes of each message.
-        :param latched: whether to ask for what was published before. Where not, it does not come,
-            whatever the operator's parameters are.
-        :param with_info: whether to call with rclpy's information on the message, too.
-        """
         self._node, self._message_type, self._callback = node, message_type, callback
         self.topic = node.resolve_topic_name(topic)
         self._depth, self._latched, self._with_info = depth, latched, with_info
         self._fixed = self._overrides()
-        self._subscriptions = {}    # (reliability, durability) → Subscription
-        self._unneeded_since = {}   # the same → seconds, monotonic
-        self._doubtful = 0          # how many more messages may be ones that were passed on
-        self._seen, self._seen_order = set(), deque()
+        self._subscriptions: dict[_Qos, Subscription] = {}
+        self._unneeded_since: dict[_Qos, float] = {}  # seconds, monotonic
+        self._doubtful = 0  # how many more messages may be ones that were passed on
+        self._seen: set[tuple[int, int]] = set()
+        self._seen_order: deque[tuple[int, int]] = deque()
         #: Names of the nodes whose publishers do not suit what the operator set.
-        self.refused = []
+        self.refused: list[str] = []
         self._timer = None
         self._look_every(_FIRST_LOOKS)
         self._look()  # publishers may have been found while the node was configured
@@ -112,7 +115,7 @@ class AdaptiveSubscription:
                 if name.startswith(start)}
 
     def _fixed_policy(self, policy):
-        """Return what the operator set for a policy; None where that is nothing definite."""
+        """Return what the operator set for a policy; None if not set, or left to the system."""
         value = _VALUES[policy].__members__.get(str(self._fixed.get(policy)).upper())
         return value if value in (_RELIABLE, _BEST_EFFORT, _LATCHED, _VOLATILE) else None
 
@@ -147,7 +150,7 @@ class AdaptiveSubscription:
         self._note_refused(publishers)
 
     def _wanted(self, offers):
-        """Return (reliability, durability) of each subscription that the publishers call for."""
+        """Return (reliability, durability) of each subscription that the publishers need."""
         fixed_reliability = self._fixed_policy('reliability')
         fixed_durability = self._fixed_policy('durability')
         groups = {}
@@ -169,8 +172,8 @@ class AdaptiveSubscription:
         return wanted
 
     def _made(self, reliability, durability):
-        # Only what is set is declared: rclpy would else take what it declared first, the QoS that
-        # suited then, for an override of what suits now.
+        # Only what is set is declared: otherwise rclpy would apply the first declared QoS as an
+        # override to all later subscriptions.
         set_kinds = [kind for kind in OVERRIDABLE if kind.name.lower() in self._fixed
                      and (kind, durability) != (QoSPolicyKind.DURABILITY, _VOLATILE)]
         return self._node.create_subscription(
@@ -184,7 +187,7 @@ class AdaptiveSubscription:
         now = monotonic()
         for key in wanted:
             self._unneeded_since.pop(key, None)
-        # Reliable ones last: where nobody publishes, it is they that stay.
+        # Reliable ones last: they stay if there is no publisher.
         for key in sorted(self._subscriptions, key=lambda key: key[0] == _RELIABLE):
             if key in wanted or len(self._subscriptions) == 1:
                 continue
@@ -193,14 +196,14 @@ class AdaptiveSubscription:
                 del self._unneeded_since[key]
                 if key[0] == _BEST_EFFORT:
                     self._node.get_logger().info(
-                        f'nobody publishes {self.topic} best effort any more')
+                        f'no node publishes {self.topic} best effort any more')
 
     def _receiver(self, reliability):
-        """Return the callback of one subscription: it passes on what no other has brought."""
+        """Return the callback of one subscription: it passes on what no other has received."""
         def receive(message, info=None):
             if info is None:  # the EventsExecutor of rclpy 7.1 gives both as one tuple
                 message, info = message
-            if self._node is None:  # it waited in the executor when this was destroyed
+            if self._node is None:  # the message waited in the executor meanwhile
                 return
             if not self._doubtful or self._is_new(info, reliability):
                 if self._with_info:
@@ -208,18 +211,18 @@ class AdaptiveSubscription:
                 else:
                     self._callback(message)
 
-        # By this signature rclpy tells that the callback takes information on the message, too.
+        # From this signature rclpy sees that the callback also takes information on the message.
         receive.__signature__ = inspect.signature(lambda message, info: None)
         return receive
 
     def _is_new(self, info, reliability):
         if len(self._subscriptions) == 1:
-            # What waits in its queue may have been passed on from one that is closed by now.
+            # A message in its queue may have been received by a subscription that is closed now.
             self._doubtful -= 1
             if not self._doubtful:
                 self._seen, self._seen_order = set(), deque()
         stamp = info['source_timestamp']
-        if not stamp:  # nothing tells messages apart: only one subscription may speak
+        if not stamp:  # messages cannot be told apart: only one subscription passes them on
             return len(self._subscriptions) == 1 or reliability == _BEST_EFFORT
         name = stamp, info['publication_sequence_number']
         if name in self._seen:
@@ -235,8 +238,9 @@ class AdaptiveSubscription:
                                   if not self._is_heard(info.qos_profile))
         if refused and refused != self.refused:
             self._node.get_logger().warning(
-                f'what {listed(refused)} offers on {self.topic} does not suit what qos_overrides '
-                'asks for here: nothing is received from there', throttle_duration_sec=_QUIET)
+                f'the QoS that {listed(refused)} offers on {self.topic} is not the one that '
+                'qos_overrides ask for here: nothing is received from there',
+                throttle_duration_sec=_QUIET)
         self.refused = refused
 
     def _is_heard(self, offer):

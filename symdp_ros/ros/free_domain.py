@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A ROS domain for nodes that should meet no others on this machine."""
+"""A ROS domain that no other program of this package uses on this machine."""
 import errno
 import random
 import socket
@@ -14,9 +14,8 @@ class FreeDomain:
     """
     A ROS domain that no other holder of a `FreeDomain` on this machine has, until it is closed.
 
-    Demos, benchmarks and tests take theirs here, so that several of them can run at once. The claim
-    is a socket name in Linux's abstract namespace: no file is left behind, whatever ends the
-    process.
+    Demos, benchmarks and tests use it, so that several of them can run at once. The claim is a
+    socket name in Linux's abstract namespace: no file is left behind, however the process ends.
 
     :ivar number: the domain, 1 to 101, chosen at random.
     :raises ConfigurationError: all are taken.
@@ -38,7 +37,7 @@ class FreeDomain:
             'ROS_DOMAIN_ID')
 
     def close(self) -> None:
-        """Let others have the domain."""
+        """Free the domain."""
         self._socket.close()
 
     def __enter__(self):

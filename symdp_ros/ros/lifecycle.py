@@ -20,8 +20,8 @@ class ManagedNode(LifecycleNode):
     A lifecycle node whose transitions fail with a sentence in the log instead of silently.
 
     Subclasses override `configure`, `activate`, `deactivate` and `cleanup`, which raise a
-    SymdpError where they cannot do their work; `cleanup` and `deactivate` also undo half-done
-    work, and may be called when there is none.
+    SymdpError if they fail; `cleanup` and `deactivate` also undo half-done work, and may be called
+    when there is nothing to undo.
 
     :param name: of the node in `options.PARAMETERS`. The values of its parameters are in
         `self.settings`.
@@ -47,7 +47,7 @@ class ManagedNode(LifecycleNode):
         """Release what `configure` opened."""
 
     def autostart(self) -> bool:
-        """Configure and activate where the parameter asks for it; return whether all is well."""
+        """Configure and activate if the parameter says so; return whether nothing failed."""
         if not self.settings['autostart'] and not self._problems:
             return True
         if self.trigger_configure() != _SUCCESS:
@@ -83,7 +83,7 @@ class ManagedNode(LifecycleNode):
         return self._attempt(self.stop)
 
     def _attempt(self, work, undo=None):
-        # No transition ever handles a sensitive symbol, so a traceback from here tells of none.
+        # No transition ever handles a sensitive symbol, so no traceback from here shows one.
         try:
             work()
             return _SUCCESS
@@ -97,12 +97,12 @@ class ManagedNode(LifecycleNode):
 
 
 def _refusing(change_state, logger):
-    """Let an impossible transition be refused, instead of ending the node with an exception."""
+    """Refuse an impossible transition, instead of ending the node with an exception."""
     def callback(request, response):
         try:
             return change_state(request, response)
         except RuntimeError:  # RCLError: the state machine has no such transition now
-            logger.error('a transition was asked for that is not possible in the present state')
+            logger.error('a requested transition is not possible in the current state')
             response.success = False
             return response
 

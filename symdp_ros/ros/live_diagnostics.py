@@ -14,21 +14,21 @@ from symdp_ros.ros.watch import listed, other_subscribers, publisher_names
 _REPORTS_A_RATE_SPANS = 10
 _STILL = 2         # reports in a row with the same time on /clock
 _UNUSUAL = 10      # times the usual interval between symbols
-_SHORTEST = 10.0   # seconds of silence that are worth a warning
+_SHORTEST = 10.0   # seconds of silence before a warning
 
-_ALL_IS_WELL = 'one publisher, and nobody else subscribes to the raw topic'
+_ALL_IS_WELL = 'one publisher, and no other node subscribes to the raw topic'
 
 
 class LiveDiagnostics:
     """
     Reports on a live node, and warns of what makes its private topic useless or unsafe.
 
-    Everything here is the operator's, the graph's (who publishes and who subscribes is told to
-    everybody there), or tells of what was published: how many symbols, and when. It does not tell
-    whether messages come in: with `sampling: period` that is a part of what ε protects, as a
-    region that is read no more becomes unknown, and with `sampling: change` repeats are not
-    published. So that the input has stopped is said for `sampling: message` alone, from the times
-    of what was published.
+    Everything here is public: settings, the ROS graph (every node can list publishers and
+    subscribers), and how many symbols were published, and when. It does not show whether messages
+    come in: with `sampling: period` ε protects that too, as a region that is no longer read
+    becomes unknown, and with `sampling: change` repeats are not published. So only for
+    `sampling: message` it reports that the input has stopped, from the times of what was
+    published.
 
     :param node: the node that reads the topic `region`.
     :param message_type: the message class that it reads.
@@ -42,7 +42,7 @@ class LiveDiagnostics:
         self._node, self._type, self._settings = node, full_name(message_type), settings
         self._topic = node.resolve_topic_name('region')
         self.published, self.subscription = 0, None
-        self._warned = []
+        self._warned: list[str] = []
         self._clock_time, self._clock_still = None, 0
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._rate, self._silence = Rate(monotonic()), Silence()
@@ -91,16 +91,16 @@ class LiveDiagnostics:
         suiting = [info for info in publishers if info.topic_type == self._type]
         types = sorted({info.topic_type for info in publishers} - {self._type})
         if not publishers:
-            yield f'nobody publishes {topic} ({self._type}): nothing is known of the robot'
+            yield f'no node publishes {topic} ({self._type}): nothing is known of the robot'
         if types:
             yield (f'{topic} is published as {printable(listed(types))}, which is not '
                    'message_type: nothing is received from there')
         if self.subscription is not None and self.subscription.refused:
-            yield (f'{topic}: qos_overrides keep what {listed(self.subscription.refused)} '
-                   'publishes from being received')
+            yield (f'{topic}: because of qos_overrides, nothing is received from '
+                   f'{listed(self.subscription.refused)}')
         if len(suiting) > 1:
             yield (f'{len(suiting)} publishers on {topic}, of {listed(publisher_names(suiting))}: '
-                   'their regions get mixed in one word')
+                   'their regions are mixed in one word')
 
     def _reader_warnings(self, others):
         if others:
@@ -136,28 +136,28 @@ class LiveDiagnostics:
 
 
 class Rate:
-    """How many a second there were, over the last reports."""
+    """The number per second, over the last reports."""
 
     def __init__(self, now: float):
         """`now` is in seconds, here and below."""
         self._counts = deque([(now, 0)], _REPORTS_A_RATE_SPANS + 1)
 
     def after(self, count: int, now: float) -> float:
-        """Take in how many there are by now; return how many there were in a second."""
+        """Take in the count so far; return the number per second."""
         self._counts.append((now, count))
         begin, first = self._counts[0]
         return (count - first) / (now - begin) if now > begin else 0.0
 
 
 class Silence:
-    """Whether what has come regularly has stopped."""
+    """Whether a count that has grown regularly has stopped growing."""
 
     def __init__(self):
         self._count = 0
         self._first = self._last = None  # (seconds, count) when the count was seen to grow
 
     def after(self, count: int, now: float) -> bool:
-        """Take in how many there are by now; return whether none has come for unusually long."""
+        """Take in the count so far; return whether it has not grown for unusually long."""
         if count != self._count:
             self._count, self._last = count, (now, count)
             self._first = self._first or self._last

@@ -7,19 +7,19 @@ Live sampling: which of the regions that come in become symbols of the word, and
 `change`   each change of region is one symbol; consecutive repeats are dropped.
 `period`   one symbol at every tick: the region that was read last.
 
-**No occasion is drawn twice in one word**, whoever stops and starts the node. An occasion is a
-message; the stay in a region between two changes; a tick. Two draws for one occasion would each
-cost what ε allows for one, and an average over many would tell the region.
+**No occasion is drawn twice in one word**, however often the node is stopped and started. An
+occasion is a message; the stay in a region between two changes; a tick. Two draws for one occasion
+would each cost what ε allows for one, and an average over many would reveal the region.
 
 - A word that goes on never takes what was published before the node listened: a latched message
   may have been drawn already.
 - `change` remembers the region that was read last, over every stop within one process. After a
   restart it is not known which one that was (it is sensitive: nothing about it is stored), so
   the first region that is read is not drawn: the first change after it is.
-- Two ticks are never less than a period apart, by the clock that is handed in.
+- Two ticks are never less than a period apart, by the clock whose times are passed in.
 
-The objects here are handed regions and times, and call a function with each symbol and its time.
-They know nothing of ROS, and live as long as the process. A region is a state of the chain; None
+The objects here take regions and times, and call a function with each symbol and its time. They
+do not use ROS, and exist as long as the process. A region is a state of the chain; None
 is an unknown one. What is remembered of an occasion is noted before its symbol is drawn.
 """
 from collections.abc import Callable
@@ -28,8 +28,8 @@ from pathlib import Path
 
 from symdp_ros.ros.live_word import Start
 
-_NOTHING = object()  # no region was read in this word: unlike every region, None included
-_NOT_KNOWN = object()  # one was read before the restart, and nobody knows which
+_NOTHING = object()    # no region was read in this word: unlike every region, None included
+_NOT_KNOWN = object()  # a region was read before the restart; it is not known which
 
 Draw = Callable[[str | None, int], None]
 
@@ -105,7 +105,8 @@ class EveryPeriod:
 
     def __init__(self, draw: Draw, *, period: int, timeout: int = 0):
         self._draw, self._period, self._timeout = draw, period, timeout
-        self._drawn_at, self._region, self._read_at = -1, None, -1
+        self._drawn_at = self._read_at = -1
+        self._region: str | None = None
 
     def start(self, start: Start, now: int, drawn_at: int = -1) -> int:
         """
@@ -144,7 +145,7 @@ class EveryPeriod:
 
 
 def steady_clock_name() -> str:
-    """Return a text that tells the steady clock of this machine from that of its next start."""
+    """Return a text that identifies the steady clock of this machine since it was started."""
     try:
         return Path('/proc/sys/kernel/random/boot_id').read_text().strip()
     except OSError:

@@ -1,10 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""
-The word that a live node publishes: what draws it, what charges it, what carries it on.
-
-Nothing here knows of ROS.
-"""
+"""The word that a live node publishes: drawn, charged, continued after a restart."""
+from collections.abc import Callable
 from enum import Enum
 import json
 import os
@@ -20,7 +17,7 @@ _PROCESS = os.urandom(PROCESS_BYTES)
 
 
 class Start(Enum):
-    """How a word stands when its node begins to listen."""
+    """The state of a word when its node begins to listen."""
 
     NEW = 'new'                      #: nothing of it was drawn
     GOES_ON = 'goes on'              #: this process has drawn all that was drawn of it
@@ -52,15 +49,15 @@ class Account:
             self.ledger.close()
             raise
 
-    def charge(self, word: 'LiveWord', *, perhaps_again: bool) -> bool:
+    def charge(self, word: 'LiveWord', *, perhaps_charged: bool) -> bool:
         """
         Charge a word once, and return whether that was now.
 
-        :param perhaps_again: whether the word may have been charged already.
+        :param perhaps_charged: whether the word may have been charged already.
         :raises BudgetError, LedgerError: it is not charged.
         """
-        if perhaps_again and any(charge.log_id is None and charge.content == word.name
-                                 for charge in self.ledger.charges()):
+        if perhaps_charged and any(charge.log_id is None and charge.content == word.name
+                                   for charge in self.ledger.charges()):
             return False
         from symdp_ros.release.units import Loss
 
@@ -89,10 +86,10 @@ class LiveWord:
     other topics, too, it is another word.
 
     :param mechanism: what draws it.
-    :param sampling: text that tells what its symbols are, such as 'message' or 'period 1.0'.
-    :param topics: text that tells the topics between which it runs.
-    :param clock: text that tells the clock of the times at which symbols are drawn.
-    :param state_file: path of the file that carries it over a restart; None: none does.
+    :param sampling: text that says what its symbols are, such as 'message' or 'period 1.0'.
+    :param topics: text that names the topics between which it runs.
+    :param clock: text that names the clock of the times at which symbols are drawn.
+    :param state_file: path of the file that lets it go on after a restart; None: none.
     :param account: where it is charged; None: nowhere.
     :param former: the word that this process configured before; it is carried on where the
         settings are the same and no other process has gone on with it.
@@ -115,8 +112,12 @@ class LiveWord:
             mechanism.chain.digest(), mechanism.privacy.epsilon, mechanism.privacy.adjacency,
             mechanism.policy, sampling, topics, *owner)
         self.name, self._perhaps_charged = os.urandom(NAME_BYTES), False
-        self._start, self.last, self.drawn_at = None, None, -1
-        self._state_file = self._store = self._found_instead = None
+        self._start: Start | None = None
+        self.last: str | None = None
+        self.drawn_at = -1
+        self._state_file: StateFile | None = None
+        self._store: Callable[[int, int], None] | None = None
+        self._found_instead: str | None = None
         if state_file is not None:
             self._state_file = StateFile(
                 state_file, self.settings, len(mechanism.chain), topics=topics, clock=clock,
@@ -186,9 +187,9 @@ class LiveWord:
     def _reserve_and_charge(self):
         if self._state_file is not None:
             self._state_file.reserve(self.name)
-        perhaps_again, self._perhaps_charged = self._perhaps_charged, True
+        perhaps_charged, self._perhaps_charged = self._perhaps_charged, True
         if self._account is not None:
-            if self._account.charge(self, perhaps_again=perhaps_again):
+            if self._account.charge(self, perhaps_charged=perhaps_charged):
                 self._logger.info(f'ledger: a new word of {self._account.subject!r}, charged with '
                                   f'ε = {self.mechanism.privacy.epsilon:g}')
             else:
@@ -211,7 +212,7 @@ class LiveWord:
 
     def close(self) -> None:
         """Release the files."""
-        for held in (self._state_file, self._account):
-            if held is not None:
-                held.close()
+        for closable in (self._state_file, self._account):
+            if closable is not None:
+                closable.close()
         self._state_file = self._store = self._account = None

@@ -25,7 +25,7 @@ class RegionReader(NamedTuple):
     """Functions to the state that a message names; None where it names none."""
 
     read: Callable[[object], str | None]
-    #: The same of a serialized message, which may be any bytes: what cannot be read names none.
+    #: The same of a serialized message, which may be any bytes; None if it cannot be read.
     read_serialized: Callable[[bytes], str | None]
 
 
@@ -61,14 +61,14 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
     def read_any(data):
         try:
             message = deserialize_message(data, message_type)
-        except Exception:  # whatever a middleware raises
+        except Exception:  # what is raised depends on the middleware
             return None
         return read(message)
 
     if message_type.get_fields_and_field_types() != {field: 'string'}:
         return RegionReader(read, read_any)
-    # A text alone is looked up as it stands: to make a message of it would be a fifth of what a
-    # node does. After four bytes of header: the length of the text with a NUL at its end, then both.
+    # A message of one string is looked up serialized: to deserialize it would take a fifth of the
+    # node's time. After four bytes of header: the length of the text and a NUL, then both.
     serialized_table = {}
     for value, state in table.items():
         text = value.encode(errors='surrogatepass') + b'\0'
@@ -102,7 +102,7 @@ def region_writer(message_type, states: Iterable[str],
     values = {state: state for state in states}
     if kind != 'string':
         values = _integers_of(values, symbol_map, *INTEGERS[kind])
-    made = {}
+    made: dict[str, bytes] = {}
 
     def write(state):
         message = made.get(state)

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Parameters as the operator sets them: declared with a description, type and range, and read-only.
+Options as parameters of a node: declared with a description, type and range, and read-only.
 
-A value that is wrong, or a name that is probably mistyped, does not stop the constructor of a
-node, which would end in a traceback; it is kept as a sentence, for the configure transition to
-fail with.
+A wrong value, or a name that is probably mistyped, does not raise in the constructor of a node,
+which would end in a traceback. It becomes a sentence, with which the configure transition fails.
 """
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -84,7 +83,7 @@ def declare(node: Node, options: Sequence[Option]) -> tuple[dict[str, Any], list
 
     node.add_on_set_parameters_callback(refuse)
     if values['parameter_services']:
-        node.parameter_services = ParameterService(node)
+        node._parameter_service = ParameterService(node)
     return values, problems
 
 
@@ -104,7 +103,7 @@ def _check_names(node, overrides, names):
         else:
             node.get_logger().warning(f'there is no parameter {printable(name)}: it has no effect')
     if others:
-        node.get_logger().info('for other nodes of this package, and without effect here: '
+        node.get_logger().info('parameters of other nodes of this package, without effect here: '
                                + ', '.join(others))
     if not overrides:
         problems.append('no parameter reached this node: does the name at the top of the '

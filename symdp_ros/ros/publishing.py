@@ -1,21 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Leaving a topic without taking along what is still on its way."""
+"""Destroying a publisher after its messages are delivered."""
 from contextlib import suppress
 
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 
-_PATIENCE = Duration(seconds=0.5)  # for readers that are there and do not answer
+_PATIENCE = Duration(seconds=0.5)  # for subscribers that do not acknowledge
 
 
 def destroy_when_delivered(node: Node, publisher: Publisher) -> None:
     """
-    Destroy a publisher, once its reliable readers have what was published, or after half a second.
+    Destroy a publisher once reliable subscribers have its messages, or after half a second.
 
-    A writer that ends takes along what a busy reader has not fetched.
+    Messages that a busy subscriber has not fetched by then are lost.
     """
-    with suppress(RuntimeError):  # a middleware that does not tell, such as Zenoh
+    with suppress(RuntimeError):  # not supported by every middleware, such as Zenoh
         publisher.wait_for_all_acked(_PATIENCE)
     node.destroy_publisher(publisher)

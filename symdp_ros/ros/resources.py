@@ -12,7 +12,9 @@ _PACKAGE = 'symdp_ros'
 
 def resolve_path(name: str) -> Path:
     """
-    Return the path that a parameter names: a path (~ is the home directory) or package://PKG/…
+    Return the path that a parameter names.
+
+    :param name: a path (~ is the home directory) or package://PACKAGE/PATH.
 
     :raises ConfigurationError: the package, or the user after ~, is not found.
     """
@@ -29,7 +31,7 @@ def share_directory(package: str) -> Path:
     """
     Return the share directory of a ROS package.
 
-    This package is found without an ament index, or without ROS, too: in the Python environment
+    This package is also found without an ament index, or without ROS: in the Python environment
     that it was installed into, or in its source tree.
 
     :raises ConfigurationError: the package is not found.

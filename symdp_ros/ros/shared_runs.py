@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Work that many ask for, one run after another: those who ask before a run begins share it."""
+"""Runs of work, one after another; requests made before a run begins share it."""
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 import threading
+from typing import Any
 
 
 class SharedRuns:
     """
     Runs work on a thread of its own.
 
-    However often it is asked for, at most one run for each key waits: what asks meanwhile is
-    answered together with it.
+    However often it is requested, at most one run for each key waits; requests made meanwhile get
+    the answer of that run.
 
     :param name: of the thread.
     """
@@ -19,15 +20,15 @@ class SharedRuns:
     def __init__(self, name: str):
         self._thread = ThreadPoolExecutor(1, name)
         self._lock = threading.Lock()
-        self._waiting = {}  # key → what answers those who asked for a run that has not begun
+        self._waiting: dict[Hashable, list[Callable[[Any], object]]] = {}  # key → answers
 
-    def ask(self, key: Hashable, work: Callable[[], object],
-            answer: Callable[[object], None]) -> None:
+    def ask(self, key: Hashable, work: Callable[[], Any],
+            answer: Callable[[Any], object]) -> None:
         """
         Ask for a run.
 
-        :param key: calls with one key ask for the same.
-        :param work: what is to be done; it must not raise.
+        :param key: requests with the same key are for the same work.
+        :param work: it must not raise.
         :param answer: called with what `work` returned, on the thread.
         """
         with self._lock:
@@ -38,7 +39,7 @@ class SharedRuns:
         self._thread.submit(self._run, key, work)
 
     def close(self) -> None:
-        """Wait until all runs that were asked for are done."""
+        """Wait until all requested runs are done."""
         self._thread.shutdown(wait=True)
 
     def _run(self, key, work):

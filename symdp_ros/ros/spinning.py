@@ -20,8 +20,8 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
 
     A SymdpError that a callback raises ends the node with a sentence in its log, and status 1.
 
-    :param make_node: called without arguments. The node's `autostart()` tells whether it started
-        (where not, the status is 1); its `stop()` is called at the end.
+    :param make_node: called without arguments. The node's `autostart()` returns whether it started
+        (if not, the status is 1); its `stop()` is called at the end.
     :param arguments: the command line; sys.argv by default.
     :param coroutines: whether the node has callbacks that are coroutines.
     """
@@ -31,12 +31,12 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
         nonlocal stopping
         stopping = True
 
-    # Our own handlers: those of rclpy shut the context down before anything is put in order.
+    # Our own handlers: those of rclpy shut the context down before the node can stop properly.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, ask_to_stop)
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:  # arguments after --ros-args that ROS does not take, and the like
+    except RuntimeError as error:  # such as wrong arguments after --ros-args
         print(f'ROS cannot be started: {printable(error, 1000)}', file=sys.stderr)
         return 2
     try:
@@ -57,14 +57,14 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
             return 1
         finally:
             node.stop()
-            if coroutines:  # whoever waits for an answer gets it
+            if coroutines:  # pending calls get their answers
                 for _ in range(20):
                     executor.spin_once(timeout_sec=0.01)
             executor.remove_node(node)
             node.destroy_node()
     finally:
         rclpy.try_shutdown()
-        # A second Ctrl+C, while the interpreter ends, is no more than the first.
+        # A second Ctrl+C, while the interpreter ends, has no effect.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
     return 0

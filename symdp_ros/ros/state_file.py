@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The file that carries a word over a restart: its last private symbol, which is public anyway.
+The file that lets a word go on after a restart: its last private symbol, which is public anyway.
 
 It holds two records of one layout, little-endian: the word that runs, and after it the word that
 was reserved last. Each is written whole by one call of the operating system, so that it is there
@@ -68,11 +68,11 @@ class StateFile:
     The last private symbol of one word, on disk.
 
     :param path: created where it is absent, with mode 0600; its folder must exist.
-    :param settings: 32 bytes that tell the settings (chain, ε, k, policy, sampling, ledger).
+    :param settings: 32 bytes, a digest of chain, ε, k, policy, sampling and ledger.
     :param states: how many states the chain has.
-    :param topics: text that tells the topics between which the word runs.
-    :param clock: text that tells the clock by which times are stored.
-    :param process: 8 bytes that tell this process from others.
+    :param topics: text that names the topics between which the word runs.
+    :param clock: text that names the clock of the times that are stored.
+    :param process: 8 bytes that identify this process.
     :raises StateFileError: the file cannot be opened, is not a file of this kind, another process
         holds it, or it holds a word between other topics.
 
@@ -152,7 +152,7 @@ class StateFile:
         record = self._start + last + _CHECKSUM.pack(crc32(last, self._start_checksum))
         try:
             if os.fstat(self._file).st_size != 2 * _RECORD.size:
-                # Another layout, or nothing yet: of that there is nothing to keep.
+                # Another layout, or nothing yet: there is nothing to keep.
                 self._write(bytes(2 * _RECORD.size), 0)
                 os.ftruncate(self._file, 2 * _RECORD.size)
             self._write(record, offset)
@@ -179,8 +179,8 @@ class StateFile:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise StateFileError(f'state_file {self._path} is in use by another process: stop that '
-                                 'one, or give each node a state file of its own') from None
+            raise StateFileError(f'state_file {self._path} is in use by another process: stop it, '
+                                 'or give each node a state file of its own') from None
 
     def _read(self, topics, states):
         """Take in what the file holds and return `found`."""
@@ -212,8 +212,8 @@ class StateFile:
         if topics_digest != self._topics:
             raise StateFileError(
                 f'state_file {self._path} holds a word between other topics than {topics}: it is '
-                'another robot\'s, or topics were renamed. Give each robot a state_file of its '
-                'own. Where that word is not needed any more, remove the file: a new one begins')
+                "another robot's, or topics were renamed. Give each robot its own state_file. "
+                'If that word is not needed any more, remove the file: a new word begins')
         if settings != self._settings:
             return 'a word of other settings'
         if not (position < states or position == _NOTHING):

@@ -19,19 +19,20 @@ class TopicClaim:
     """
     A claim on a topic of a ROS domain, held by this process until it is closed or ends.
 
-    The claim is a socket name in Linux's abstract namespace: no file is left behind, whatever ends
-    the process. Any user can take any such name; so the kernel is asked whose process listens
-    there, and only one of this user, or of root, counts. There are two names, one for all users
-    and one for each, so that who blocks the first does not hide a second process of this user.
+    The claim is a socket name in Linux's abstract namespace: no file is left behind, however the
+    process ends. Any user can take any such name; so the kernel is asked which user's process
+    listens there, and only a process of this user, or of root, counts. There are two names, one
+    for all users and one for each: if another user blocks the first, the second still finds a
+    process of this user.
 
-    `blocked_by` says who else holds a name, or is empty: another process that claims the topic may
-    then go unnoticed.
+    `blocked_by` describes another holder of a name, or is empty. If it is not empty, another
+    process that claims the topic may not be noticed.
 
-    :param said: why a second process will not do.
+    :param message: of the error.
     :raises ConfigurationError: another process of this user, or of root, holds the claim.
     """
 
-    def __init__(self, domain: int, topic: str, said: str):
+    def __init__(self, domain: int, topic: str, message: str):
         name = f'\0symdp_ros/{sha256(f"{domain} {topic}".encode()).hexdigest()}'
         self._sockets, self._threads = [], []
         self.blocked_by = ''
@@ -50,7 +51,7 @@ class TopicClaim:
                 holder = _user_of(address)
                 if holder in (0, os.getuid()):
                     self.close()
-                    raise ConfigurationError(said) from None
+                    raise ConfigurationError(message) from None
                 self.blocked_by = 'a process of an unknown user' if holder is None else (
                     f'a process of the user with the number {holder}')
 
@@ -59,7 +60,7 @@ class TopicClaim:
         for held in self._sockets:
             with suppress(OSError):  # one that does not listen
                 held.shutdown(socket.SHUT_RDWR)  # ends its thread
-        for thread in self._threads:  # as long as one waits there, the name is taken
+        for thread in self._threads:  # while one waits there, the name stays taken
             thread.join()
         for held in self._sockets:
             held.close()
@@ -67,7 +68,7 @@ class TopicClaim:
 
 
 def _answer(held):
-    """Take off the queue who asks whose process listens: the kernel has told them already."""
+    """Accept and close connections: the kernel has already told the callers what they ask."""
     with suppress(OSError):  # it is closed
         while True:
             held.accept()[0].close()
@@ -83,9 +84,9 @@ def _user_of(address) -> int | None:
                 asking.connect(address)
                 credentials = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
                 return struct.unpack('3i', credentials)[1]  # process, user, group
-            except ConnectionRefusedError:  # bound, but nobody listens: not yet, or no claim
+            except ConnectionRefusedError:  # bound, but not listening: not yet, or no claim
                 if time.monotonic() > until:
                     return None
-            except OSError:  # a socket of another kind, or one that lets nobody in
+            except OSError:  # a socket of another kind, or one that refuses connections
                 return None
         time.sleep(0.005)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who else listens to, or publishes on, a topic."""
+"""The nodes that subscribe to, or publish on, a topic."""
 from collections import Counter
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ from symdp_ros.core.printable import printable
 
 def other_subscribers(node, topic: str, own: int) -> list[str]:
     """
-    Return the full names of nodes that subscribe to a topic, this node's `own` subscriptions apart.
+    Return the full names of nodes that subscribe to a topic, each once.
 
-    A node with several subscriptions is listed once.
+    :param own: how many of the subscriptions are this node's; they do not count.
     """
     names = Counter(_full_name(info) for info in node.get_subscriptions_info_by_topic(topic))
     names[node.get_fully_qualified_name()] -= own
@@ -19,7 +19,7 @@ def other_subscribers(node, topic: str, own: int) -> list[str]:
 
 
 def publisher_names(infos) -> list[str]:
-    """Return the full names of the nodes that publish, each once, from what the graph tells."""
+    """Return the full names of the nodes that publish, each once."""
     return sorted({_full_name(info) for info in infos})
 
 

@@ -159,6 +159,8 @@ def test_walks_are_not_said_to_be_sensitive():
     ([CHAIN, '--target-error', '0'], 1, 'target_error is 0.0: it must be at least'),
     ([CHAIN, '--target-error', 'nan'], 1, 'target_error is nan: it must be a finite'),
     ([CHAIN, '--target-error', 'few'], 2, 'invalid float'),
+    ([CHAIN, '--length', '1000000000'], 1, 'whose product is at most 71,428,571'),
+    ([CHAIN, '--walks', '100000000'], 1, 'on 6 states would take many hours'),
     ([CHAIN, '--length', '0'], 1, 'length is 0: it must be at least 1'),
     ([CHAIN, '--length', '2.5'], 2, 'invalid int'),
     ([CHAIN, '--walks', '1'], 1, 'walks is 1: it must be at least 2'),

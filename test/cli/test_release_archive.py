@@ -139,7 +139,7 @@ def test_bad_archives_are_said(here, capsys):
 
 def test_a_directory_of_archives_is_not_taken_for_one_without_logs(here, capsys):
     assert main(['release', '.', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out']) == 1
-    assert 'release each archive by itself' in capsys.readouterr().err
+    assert 'release each archive separately' in capsys.readouterr().err
     assert not (here / 'out').exists()
 
 

@@ -303,7 +303,7 @@ def test_the_command_line(path, capsys):
     assert main(['ledger', str(path), '--set-budget', 'r1', '2.5', '--spent-at-least', 'r2',
                  '0.3']) == 0
     out = capsys.readouterr().out
-    for text in ('budget: 3', 'budget: 2.5', 'spent besides: 0.3',
+    for text in ('budget: 3', 'budget: 2.5', 'also spent: 0.3',
                  'r1 has spent ε = 2 of 2.5, for changes of up to 1 symbol (sampling: message)',
                  'r2 has spent ε = 0.3\n'):
         assert text in out

@@ -234,7 +234,7 @@ def test_the_sample_parameters_of_the_privatizer_serve_the_belief(world, tmp_pat
     for number, file in enumerate((sample, full)):
         run = believe(world, '--params-file', str(file), '-r', f'__ns:=/robot_{number}')
         assert 'chain warehouse.chain.yaml' in run.log and 'there is no parameter' not in run.log
-    assert run.log.count('for other nodes of this package, and without effect here') == 1
+    assert run.log.count('parameters of other nodes of this package, without effect here') == 1
 
 
 def test_remapping_and_namespace(world, chain_file):

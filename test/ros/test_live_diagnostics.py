@@ -44,13 +44,13 @@ def test_nobody_publishes(world, chain_file):
     run = world.privatizer('-r', '__ns:=/robot_1', chain_file=chain_file, epsilon=1.0)
     run.wait_for('active: reads /robot_1/region (std_msgs/msg/String), publishes '
                  '/robot_1/private_region (std_msgs/msg/String); waits for a publisher')
-    reported(world, statuses, 'nobody publishes /robot_1/region (std_msgs/msg/String)')
-    run.wait_for('nobody publishes /robot_1/region')
+    reported(world, statuses, 'no node publishes /robot_1/region (std_msgs/msg/String)')
+    run.wait_for('no node publishes /robot_1/region')
     publisher = world.publisher('/robot_1/region')
     world.wait_until(lambda: statuses[-1].level == statuses[-1].OK, 'no warning')
-    run.wait_for('/robot_1/region: one publisher, and nobody else subscribes')
+    run.wait_for('/robot_1/region: one publisher, and no other node subscribes')
     world.node.destroy_publisher(publisher)
-    reported(world, statuses, 'nobody publishes /robot_1/region')
+    reported(world, statuses, 'no node publishes /robot_1/region')
 
 
 def test_two_publishers(world, chain_file):
@@ -59,7 +59,7 @@ def test_two_publishers(world, chain_file):
     world.publisher(qos=RELIABLE)
     world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
     world.publisher(qos=RELIABLE)
-    reported(world, statuses, '2 publishers on /region, of /observer: their regions get mixed')
+    reported(world, statuses, '2 publishers on /region, of /observer: their regions are mixed')
 
 
 class SimulatedClock:
@@ -104,7 +104,7 @@ def test_what_qos_overrides_keep_out(world, chain_file):
     world.privatizer('-p', 'qos_overrides./region.subscription.reliability:=reliable',
                      chain_file=chain_file, epsilon=1.0)
     world.node.create_publisher(String, 'region', BEST_EFFORT)
-    reported(world, statuses, '/region: qos_overrides keep what /observer publishes from being')
+    reported(world, statuses, '/region: because of qos_overrides, nothing is received from /observer')
 
 
 def test_an_inactive_node(world, chain_file):

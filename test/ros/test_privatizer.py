@@ -152,7 +152,7 @@ def test_a_publisher_that_offers_less_comes_later(world, chain_file):
     world.wait_until(lambda: private == ['b'], 'the first publisher')
     second = world.publisher(qos=BEST_EFFORT)
     send_until(world, second, 'c', lambda: private[-1] == 'c')
-    assert 'does not suit' not in run.log
+    assert 'is not the one that qos_overrides' not in run.log
     assert private.count('b') == 1  # what is latched was not drawn again
 
 
@@ -169,7 +169,7 @@ def test_qos_overrides_hold(world, chain_file):
                           '        subscription: {reliability: reliable, durability: volatile}\n')
     run = world.privatizer('--params-file', str(parameters), chain_file=chain_file, epsilon=SURE)
     world.node.create_publisher(String, 'region', BEST_EFFORT)
-    run.wait_for('does not suit what qos_overrides asks for')
+    run.wait_for('is not the one that qos_overrides ask for')
 
 
 def test_the_private_topic_is_latched(world, chain_file):
@@ -350,7 +350,7 @@ def test_two_private_topics_of_one_region_are_said(world, chain_file):
     world.privatizer(chain_file=chain_file, epsilon=SURE)
     run = world.privatizer('-r', 'private_region:=other', '-r', '__node:=second',
                            chain_file=chain_file, epsilon=SURE)
-    assert 'their ε add up' in run.log
+    assert 'anyone who reads both gets the sum of their ε' in run.log
 
 
 def test_period_needs_staying(world, tmp_path):

@@ -227,4 +227,4 @@ def test_the_coming_and_going_is_logged(world, chain_file):
     passing = world.node.create_publisher(String, 'region', BEST_EFFORT)
     run.wait_for('/region is published best effort by /observer')
     world.node.destroy_publisher(passing)
-    run.wait_for('nobody publishes /region best effort any more')
+    run.wait_for('no node publishes /region best effort any more')
