@@ -28,17 +28,6 @@ FORMATS = (rmf.FORMAT, tmap2.FORMAT, strands.FORMAT, _CHAIN_FILE, nav2.FORMAT,
 SUFFIXES = YAML_SUFFIXES + tuple(suffix for kind in FORMATS for suffix in kind.suffixes)
 
 
-def described_formats() -> str:
-    """Return every format with the suffixes of its files, for help texts."""
-    def bare(kind: MapFormat) -> str:
-        return kind.name.partition(' ')[2]
-
-    of_yaml = ', '.join(bare(kind) for kind in FORMATS if not kind.suffixes)
-    return '; '.join([f'{of_yaml} ({", ".join(YAML_SUFFIXES)})',
-                      *(f'{bare(kind)} ({", ".join(kind.suffixes)})' for kind in FORMATS
-                        if kind.suffixes)])
-
-
 def read_graph(path: FilePath, *, initial_state: str | None = None, self_loops: bool = False,
                graph: int | None = None, level: str | None = None,
                prune: bool = False) -> TransitionGraph:

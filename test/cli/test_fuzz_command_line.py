@@ -26,7 +26,8 @@ NUMBERS = ('0', '1', '2', '3', '5', '0.5', '2.0', '1e-300', '1e300', '-1', '-0.0
 SMALL = ('-1', '0', '1', '2', '3', '7', 'x', '', '1.5', 'nan', '9' * 5000)
 TEXTS = ('', 'a', 'b', 'a,b', 'a,b,a,a', 'dock', 'x=a', '=', 'x=', 'a=b=c', 'data', 'data[0]', '.',
          '[', 'a.b[9999999999999999999]', '\0', '\n', '\x1b[31m', '\udcff', '\u202e', '🤖', '%s',
-         '%(prog)s', '{}', '{0}', '-', '--', '-x', '--help', '@file', '*', '~', '~nobody/x', '$HOME',
+         '%(prog)s', '{}', '{0}', '-', '--', '-x', '--help', '@file', '*', '~', '~nobody/x',
+         '$HOME',
          "'", '"', 'x' * 300, 'x' * 70_000, ' ', 'std_msgs/msg/String', 'no/msg/Type', 'stamp',
          'symbol', '\\', 'a' * 300 + '/b', 'NaN', 'None', 'true')
 
@@ -39,11 +40,13 @@ PLAUSIBLE = {
     'distance': ('0', '1', '2'), 'target_error': ('0.1', '0.5'), 'plot': ('new.png', 'new.svg'),
     'figure': ('new.svg',), ('automaton', 'output'): ('new.svg', 'new.png'),
     'logs': ('log.csv', 'log.jsonl', 'logs', 'bad.csv'), 'output': ('out', 'new'),
-    'ledger': ('new.ledger',), 'subject': ('robot', 'r\udcff', '\x1b'), 'budget': ('0', '3', '100'),
+    'ledger': ('new.ledger',), 'subject': ('robot', 'r\udcff', '\x1b'),
+    'budget': ('0', '3', '100'),
     'subject_budget': ('0', '3', '100'), 'symbol_map': ('x=a', '0=b'), 'duration': ('1',),
     'rate': ('5',), 'period': ('0.5', '1'), 'stamp_key': ('stamp',), 'symbol_key': ('symbol',),
 }
-RARE = {'length': 1.0, 'walks': 1.0, 'target_error': 0.02, 'graph': 0.02, 'level': 0.02, 'prune': 0.02, 'ledger': 0.5, 'subject': 0.5, 'help': 0.0,
+RARE = {'length': 1.0, 'walks': 1.0, 'target_error': 0.02, 'graph': 0.02, 'level': 0.02,
+        'prune': 0.02, 'ledger': 0.5, 'subject': 0.5, 'help': 0.0,
         'initial_state': 0.5, 'route_key': 0.02, 'position_key': 0.02}
 SKIPPED = {'--scheduler',  # waits for a cluster
            '--help', '--version'}
@@ -51,7 +54,7 @@ SKIPPED = {'--scheduler',  # waits for a cluster
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A working directory with files of every kind; their names are returned."""
+    """Make files of every kind in a working directory; return their names."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv('ROS_DOMAIN_ID', '0')
     # No nodes are started: all that comes before is tried.

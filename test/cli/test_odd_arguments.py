@@ -21,7 +21,7 @@ FILES = {
     'a package of an odd name': (b'package://../a.yaml', "package '..' is not found"),
     'a package without a name': (b'package:///a.yaml', "package '' is not found"),
     'a package of odd bytes': (b'package://\xff\x1b/a.yaml', r"package '\xff\x1b' is not found"),
-    'a missing file of a package': (b'package://symdp_ros/a.yaml', 'a.yaml: the file cannot be re'),
+    'a missing file of a package': (b'package://symdp_ros/a.yaml', 'a.yaml: the file cannot be'),
     'no name': (b'', 'unknown kind of file'),
 }
 

@@ -92,7 +92,7 @@ def test_other_columns(place):
 
 @pytest.fixture
 def here(place, monkeypatch):
-    """The place, as the working directory of this process."""
+    """Give the place, as the working directory of this process."""
     monkeypatch.chdir(place)
     monkeypatch.setenv('COLUMNS', '200')
     return place

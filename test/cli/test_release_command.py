@@ -52,7 +52,8 @@ def test_release_with_a_ledger(place):
     run = release(place, *LEDGER, '--subject-budget', '3')
     assert run.returncode == 0, run.stderr
     assert '2 released, 0 already released' in run.stdout
-    assert 'r1 has spent ε = 2 of 3, for changes of up to 1 symbol (sampling: message)\n' in run.stdout
+    assert ('r1 has spent ε = 2 of 3, for changes of up to 1 symbol (sampling: message)\n'
+            in run.stdout)
     paths = sorted((place / 'out').glob('[!.]*'))
     words = [[symbol for _, symbol in read_log(path)] for path in paths]
     assert [len(word) for word in words] == [24, 9]
@@ -244,8 +245,8 @@ def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):
 
     monkeypatch.setattr(OfflineMechanism, 'privatize', privatize)
     assert main(['release', 'logs', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out']) == 0
-    assert told == ['symdp release: compiling the inner loops: this takes about half a minute, and '
-                    'only once after an installation\n', '']
+    assert told == ['symdp release: compiling the inner loops: this takes about half a minute, '
+                    'and only once after an installation\n', '']
 
 
 def test_what_would_be_noise_is_refused_and_not_charged(place):

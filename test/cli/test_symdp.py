@@ -29,7 +29,7 @@ def symdp(*arguments, env=None):
 
 
 def report(run):
-    """The lines `name   value` of a report as a dict."""
+    """Return the lines `name   value` of a report as a dict."""
     return {line[:20].strip(): line[20:] for line in run.stdout.splitlines()}
 
 

@@ -13,7 +13,10 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed: no launch files to run')
 
-from ament_index_python.packages import get_package_prefix, PackageNotFoundError  # noqa: E402, I100
+from ament_index_python.packages import (  # noqa: E402, I100
+    get_package_prefix,
+    PackageNotFoundError,
+)
 from harness import free_domain, PATIENCE  # noqa: E402
 from symdp_ros.options import LAUNCH, LAUNCHED_PARAMETERS, PARAMETERS  # noqa: E402
 
@@ -31,7 +34,8 @@ RUN = ('import sys; from launch import LaunchService, LaunchDescription\n'
 
 def test_every_argument_is_described():
     description = runpy.run_path(str(PRIVATIZER))['generate_launch_description']()
-    names = {argument.name: argument.description for argument in description.get_launch_arguments()}
+    names = {argument.name: argument.description
+             for argument in description.get_launch_arguments()}
     assert {'namespace', 'use_sim_time', 'params_file', 'autostart', 'log_level', 'chain_file',
             'epsilon', 'adjacency', 'policy'} <= set(names)
     assert all(names.values())
@@ -45,7 +49,7 @@ def test_every_parameter_argument_is_a_parameter_of_the_node():
 
 @pytest.fixture
 def launched(tmp_path):
-    """A function that starts a launch file and returns its process and its log file."""
+    """Give a function that starts a launch file and returns its process and its log file."""
     try:
         get_package_prefix('symdp_ros')
     except (PackageNotFoundError, LookupError):
@@ -170,12 +174,12 @@ def generate_launch_description():
     assert process.wait(PATIENCE) == 1
     if in_groups:
         assert 'left: []' in log.read_text()
-        assert "[r1.privatizer]: epsilon is not set" in log.read_text()
+        assert '[r1.privatizer]: epsilon is not set' in log.read_text()
         assert '[r2.privatizer]: chain_file is not set' in log.read_text()
     else:  # what was passed is still set, what was not is not
         assert "left: ['chain_file', 'initial_state', 'namespace']" in log.read_text()
-        assert f'while chain_file:={ROOT}/config/warehouse.chain.yaml initial_state:=nowhere is set from' \
-            in log.read_text()
+        assert (f'while chain_file:={ROOT}/config/warehouse.chain.yaml initial_state:=nowhere is '
+                'set from') in log.read_text()
 
 
 def test_demo(launched):

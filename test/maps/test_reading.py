@@ -224,8 +224,10 @@ def test_check_says_what_may_have_been_meant(dead_ends, capsys, arguments, text)
 
 
 def test_every_format_is_described_wherever_formats_are(capsys):
-    from symdp_ros.maps import FORMATS
+    from symdp_ros.maps import FORMATS, SUFFIXES
     from symdp_ros.options import CHAIN_FILE
+
+    assert all(suffix in CHAIN_FILE.meaning for suffix in SUFFIXES)
 
     pages = [(Path(__file__).parents[2] / 'docs' / name).read_text('utf-8')
              for name in ('maps.md', 'parameters.md')]

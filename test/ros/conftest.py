@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The fixture that the tests of this folder share."""
+"""The fixtures that the tests of this folder share."""
 import os
 from pathlib import Path
 
@@ -15,7 +15,7 @@ collect_ignore = []
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
-    """A ROS domain of its own; all processes of the test end with it."""
+    """Give a ROS domain of its own; all processes of the test end with it."""
     from harness import world_in
 
     monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
@@ -25,7 +25,7 @@ def world(tmp_path, monkeypatch):
 
 @pytest.fixture
 def chain_file(tmp_path) -> Path:
-    """The four-state chain of the tests: every state can stay; from d there is no way to c."""
+    """Give the four-state chain of the tests: every state can stay; no way leads from d to c."""
     file = tmp_path / 'four.chain.yaml'
     file.write_text('initial_state: a\n'
                     'transitions: {a: [a, b], b: [b, c, d], c: [c, a], d: [d, a]}\n')

@@ -3,7 +3,7 @@
 """
 Start one node after another with parameter files, and tell how each start ended.
 
-Run by test_fuzz_parameters.py: reads lines NODE FILE; answers each with a line `# STATUS`, the exit
+Run by test_fuzz_parameters.py: reads lines NODE FILE; answers each by a line `# STATUS`, the exit
 status, or `# started`. A node that starts is stopped at once. What the nodes log goes to stderr.
 """
 from importlib import import_module

@@ -25,7 +25,8 @@ def main(seconds, seed, *texts):
         return QoSProfile(
             depth=choose.choice([1, 10, 1000]),
             reliability=choose.choice([ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT]),
-            durability=choose.choice([DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL]))
+            durability=choose.choice([DurabilityPolicy.VOLATILE,
+                                      DurabilityPolicy.TRANSIENT_LOCAL]))
 
     until = time.monotonic() + float(seconds)
     while time.monotonic() < until:

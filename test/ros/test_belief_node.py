@@ -129,7 +129,7 @@ def test_who_comes_late_gets_the_word_so_far(world, chain_file):
 
 
 def test_a_region_that_cannot_follow_begins_the_belief_anew(world, chain_file):
-    """d cannot follow c, nor b d: as after a restart, or lost messages."""
+    """No d can follow c, and no b can follow d: as after a restart, or lost messages."""
     run = believe(world, chain_file=chain_file, epsilon=1.0)
     believed, statuses = world.listen('believed_region'), listen_to_beliefs(world)
     publisher = world.publisher('private_region')

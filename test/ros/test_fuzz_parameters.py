@@ -51,7 +51,8 @@ def content(random, node):
         'log_dir': 'logs', 'release_dir': 'released', 'ledger_file': 'ledger', 'subject': 'r1'}
     parameters = {option.name: parameters[option.name] for option in options
                   if option.name in parameters}
-    names = [*(option.name for option in options), 'autostart', 'use_sim_time', 'qos_overrides./region.subscription.depth', 'epsilom', 'a.b.c', 'x']
+    names = [*(option.name for option in options), 'autostart', 'use_sim_time',
+             'qos_overrides./region.subscription.depth', 'epsilom', 'a.b.c', 'x']
     for name in random.choices(names, k=random.randrange(4)):
         parameters[name] = value(random)
     top = random.choice(['/**', '/**', '/**', node, '*', '', 'other'])

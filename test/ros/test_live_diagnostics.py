@@ -104,7 +104,8 @@ def test_what_qos_overrides_keep_out(world, chain_file):
     world.privatizer('-p', 'qos_overrides./region.subscription.reliability:=reliable',
                      chain_file=chain_file, epsilon=1.0)
     world.node.create_publisher(String, 'region', BEST_EFFORT)
-    reported(world, statuses, '/region: because of qos_overrides, nothing is received from /observer')
+    reported(world, statuses,
+             '/region: because of qos_overrides, nothing is received from /observer')
 
 
 def test_an_inactive_node(world, chain_file):
@@ -122,7 +123,8 @@ def test_names_that_are_shown_are_few(world, chain_file):
     statuses = world.diagnostics()
     world.privatizer(chain_file=chain_file, epsilon=1.0)
     world.publisher()
-    nodes = [rclpy.create_node(f'reader_{number:02}', context=world.context) for number in range(23)]
+    nodes = [rclpy.create_node(f'reader_{number:02}', context=world.context)
+             for number in range(23)]
     for node in nodes:
         node.create_subscription(String, 'region', lambda message: None, 10)
     reported(world, statuses, '23 other nodes read the raw topic /region: /reader_00, /reader_01')

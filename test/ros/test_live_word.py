@@ -392,7 +392,7 @@ class Node(RuleBasedStateMachine):
     @precondition(lambda self: self.tick_at is not None)
     @rule()
     def tick(self):
-        """The timer, in time or not."""
+        """Fire the timer, in time or not."""
         try:
             self.tick_at = self.now + self.sampling.tick(self.now)
         except Killed:
@@ -450,7 +450,7 @@ class Node(RuleBasedStateMachine):
 
     @rule(how=st.sampled_from(['deactivate', 'clean up', 'restart']), kill_at=KILLS)
     def start_again(self, how, kill_at):
-        """What a caller who loops would do; then the node is active, if it can be."""
+        """Do what a caller could do in a loop; then the node is active, if it can be."""
         if how == 'restart':
             self.kill()
         if self.state == 'active':
@@ -472,7 +472,7 @@ class Node(RuleBasedStateMachine):
 
     @rule(chain=st.sampled_from([CHAIN, OTHER_CHAIN]))
     def change_map(self, chain):
-        """What the operator alone can do."""
+        """Do what only the operator can do."""
         if chain is not self.chain:
             self.chain, self.allowed = chain, self.allowed + 1
 

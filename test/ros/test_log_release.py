@@ -77,9 +77,9 @@ def test_release_and_status(world, place, chain_file):
     answer = call(world)
     assert not answer.success and answer.message == (
         '1 released, 2 already released, 1 refused by the budget (d.csv: the subject_budget of '
-        "'r1' is 3: 3 of it is spent, 0 is left, and this costs 1 more), 1 failed (e.csv: its last "
-        'line has no line end: it was cut off or is still being written; if it is complete, add a '
-        'newline)')
+        "'r1' is 3: 3 of it is spent, 0 is left, and this costs 1 more), 1 failed (e.csv: its "
+        'last line has no line end: it was cut off or is still being written; if it is complete, '
+        'add a newline)')
     assert call(world, 'status').message == (
         'r1 has spent ε = 3 of 3, for changes of up to 1 symbol (sampling: message); logs '
         'released: 3; no release is running')
@@ -361,7 +361,7 @@ def test_live_and_logged_releases_add_up(world, place, chain_file):
 
     state = place / 'word'
     first = live(state_file=state)
-    assert "charged with ε = 1" in first.log
+    assert 'charged with ε = 1' in first.log
     private = world.listen()
     publisher = world.publisher()
     publisher.publish(String(data='b'))
@@ -389,7 +389,7 @@ def test_nodes_keep_to_the_stored_budget_and_charge_no_damaged_ledger(world, pla
     assert 'ledger: subject_budget: 1' in first.log
     first.stop()
     for more, sentence in (
-            ({}, "subject_budget of 'r1' is 1: 1 of it is spent, 0 is left, and this costs 1 more"),
+            ({}, "subject_budget of 'r1' is 1: 1 of it is spent, 0 is left, and this costs 1"),
             ({'subject_budget': 5.0}, "subject_budget of 'r1' is 1 in the ledger, and this names "
                                       '5: leave it out, or change it with symdp ledger')):
         refused = world.privatizer(wait=False, **given, **more)

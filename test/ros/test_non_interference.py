@@ -84,8 +84,9 @@ def record(directory, word, parameters):
                            ListParameters.Request()).result.names
         values = world.call(GetParameters, '/privatizer/get_parameters',
                             GetParameters.Request(names=names)).values
-        graph = sorted(map(str, world.node.get_publisher_names_and_types_by_node(
-            'privatizer', '/') + world.node.get_service_names_and_types_by_node('privatizer', '/')))
+        graph = sorted(map(str, [
+            *world.node.get_publisher_names_and_types_by_node('privatizer', '/'),
+            *world.node.get_service_names_and_types_by_node('privatizer', '/')]))
         assert run.stop() == 0  # what it logs from here on may not arrive; `log` has it
     # Of the declarations at the start, discovery decides how many are heard, and when.
     seen = [f'{topic}: {message}' for topic, message in seen

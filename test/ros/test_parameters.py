@@ -22,6 +22,7 @@ from symdp_ros.nodes import NODES
 from symdp_ros.ros.messages import region_reader, region_writer
 from symdp_ros.ros.resources import resolve_path
 
+
 @pytest.mark.parametrize('name, kind', [
     ('std_msgs/msg/String', String), ('std_msgs/String', String), ('std_msgs/msg/UInt8', UInt8)])
 def test_message_class(name, kind):
@@ -101,7 +102,8 @@ def test_a_state_that_is_no_text_of_a_message():
 
 @pytest.mark.parametrize('data', [
     b'', b'\0', b'\0\1', b'\0\1\0\0', b'\0\1\0\0\5', b'\0\1\0\0\0\0\0\0', b'\0\1\0\0\0\0\0\0dock',
-    b'\0\1\0\0\xff\xff\xff\xffdock', b'\0\0\0\0\xff\xff\xff\xffdock\0', b'\0\0\0\0', b'\7\7\7\7\1\0\0\0',
+    b'\0\1\0\0\xff\xff\xff\xffdock', b'\0\0\0\0\xff\xff\xff\xffdock\0', b'\0\0\0\0',
+    b'\7\7\7\7\1\0\0\0',
     b'\0\1\0\0\5\0\0\0d\xffck\0'])
 def test_bytes_that_are_no_message_name_no_region(data):
     assert region_reader(String, 'data', ['dock']).read_serialized(data) is None

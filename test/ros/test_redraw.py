@@ -104,8 +104,8 @@ def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given
     given['state_file'] = tmp_path / 'word'
     parameters = tmp_path / 'qos.yaml'
     parameters.write_text(
-        'privatizer:\n  ros__parameters:\n    qos_overrides:\n      /region:\n        subscription:'
-        ' {durability: transient_local, reliability: reliable}\n')
+        'privatizer:\n  ros__parameters:\n    qos_overrides:\n      /region:\n        '
+        'subscription: {durability: transient_local, reliability: reliable}\n')
 
     def start():
         return world.privatizer('--params-file', str(parameters), **given)
@@ -132,7 +132,7 @@ def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given
 
 @pytest.fixture
 def full_disk(tmp_path):
-    """A small disk without room, and the file that fills it."""
+    """Give a small disk without room, and the file that fills it."""
     place = tmp_path / 'small'
     place.mkdir()
     done = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', str(place)],
@@ -172,7 +172,7 @@ def test_a_full_disk_costs_nothing(world, given, full_disk):
 
 def test_a_state_file_that_fails_ends_the_node_before_the_symbol_goes_out(world, given, tmp_path):
     script = tmp_path / 'failing.py'
-    script.write_text('''
+    script.write_text("""
 import sys
 from symdp_ros.core.errors import StateFileError
 from symdp_ros.ros.state_file import StateFile
@@ -181,7 +181,7 @@ def store(self, position, drawn_at=-1):
 StateFile.store = store
 from symdp_ros.nodes.privatizer import main
 sys.exit(main())
-''')
+""")
     private = world.listen()
     arguments = [part for name, value in {**given, 'state_file': tmp_path / 'word'}.items()
                  for part in ('-p', f'{name}:={value}')]

@@ -4,6 +4,7 @@
 from harness import RELIABLE, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+import pytest
 from rclpy.duration import Duration
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String

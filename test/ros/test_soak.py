@@ -104,7 +104,7 @@ def test_privatizer_and_belief(world, chain_file):
 
 @contextmanager
 def storm(world, *texts, count=2):
-    """Processes in which publishers and subscribers come and go; made anew where one has died."""
+    """Run processes in which publishers and subscribers come and go, in place of dead ones."""
     log = (world.directory / 'storm.log').open('wb')
     environment = {**os.environ, 'ROS_DOMAIN_ID': str(world.domain)}
 

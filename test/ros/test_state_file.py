@@ -164,7 +164,8 @@ def test_a_damaged_reservation_is_none_and_harms_no_word(path):
         path.write_bytes(before)
 
 
-@pytest.mark.parametrize('length', [1, 15, 16, 47, 56, RECORD - 1, RECORD, RECORD + 1, 2 * RECORD - 1,
+@pytest.mark.parametrize('length', [1, 15, 16, 47, 56, RECORD - 1, RECORD, RECORD + 1,
+                                    2 * RECORD - 1,
                                     2 * RECORD + 1])
 def test_a_file_of_another_length_is_damaged_or_refused(path, length):
     written(path)

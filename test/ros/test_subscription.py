@@ -21,7 +21,7 @@ else:
 
 
 class Listener:
-    """A node of this process with such a subscription; `heard` holds what it passed on."""
+    """Give a node of this process with such a subscription; `heard` holds what it passed on."""
 
     def __init__(self, world, executor, *, latched=True, **overrides):
         self.node = rclpy.create_node('listener', context=world.context, parameter_overrides=[
@@ -46,7 +46,7 @@ class Listener:
 
 @pytest.fixture(params=EXECUTORS, ids=lambda executor: executor.__name__)
 def listen(world, request):
-    """A function that makes a Listener."""
+    """Give a function that makes a Listener."""
     made = []
 
     def make(**options):
@@ -157,7 +157,8 @@ def test_a_reliable_publisher_that_comes_later_is_heard_reliably(world, listen):
     send_until(world, listener, [first, second], lambda: len(second.sent) > 200, '200 of each')
     first.close()
     send_until(world, listener, [second], lambda: listener.subscription.count == 1, 'the change')
-    send_until(world, listener, [second], lambda: second.heard_by(listener)[-1:] == second.sent[-1:],
+    send_until(world, listener, [second],
+               lambda: second.heard_by(listener)[-1:] == second.sent[-1:],
                'the last message')
     assert second.heard_by(listener) == second.sent
     assert len(set(listener.heard)) == len(listener.heard)
