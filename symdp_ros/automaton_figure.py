@@ -41,7 +41,7 @@ def draw_automaton(automaton: HammingAutomaton, word, path) -> None:
     Columns are positions, rows are errors so far. The picture shows the word: it is as sensitive.
 
     :param word: the automaton's.
-    :param path: the file to write; its suffix (.svg, .png, .pdf) tells the format.
+    :param path: the file to write; its suffix (.svg, .png, .pdf) is the format.
     :raises ConfigurationError: matplotlib is missing; no word is accepted; the picture would be
         illegible; the file cannot be written.
     """
@@ -108,7 +108,7 @@ class _Layout:
         self.cells = defaultdict(list)
         for state in states:
             self.cells[state.position, state.errors].append(state)
-        # From node to node, so far that the labels of the arrows of one can stand in a pile.
+        # The distance between nodes leaves room for the labels of all arrows of one.
         most = max(Counter(edge.source for edge in edges).values(), default=1)
         self.pitch = min(max(_HEIGHT + 15, 1.4 * _LABEL * most), 3 * _HEIGHT)
         self.left = _MARGIN + _width(f'{self.distance} errors', _HEADING) + 18
@@ -157,7 +157,7 @@ class _Layout:
         return (self.columns[position] - width / 2, self.rows[errors] - height / 2, width, height)
 
     def _set_columns(self):
-        """Set the columns' x, each as near to the one before as the labels between them allow."""
+        """Set the columns' x, each as close to the one before as the labels between them allow."""
         ports = self._ports()
         sizes = np.array([(_width(label, _LABEL) + 5, _LABEL + 4.5) for label in self.labels])
         self.columns = [self.left + self.node_width / 2 + 30]
@@ -181,8 +181,8 @@ class _Layout:
             arriving[edge.target].append((ys[edge.source], i))
         ports = np.zeros((len(self.edges), 2, 2))
         for end, nodes in enumerate((leaving, arriving)):
-            for node, met in nodes.items():
-                for down, (_, i) in zip(_spread(len(met)), sorted(met), strict=True):
+            for node, ends in nodes.items():
+                for down, (_, i) in zip(_spread(len(ends)), sorted(ends), strict=True):
                     radius = _HEIGHT / 2
                     out = self.node_width / 2 - radius + sqrt(radius**2 - down**2)
                     ports[i, end] = out, ys[node] + down

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures, for people: routes on a map, curves."""
+"""Figures: routes on a map, curves."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _COLOURS = ('#1b6ca8', '#d1495b', '#2a9d54')
 
 def check_figure(path: FilePath, graph: TransitionGraph | None = None) -> None:
     """
-    Find out whether a figure can be drawn into a file: to be called before the work for it.
+    Check that a figure can be drawn into a file: call it before computing what to draw.
 
     :param graph: the map that is to be drawn, if any.
     :raises ConfigurationError: matplotlib is missing; the suffix is that of no format; the
@@ -50,7 +50,7 @@ def draw_routes(graph: TransitionGraph, routes: Mapping[str, Word], path: FilePa
 
     :param graph: with positions of its states.
     :param routes: title → word; states that the map does not know are left out.
-    :param path: the file to write; its suffix (.svg, .png, .pdf) tells the format.
+    :param path: the file to write; its suffix (.svg, .png, .pdf) is the format.
     :raises ConfigurationError: as `check_figure`.
     """
     check_figure(path, graph)
@@ -71,7 +71,7 @@ def draw_curves(curves: Mapping[str, Sequence[tuple[float, float, float]]], path
     Draw curves with error bars in one picture.
 
     :param curves: name → (x, y, standard error) of each point, ascending.
-    :param path: the file to write; its suffix (.svg, .png, .pdf) tells the format.
+    :param path: the file to write; its suffix (.svg, .png, .pdf) is the format.
     :raises ConfigurationError: as `check_figure`.
     """
     check_figure(path)

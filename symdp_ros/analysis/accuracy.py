@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What a mechanism's outputs have in common with the word that they stand for.
+How far a mechanism's outputs are from the word.
 
 d is the Hamming distance d(w, o): the number of errors. An unknown symbol (None) counts as an
 error always. Everything is exact up to rounding:
@@ -14,8 +14,8 @@ error always. Everything is exact up to rounding:
 | permute-and-flip          | distance distribution, O(n²·|E|), | no            | n²·|E| ≤ 10¹⁰, |
 |                           | on an alphabet O(n)               |               | any            |
 
-Forward: `core.offline.moments`. Backward: `core.offline.exponential`. Each mechanism tells its own
-errors (`core.law.Law`).
+Forward: `core.offline.moments`. Backward: `core.offline.exponential`. Each mechanism computes its
+errors itself (`core.law.Law`).
 
 All of these results for a given word are as sensitive as the word.
 """
@@ -98,7 +98,7 @@ def expected_accuracy(mechanism: Mechanism, length: int, *,
     """
     Return the expected error per symbol before any word is known: averaged over `patrols`.
 
-    Exact for each walk; all mechanisms of the same chain meet the same walks, at every ε and k.
+    Exact for each walk; the walks are the same for all mechanisms of a chain, at every ε and k.
 
     :param length: n ≥ 1.
     :param walks: ≥ 2.
@@ -178,9 +178,9 @@ def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, policy: str =
     """
     Return the selection of the offline mechanism that is expected to err least.
 
-    From chain, ε, k and n alone, so the choice tells nothing of a word: the least
+    From chain, ε, k and n alone, so the choice depends on no word: the least
     `expected_accuracy`, at equal ones the first of 'exponential', 'causal', 'permute_and_flip'.
-    What counts words (permute-and-flip) is left out where it is refused, and meets fewer walks
+    What counts words (permute-and-flip) is left out where it is refused, and gets fewer walks
     where counting is long (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the
     others then.
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What an adversary gains who knows everything but the word.
+What an adversary learns from private symbols who knows everything but the word.
 
 The adversary knows the chain, its P, ε, k, the mechanism and, in the worst case, every other
 position of the word; and guesses the true symbol at one position, chosen at random. Without the

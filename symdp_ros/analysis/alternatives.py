@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far apart the closest two routes between the same ends are: what adjacency has to cover."""
+"""In how many positions the two most similar routes between the same ends differ."""
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ def fewest_differences(chain: Chain, *, from_anywhere: bool = False) -> Alternat
     different states, one pair for each position that differs. So it is a shortest path over
     pairs: from {u, v} ⊆ C(s) to a pair with a common successor. One position is decided in
     O(states²) time at worst, O(Σ_s Σ_{u∈C(s)} N(u)) commonly; more take O(edges²) time and
-    O(states²) memory, and above 2,000 states are not told apart: (2, False).
+    O(states²) memory, and above 2,000 states the answer is (2, False).
 
     :param from_anywhere: also routes from states that s_0 never leads to.
     """

@@ -4,7 +4,7 @@
 The exact audit: the worst loss of every mechanism over all words, by enumeration.
 
 On a small chain, all words (feasible or not, unknown symbols included), all pairs of them that
-differ in at most k symbols and all feasible outputs are looked at. The laws:
+differ in at most k symbols and all feasible outputs are compared. The laws:
 
 - online and causal, each policy: products of the fractions that are drawn from, exact;
 - exponential: as it is drawn from the weights in float64, rounding included, which are rational
@@ -69,7 +69,7 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
                               ('the length is', length, MOST_SYMBOLS),
                               ('k is', privacy.adjacency, MOST_ADJACENCY)):
         if value not in range(1, most + 1):
-            raise ConfigurationError(f'{name} {value!r}: every pair of words is looked at only up '
+            raise ConfigurationError(f'{name} {value!r}: every pair of words is compared only up '
                                      f'to {most}')
     words = [*product((*chain.states, None), repeat=length)]
     outputs = [*_feasible(chain, length, chain.initial_state)]

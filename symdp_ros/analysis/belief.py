@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What private symbols allow to believe of the true ones. It is post-processing: it costs no privacy.
+What can be inferred from private symbols. This is post-processing: it costs no privacy.
 
 The model: the true region s_t moves by the chain's public P from the initial state (uniformly
 where P is unknown), and o_t is drawn from μ(· | s_t, o_{t−1}), the online mechanism's. Then, with
@@ -14,7 +14,7 @@ exactly, for every policy, and so for causal release, which is the online mechan
 
 **No output rules everything out.** μ(o|s, o') ≥ a/T > 0 for every s and every feasible o
 (`core.online.response`: a ≥ 1), and p_t sums to 1, so the sum in (1) is at least a/T: also where
-a robot was carried to where P says that it cannot be.
+a robot was moved by hand to where P says that it cannot be.
 
 **Never worse than the private route,** in expectation over the model: the state of largest c_t
 (b_t) has the most expected matches of all functions of o_1…o_n (o_1…o_t), and o_t is one of them;
@@ -45,7 +45,7 @@ class Filter:
 
     O(states + edges) memory; on a complete chain O(states). Use it from one thread. The beliefs
     are those of the mechanism's chain, ε, k and policy: with other settings than those that drew
-    the symbols they are wrong, and nothing tells.
+    the symbols they are wrong, without any sign of it.
 
     :param mechanism: as the one that draws the symbols; nothing is drawn from it.
     """

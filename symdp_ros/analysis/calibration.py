@@ -43,7 +43,7 @@ class Calibration:
 
     :param word: the word whose error is meant; None: averaged over walks by P (see
         `analysis.accuracy.patrols`), so that nothing sensitive is needed.
-    :param walks: how many, at least 2; all mechanisms meet the same ones at every ε.
+    :param walks: how many, at least 2; the same ones for all mechanisms and every ε.
     :raises PrivacyError: the adjacency is out of range.
     :raises ConfigurationError: `length` or `walks` out of range.
     """
@@ -77,8 +77,8 @@ class Calibration:
         """
         Return the expected error of a mechanism at ε.
 
-        The walks are the same at every ε, so a curve over ε is smooth: `standard_error` tells how
-        far all of it may be off.
+        The walks are the same at every ε, so a curve over ε is smooth: all of it may be off by
+        `standard_error`.
         """
         mechanism = self._mechanism(name, epsilon)
         if self._word is not None:

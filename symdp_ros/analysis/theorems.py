@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The paper's statements on accuracy, as functions named after them, and what is sharper or true.
+The paper's statements on accuracy, as functions named after them, with corrections.
 
 The paper is B. Chen, K. Leahy, A. Jones, M. Hale, "Differential Privacy for Symbolic Systems with
 Application to Markov Chains" (Automatica 2023). Its formulas are given here as we read them, each
@@ -78,7 +78,7 @@ def theorem_2_concentration(length: int, deviation: float) -> float:
     """
     Return 2·exp(−η²/2n²), Theorem 2's bound on P[|d − E[d]| ≥ η], for 0 < η ≤ n.
 
-    It holds, and says nothing: at η = n it is least, 2e^{−1/2} = 1.213. (Our reading: the form of
+    It holds, but is useless: at η = n it is least, 2e^{−1/2} = 1.213. (Our reading: the form of
     the bound is taken from that least value.) See `hoeffding_concentration` and the exact tail,
     `BinomialErrors.tail`.
     """

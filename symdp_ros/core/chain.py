@@ -198,7 +198,7 @@ class Chain:
 
     def probabilities(self, state: str) -> dict[str, float]:
         """
-        Return P(·|state), summing to 1 up to rounding; uniform where the chain does not say.
+        Return P(·|state), summing to 1 up to rounding; uniform where it is not known.
 
         :raises ChainError: unknown state.
         """

@@ -98,7 +98,7 @@ class _ChainReader(YamlReader):
         return label
 
     def probability(self, node: yaml.Node) -> float:
-        """Return a number; whether it is a probability, the chain says."""
+        """Return a number; the chain checks that it is a probability."""
         numeric = isinstance(node, yaml.ScalarNode) and not node.style and (  # plain, unquoted
             node.tag in (f'{TAG}int', f'{TAG}float', f'{TAG}str'))
         if numeric:

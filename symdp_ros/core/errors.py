@@ -8,12 +8,12 @@ Every error that this package raises on purpose.
     ├── PrivacyError          ε or k is not one that can be kept
     ├── ConfigurationError    a setting (policy, parameter, message field, …) is not valid
     ├── UnknownSymbolError    a word holds a symbol that is no state of the chain
-    ├── StateFileError        the file that carries a word over a restart cannot be used
+    ├── StateFileError        the file that keeps a word over a restart cannot be used
     ├── LogError              a log cannot be read or written
     ├── BudgetError           a release would cost more than may be spent
     └── LedgerError           the ledger of what was spent cannot be used
 
-Each message says what is wrong, where, and what to do. None of them carries a sensitive
+Each message says what is wrong, where, and what to do. No message contains a sensitive
 symbol or its position: `UnknownSymbolError` takes no arguments for that reason.
 """
 
@@ -59,7 +59,7 @@ class ConfigurationError(SymdpError, ValueError):
 
 
 class UnknownSymbolError(SymdpError, ValueError):
-    """A word holds a symbol that is no state of the chain; it says neither which nor where."""
+    """A word holds a symbol that is no state of the chain; the message names neither."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -75,8 +75,8 @@ class LogError(SymdpError):
     """
     A log cannot be read or written: `path` is which, `reason` is why and what to do.
 
-    Neither carries a symbol, a stamp or a line of the log, and no other exception hangs on it
-    as its cause or context: it may be printed and logged. `reason` and the text of the error are
+    Neither contains a symbol, a stamp or a line of the log, and the error has no cause and no
+    context: it may be printed and logged. `reason` and the text of the error are
     as `printable` makes them, whatever names of files, topics and types they quote.
     """
 

@@ -80,7 +80,7 @@ class TransitionGraph:
 
 @dataclass(frozen=True)
 class Structure:
-    """What `symdp check` tells of a graph. Counts are of states, unless said otherwise."""
+    """What `symdp check` shows of a graph. Counts are of states, unless stated otherwise."""
 
     states: int
     edges: int

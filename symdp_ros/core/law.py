@@ -59,7 +59,7 @@ class Law(Protocol):
 
         :param columns: words of one length n: shape (n, words), positions in `chain.states`, and
             their number for an unknown symbol.
-        :param variances: whether these are wanted; they take twice as long again.
+        :param variances: whether to compute them, which triples the time.
         :return: P[o_t ≠ w_t], shape (n, words); Var[d], shape (words,), or None where it is not
             wanted. None where the outputs are no Markov chain, given the word.
         """

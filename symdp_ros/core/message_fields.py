@@ -113,11 +113,11 @@ def can_be(text: str, kind: str) -> bool:
 
 def useless_field(field: str, kind: str, values: Collection[str]) -> str | None:
     """
-    Return what is to be said of a field that can never name a state; None where it can.
+    Return a warning about a field that can never name a state; None where it can.
 
     :param values: all that name a state.
     """
     if any(can_be(value, kind) for value in values):
         return None
-    return (f'no value of the field {field!r}, a {kind}, names a state of the chain: say which do '
-            'in symbol_map, as value=state')
+    return (f'no value of the field {field!r}, a {kind}, names a state of the chain: map values '
+            'to states in symbol_map, as value=state')

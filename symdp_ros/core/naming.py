@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which states there are, for messages to one who has to name one."""
+"""Names of states for messages: what a user can choose from, and what was probably meant."""
 from collections.abc import Collection
 from difflib import get_close_matches
 from itertools import islice
@@ -24,7 +24,7 @@ def one_of(states: Collection[str]) -> str:
 
 
 def instead_of(wrong: str, states: Collection[str]) -> str:
-    """Return the advice to one who named a state that there is not."""
+    """Return advice for a name that is no state: similar names, or some of the states."""
     alike = [state for state in islice(states, _COMPARED) if state.casefold() == wrong.casefold()]
     alike += [state for state in get_close_matches(wrong[:100], islice(states, _COMPARED))
               if state not in alike]

@@ -10,7 +10,7 @@ def printable(text: object, most: int = 200) -> str:
     Control characters, separators of lines and paragraphs, marks that turn the direction of
     writing, all else that cannot be seen, and surrogates become escapes such as `\n`, `\x1b` and
     `\u202e`; a byte of a file name that is not UTF-8 becomes `\xff`. A backslash stays as it is.
-    A longer text is cut, and its end says how long it was.
+    A longer text is cut, and its length is added at the end.
 
     :param text: a string, or anything with one, such as a path.
     :param most: the most characters of the result, without the mark of a cut, > 0.

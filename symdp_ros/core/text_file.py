@@ -25,8 +25,8 @@ def read_map_text(path: FilePath) -> str:
         content = _content(path)
     except OSError as error:
         raise ChainError(f'{shown}: the file cannot be read: {error.strerror}') from None
-    except ValueError:  # a zero byte, or a character that no byte stands for
-        raise ChainError(f"'{shown}' is no name of a file") from None
+    except ValueError:  # a zero byte, or a character that cannot be encoded
+        raise ChainError(f"'{shown}' is not a valid file name") from None
     if content is None:
         raise ChainError(f'{shown}: it is not a file')
     if len(content) > _LARGEST:
@@ -39,7 +39,7 @@ def read_map_text(path: FilePath) -> str:
 
 
 def _content(path: FilePath) -> bytes | None:
-    # Not waiting for whoever may write to a pipe of this name.
+    # Without O_NONBLOCK, opening a pipe would wait for a writer.
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not S_ISREG(os.fstat(number).st_mode):

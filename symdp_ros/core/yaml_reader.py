@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Reading YAML as a graph of nodes: each problem has a line, and nothing can run away with memory.
+Reading YAML as a graph of nodes: every problem has a line, and memory is bounded.
 
 Files are composed, never constructed: no tag can make an object. Keys that a reader does not ask
-for are not looked at. Bounds that no honest map comes near, as a small file could otherwise fill
-the memory: a file has at most 5,000,000 keys and values; what is read of it has at most 2,000,000
+for are ignored. Bounds far above those of real maps, as a small file could otherwise fill the
+memory: a file has at most 5,000,000 keys and values; what is read of it has at most 2,000,000
 entries of lists and maps, those that an alias repeats counted each time; a name has at most 1,000
 characters; lists are nested at most 50 deep.
 """
@@ -97,7 +97,7 @@ class YamlReader:
                 read_key: Callable[[yaml.Node], str] | None = None
                 ) -> dict[str, tuple[int, yaml.Node]]:
         """
-        Return key → (its line, value) of a map in which no key stands twice.
+        Return key → (its line, value) of a map without repeated keys.
 
         :param form: what the map should look like, for the message where it is none.
         :param read_key: reads a key node; default: `text`.

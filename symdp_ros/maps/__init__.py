@@ -91,4 +91,4 @@ def _recognised(root: yaml.Node, path: FilePath) -> MapFormat:
                          'places and no moves between them. Write a chain file, or draw a Nav2 '
                          'route graph on it')
     raise ChainError(f'{path}: the file is none of these: ' + ', '.join(
-        f'{kind.name} ({kind.told_by})' for kind in of_yaml))
+        f'{kind.name} ({kind.mark})' for kind in of_yaml))

@@ -13,12 +13,12 @@ YAML_SUFFIXES = ('.yaml', '.yml', '.tmap2')
 @dataclass(frozen=True)
 class MapFormat:
     """
-    One kind of map. Its module makes one, `maps.FORMATS` lists it: nothing else knows it.
+    One kind of map: made in its module, and listed in `maps.FORMATS`.
 
-    A YAML file is told by what it holds, any other by the suffix of its name.
+    A YAML file is recognised by its content, any other by the suffix of its name.
 
     :param name: of the format, with its article.
-    :param told_by: what tells it from others, for messages: a key, or a suffix.
+    :param mark: how to recognise it, for messages: a key, or a suffix.
     :param read: (root, source, **choices) → graph of a YAML file; (path, **choices) → graph of
         another. It raises ChainError.
     :param recognises: of YAML files, whether the composed root is of this format.
@@ -27,7 +27,7 @@ class MapFormat:
     """
 
     name: str
-    told_by: str
+    mark: str
     read: Callable[..., TransitionGraph]
     recognises: Callable[[yaml.Node], bool] | None = None
     suffixes: tuple[str, ...] = ()

@@ -25,9 +25,8 @@ def read_patrolling_graph(path: FilePath) -> TransitionGraph:
     """
     Read a patrolling_sim graph; edges that are listed more than once are merged and counted.
 
-    The header has no mark that tells its two forms apart, and needs none: a file that comes out
-    even with one, to the last token, never does with the other (their difference is 2 tokens,
-    an edge takes 3).
+    The two forms of the header have no mark, and need none: a file that fits one, to the last
+    token, never fits the other (they differ by 2 tokens, and an edge takes 3).
 
     :raises ChainError: with file and line, where a token is missing, left over, or not what it
         should be.

@@ -4,7 +4,7 @@
 Open-RMF building maps (YAML, as traffic-editor writes them).
 
 A building has levels; each has vertices, and lanes between them. A lane is one-way unless it is
-`bidirectional`, and belongs to the graph `graph_idx` (0 where it does not say): one for each kind
+`bidirectional`, and belongs to the graph `graph_idx` (0 by default): one for each kind
 of robot. States are the vertices that the lanes of one graph touch, in the order of the file.
 Floors join at lifts: where vertices on several floors are in the cabin of one lift
 (`lift_cabin`), and it has doors there, each leads to all others.
@@ -29,7 +29,7 @@ import yaml
 _STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]
 _EARTH_RADIUS = 6_371_000.0  # metres
 _MOST_STOPS = 1000  # of one lift: each leads to all others
-_SIZES_SHOWN = 12   # graphs whose size a message tells
+_SIZES_SHOWN = 12   # graphs whose size a message shows
 
 
 @dataclass(frozen=True)

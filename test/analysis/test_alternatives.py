@@ -91,7 +91,7 @@ def test_by_hand(chain, positions):
     assert fewest_differences(chain) == (positions, True)
 
 
-def test_only_what_can_be_reached_counts_unless_told():
+def test_only_what_can_be_reached_counts_by_default():
     chain = Chain({'a': ['b'], 'b': ['a'], **{
         s: list(row) for s, row in (('x', 'yz'), ('y', 'x'), ('z', 'x'))}}, 'a')
     assert fewest_differences(chain) == (None, True)

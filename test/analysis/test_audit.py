@@ -82,7 +82,7 @@ def test_against_a_plain_search(chain, adjacency):
 
 
 def test_losses_by_hand():
-    """N = 3, ε = ln 2 or so: 1/2 against 1/4. With one way to go, nothing is told."""
+    """N = 3, ε = ln 2 or so: 1/2 against 1/4. With one way to go, nothing is revealed."""
     rows = audit(COMPLETE, Privacy(0.6931471805599453), 1)
     assert [row.loss for row in rows[:4]] == pytest.approx([log(2)] * 4, abs=1e-9)
     # Permute-and-flip: one word at distance 0, two at 1, R = √2.
@@ -98,7 +98,7 @@ def log_odds():
 
 @pytest.mark.parametrize('mechanism', ['online', 'exponential'])
 def test_it_finds_a_broken_promise(mechanism, monkeypatch):
-    """A mechanism of ε = 2 + 10⁻⁶ under a promise of 2: the exact rows tell."""
+    """A mechanism of ε = 2 + 10⁻⁶ under a promise of 2: the exact rows show it."""
     law = (Causal(OnlineMechanism(FOUR, Privacy(2.0 + 1e-6)))
            if mechanism == 'online' else OfflineMechanism(forced(), Privacy(8.0)).law)
     chain = FOUR if mechanism == 'online' else forced()

@@ -134,7 +134,7 @@ def test_how_long_the_walks_stay():
     assert Calibration(ring, 1, 10).mean_stay == 1
     stays = Chain({'a': {'a': 0.95, 'b': 0.05}, 'b': {'a': 0.05, 'b': 0.95}}, 'a')
     assert 10 < Calibration(stays, 1, 1_000).mean_stay < 25
-    assert Calibration(ring, 1, 2, word=['a', 'a']).mean_stay is None  # it would tell of the word
+    assert Calibration(ring, 1, 2, word=['a', 'a']).mean_stay is None  # it depends on the word
 
 
 def test_words_are_counted_once_for_all_epsilon(monkeypatch):

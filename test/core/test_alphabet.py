@@ -22,9 +22,9 @@ ALPHABETS = {
     'implicit': Chain.complete(list('xyz'), 'y'),
     'listed': Chain({'x': ['y', 'x'], 'y': ['x', 'y']}, 'x'),
     'uneven': Chain({'x': {'x': 0.9, 'y': 0.1}, 'y': {'x': 0.2, 'y': 0.8}}, 'x'),
-    'a state beside': Chain({'x': ['x', 'y'], 'y': ['y', 'x'], 'z': ['z', 'x']}, 'x'),
-    'states beside': Chain({'x': ['x', 'y'], 'y': ['x', 'y'], 'u': ['x', 'y', 'u', 'v'],
-                            'v': ['v']}, 'y'),
+    'an unvisited state': Chain({'x': ['x', 'y'], 'y': ['y', 'x'], 'z': ['z', 'x']}, 'x'),
+    'unvisited states': Chain({'x': ['x', 'y'], 'y': ['x', 'y'], 'u': ['x', 'y', 'u', 'v'],
+                                  'v': ['v']}, 'y'),
     'a start that is left': Chain({'s': ['x', 'y'], 'x': ['y', 'x'], 'y': ['x', 'y']}, 's'),
     'one symbol': Chain({'s': ['x'], 'x': ['x'], 'z': ['x', 'z']}, 's'),
 }
@@ -85,15 +85,15 @@ def test_the_whole_of_epsilon_serves(chain, adjacency):
 
 
 @pytest.mark.parametrize('epsilon', [0.5, 2.0, 5.0])
-def test_states_beside_cost_nothing(epsilon):
+def test_unvisited_states_cost_nothing(epsilon):
     """The same error as without them; it was more than twice as much at ε = 5."""
-    plain, beside = (OfflineMechanism(chain, Privacy(epsilon)) for chain in (
-        Chain.complete(list('xy'), 'x'), ALPHABETS['states beside']))
+    plain, larger = (OfflineMechanism(chain, Privacy(epsilon)) for chain in (
+        Chain.complete(list('xy'), 'x'), ALPHABETS['unvisited states']))
     word = 'xyyxyxxy'
-    assert accuracy(beside, word).mean == pytest.approx(accuracy(plain, word).mean, rel=1e-12)
+    assert accuracy(larger, word).mean == pytest.approx(accuracy(plain, word).mean, rel=1e-12)
     published = 1 / (1 + exp(epsilon / 2))
-    assert accuracy(beside, word).mean / 8 == pytest.approx(1 / (1 + exp(epsilon)), rel=1e-9)
-    assert epsilon < 5 or accuracy(beside, word).mean / 8 < published / 2
+    assert accuracy(larger, word).mean / 8 == pytest.approx(1 / (1 + exp(epsilon)), rel=1e-9)
+    assert epsilon < 5 or accuracy(larger, word).mean / 8 < published / 2
 
 
 @pytest.mark.parametrize('selection', SELECTIONS)

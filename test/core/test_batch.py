@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many words at once: drawn in the very integers that are proved, whatever stands beside them."""
+"""Many words at once: drawn in the very integers that are proved, whatever else is drawn."""
 from collections import Counter
 from fractions import Fraction
 from itertools import product
@@ -223,7 +223,7 @@ def test_every_number_of_columns(degree):
 
 @pytest.mark.parametrize('first, expected', [(2**63, 'second'), (2**63 - 1, 'first')])
 def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
-    """Both moves are equally likely: 53 bits cannot tell on which side of 1/2 the point falls."""
+    """Both moves are equally likely: 53 bits do not decide the side of 1/2."""
     counted = Counted(kernels.exponential)
     monkeypatch.setattr(kernels, 'exponential', counted)
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')

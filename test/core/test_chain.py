@@ -22,7 +22,7 @@ from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, SymdpError
 OK = {'dock': ['hall', 'dock'], 'hall': ['dock']}
 
 
-@pytest.mark.parametrize('row, said', [
+@pytest.mark.parametrize('row, message', [
     ([], 'no successors'), ({}, 'no successors'), (set(), 'no successors'),
     (['hull'], "successor 'hull', which is not a state"),
     ({'hull': 1.0}, "successor 'hull', which is not a state"),
@@ -47,14 +47,14 @@ OK = {'dock': ['hall', 'dock'], 'hall': ['dock']}
     ({'dock': 0.5, 'hall': 0.5 + 2e-9}, 'sum to 1.000000002'),
     ({'dock': 0.5, 'hall': 0.5 - 2e-9}, 'sum to 0.999999998'),
 ])
-def test_refuses_a_row(row, said):
-    with pytest.raises(ChainError, match=said) as caught:
+def test_refuses_a_row(row, message):
+    with pytest.raises(ChainError, match=message) as caught:
         Chain({'hall': ['dock'], 'dock': row}, 'hall')
     assert caught.value.state == 'dock'
     assert str(caught.value).startswith("state 'dock' ")
 
 
-@pytest.mark.parametrize('successors, initial, said', [
+@pytest.mark.parametrize('successors, initial, message', [
     ({}, 'a', 'empty: list at least one'),
     ([('a', ['a'])], 'a', 'mapping.* not a list'), (None, 'a', 'mapping.* not a NoneType'),
     ({'a': ['a'], '': ['a']}, 'a', 'empty label: give it a name'),
@@ -67,20 +67,20 @@ def test_refuses_a_row(row, said):
     (OK, '', "initial state '' is not"), (OK, None, 'initial state None is not'),
     (OK, 0, 'initial state 0 is not'), (OK, ['dock'], r"initial state \['dock'\] is not"),
 ])
-def test_refuses_a_chain(successors, initial, said):
-    with pytest.raises(ChainError, match=said):
+def test_refuses_a_chain(successors, initial, message):
+    with pytest.raises(ChainError, match=message):
         Chain(successors, initial)
 
 
-@pytest.mark.parametrize('symbols, initial, said', [
+@pytest.mark.parametrize('symbols, initial, message', [
     ([], 'a', 'empty: list at least one'), ('ab', 'a', "list of labels, not the string 'ab'"),
     (['a', 'b', 'a'], 'b', "'a' is listed twice: list it once"),
     (['a', ''], 'a', 'empty label'), (['a', 1], 'a', "state 1 is of type int.* string, '1'"),
     (['a', None], 'a', 'state None'), (['a'], 'b', "initial state 'b' is not"),
     (['a'], None, 'initial state None is not'),
 ])
-def test_refuses_a_complete_chain(symbols, initial, said):
-    with pytest.raises(ChainError, match=said):
+def test_refuses_a_complete_chain(symbols, initial, message):
+    with pytest.raises(ChainError, match=message):
         Chain.complete(symbols, initial)
 
 
@@ -198,7 +198,7 @@ DIFFERENT = [
     Chain.complete(['a', 'b', 'c'], 'c')]
 
 
-def test_digest_tells_chains_apart():
+def test_digest_differs_between_chains():
     assert len({chain.digest() for chain in DIFFERENT}) == len(DIFFERENT) == len(set(DIFFERENT))
     assert all((a == b) == (a is b) for a in DIFFERENT for b in DIFFERENT)
     assert DIFFERENT[0] != 'a chain'

@@ -120,13 +120,13 @@ PLACES = {
     if (place, kind) != ('initial', 'null')])  # that one is left to the operator
 def test_labels_that_yaml_does_not_read_as_strings(write, place, label):
     form, line = PLACES[place]
-    said = refused(write(form.format(label, f'"{label}"')))
-    assert said == (f', line {line}: YAML reads the label {label} as a value of type '
-                    f'{LABELS[label]}: quote it, "{label}"')
+    message = refused(write(form.format(label, f'"{label}"')))
+    assert message == (f', line {line}: YAML reads the label {label} as a value of type '
+                       f'{LABELS[label]}: quote it, "{label}"')
     assert label in Chain.from_yaml(write(form.format(f'"{label}"', f'"{label}"'))).states
 
 
-@pytest.mark.parametrize('transitions, line, said', [
+@pytest.mark.parametrize('transitions, line, message', [
     ('  a: [a]\n  b: [a]\n  a: [b]\n', 5, "'a' is listed twice (first in line 3): list it once"),
     ('  a: [a]\n  b: [a,\n   b, a]\n', 5, "the row of 'b' lists 'a' twice"),
     ('  a: [a]\n  b:\n    a: 0.5\n    a: 0.5\n', 6, "'a' is listed twice (first in line 5)"),
@@ -159,12 +159,12 @@ def test_labels_that_yaml_does_not_read_as_strings(write, place, label):
     ('  dock\n', 3, 'transitions must be a map'),
     ('\n', 2, 'transitions must be a map'),
 ])
-def test_refuses_transitions(write, transitions, line, said):
+def test_refuses_transitions(write, transitions, line, message):
     text = refused(write(f'initial_state: a\ntransitions:\n{transitions}'))
-    assert text.startswith(f', line {line}: {said}')
+    assert text.startswith(f', line {line}: {message}')
 
 
-@pytest.mark.parametrize('content, where, said', [
+@pytest.mark.parametrize('content, where, message', [
     ('initial_state: a\ntransition: {a: [a]}\n', ', line 2',
      "unknown key 'transition': a chain file has the keys initial_state, transitions, symbols, "
      'self_loops'),
@@ -196,8 +196,8 @@ def test_refuses_transitions(write, transitions, line, said):
     (b'initial_state: a\nsymbols: [\xff]\n', '', 'the file is not UTF-8 text'),
     (GOOD.encode('utf-16'), '', 'the file is not UTF-8 text'),
 ])
-def test_refuses_a_file(write, content, where, said):
-    assert refused(write(content)).startswith(f'{where}: {said}')
+def test_refuses_a_file(write, content, where, message):
+    assert refused(write(content)).startswith(f'{where}: {message}')
 
 
 def test_an_initial_state_given_by_the_operator_has_no_line(write):
@@ -206,8 +206,8 @@ def test_an_initial_state_given_by_the_operator_has_no_line(write):
 
 
 def test_a_control_character_is_not_deep_nesting(write):
-    said = refused(write('initial_state: a\nsymbols: [a, "\x07"]\n'))
-    assert 'not valid YAML' in said and 'nested' not in said
+    message = refused(write('initial_state: a\nsymbols: [a, "\x07"]\n'))
+    assert 'not valid YAML' in message and 'nested' not in message
 
 
 def test_refuses_deep_nesting(write):
@@ -224,11 +224,11 @@ except ChainError as error:
     assert done.stdout.startswith(str(path)) and 'nested too deeply' in done.stdout
 
 
-@pytest.mark.parametrize('name, said', [
+@pytest.mark.parametrize('name, message', [
     ('missing.yaml', ': the file cannot be read: No such file or directory'),
     ('', ': it is not a file')])
-def test_refuses_what_cannot_be_read(tmp_path, name, said):
-    assert refused(tmp_path / name) == said
+def test_refuses_what_cannot_be_read(tmp_path, name, message):
+    assert refused(tmp_path / name) == message
 
 
 @pytest.mark.parametrize('content, line', [
@@ -246,8 +246,8 @@ def test_refuses_what_cannot_be_read(tmp_path, name, said):
     ('initial_state: a\ntransitions: {{!!python/object:os.system a: [a]}}\n', 2),
     ('initial_state: a\ntransitions: {{a: {{a: !own 1.0}}}}\n', 2)])
 def test_refuses_tags(write, tmp_path, content, line):
-    said = refused(write(content.format(tmp_path / 'touched')))
-    assert said.startswith(f', line {line}: ' if line else ', line ')
+    message = refused(write(content.format(tmp_path / 'touched')))
+    assert message.startswith(f', line {line}: ' if line else ', line ')
     assert not (tmp_path / 'touched').exists()
 
 

@@ -17,29 +17,29 @@ def loop():
     return numba.njit(function)
 
 
-def test_it_is_told_once_at_once():
-    told = []
+def test_it_is_reported_once_at_once():
+    notices = []
     first, second = loop(), loop()
-    with on_slow_loops(lambda sentence: told.append(len(first.signatures))):
-        assert first(1) == 2 and told == [0]  # before it was there
+    with on_slow_loops(lambda sentence: notices.append(len(first.signatures))):
+        assert first(1) == 2 and notices == [0]  # before it was there
         assert first(2) == 3 and second(1) == 2 and second(1.5) == 2.5
-        assert told == [0]
+        assert notices == [0]
 
 
 def test_what_is_compiled_needs_no_word():
-    told, function = [], loop()
+    notices, function = [], loop()
     function(1)
-    with on_slow_loops(lambda sentence: told.append(1)):
+    with on_slow_loops(lambda sentence: notices.append(1)):
         function(2)
-        assert told == []
+        assert notices == []
         function(2.5)  # for another type
-        assert told == [1]
+        assert notices == [1]
     loop()(1)
-    assert told == [1]
+    assert notices == [1]
 
 
-def test_what_others_compile_is_not_told():
-    told = []
-    with on_slow_loops(lambda sentence: told.append(1)):
+def test_what_others_compile_is_not_reported():
+    notices = []
+    with on_slow_loops(lambda sentence: notices.append(1)):
         assert numba.njit(plus_one)(1) == 2
-    assert told == []
+    assert notices == []

@@ -101,7 +101,7 @@ def test_structure_of_a_complete_graph(initial, unreachable):
     assert structure(graph).unreachable == unreachable
 
 
-@pytest.mark.parametrize('graph, said', [
+@pytest.mark.parametrize('graph, message', [
     (TransitionGraph({}), 'there are no states: list at least one'),
     (TransitionGraph({}, source='map.yaml'), 'map.yaml: there are no states: list at least one'),
     (TransitionGraph({'a': ['a']}, 'b', 'map.yaml'),
@@ -110,10 +110,10 @@ def test_structure_of_a_complete_graph(initial, unreachable):
      "map.yaml, line 7: state 'a' lists the successor 'b', which is not a state"),
     (TransitionGraph({'a': {'b': 1.0}}),
      "state 'a' lists the successor 'b', which is not a state")])
-def test_structure_refuses(graph, said):
+def test_structure_refuses(graph, message):
     with pytest.raises(ChainError) as caught:
         structure(graph)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
 @relaxed
@@ -143,7 +143,7 @@ def test_staying_takes_the_share_of_a_uniform_row():
     assert Chain.from_graph(complete.with_self_loops()) == Chain.complete(['a', 'b'], 'a')
 
 
-@pytest.mark.parametrize('graph, initial, said', [
+@pytest.mark.parametrize('graph, initial, message', [
     (TransitionGraph({'a': ['a'], 'b': ['a']}), None,
      'the file names no initial state: give one of its 2 states, '),
     (TransitionGraph({'a': ['a']}, 'a', 'map'), 'c', "map: the initial state 'c' is not"),
@@ -152,12 +152,12 @@ def test_staying_takes_the_share_of_a_uniform_row():
     (TransitionGraph({'a': ['a'], 'b': []}, 'a', 'map'), None,
      "map: state 'b' has no successors"),
     (TransitionGraph({'a': ['a'], 'b': []}, 'a'), None, "state 'b' has no successors")])
-def test_a_graph_that_is_no_chain(graph, initial, said):
+def test_a_graph_that_is_no_chain(graph, initial, message):
     with pytest.raises(ChainError) as caught:
         Chain.from_graph(graph, initial)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
     assert caught.value.__cause__ is None
-    assert caught.value.state == ('b' if "'b'" in said else None)
+    assert caught.value.state == ('b' if "'b'" in message else None)
 
 
 def test_the_operators_initial_state_wins():

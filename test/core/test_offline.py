@@ -129,7 +129,7 @@ def test_causal_is_private(chain, policy, epsilon, adjacency):
         {o: float(p) for o, p in law(word).items()}, rel=1e-12)
 
 
-def test_causal_is_guided_unless_told_otherwise():
+def test_causal_is_guided_by_default():
     word = ['s3', 's0', 's3', 's1']
     guided, default, paper = (
         OfflineMechanism(FOUR, Privacy(2.0), selection='causal', **options).distance_distribution(

@@ -92,7 +92,7 @@ def test_epsilon_per_symbol_is_below_both_readings(epsilon, adjacency):
     (2.0, 'privacy is the number 2.0: pass Privacy(2.0)'), (1, 'pass Privacy(1)'),
     (None, 'of type NoneType: pass Privacy(epsilon)'), ('2', 'of type str: pass Privacy(epsilon)'),
     ((2.0, 1), 'or Privacy(epsilon, adjacency)'), (True, 'of type bool')])
-def test_a_mechanism_tells_how_epsilon_is_passed(make, privacy, text):
+def test_a_mechanism_explains_how_epsilon_is_passed(make, privacy, text):
     with pytest.raises(PrivacyError) as caught:
         make(COMPLETE, privacy)
     assert text in str(caught.value)
@@ -100,6 +100,6 @@ def test_a_mechanism_tells_how_epsilon_is_passed(make, privacy, text):
 
 @pytest.mark.parametrize('make', [OnlineMechanism, OfflineMechanism])
 @pytest.mark.parametrize('chain', [{'a': ['a']}, 'a.yaml', None])
-def test_a_mechanism_tells_how_a_chain_is_passed(make, chain):
+def test_a_mechanism_explains_how_a_chain_is_passed(make, chain):
     with pytest.raises(ChainError, match='pass Chain'):
         make(chain, Privacy(1.0))

@@ -96,8 +96,8 @@ def test_it_is_reported():
             'from symdp_ros.core.compile_notice import UNCOMPILED, on_slow_loops\n'
             'chain = Chain({"a": ["a", "b"], "b": ["a"]}, "a")\n'
             'mechanism = OfflineMechanism(chain, Privacy(1.0))\n'
-            'told = []\n'
-            'with on_slow_loops(told.append):\n'
+            'notices = []\n'
+            'with on_slow_loops(notices.append):\n'
             '    assert len(mechanism.privatize("abaa")) == 4\n'
-            'assert told == [UNCOMPILED]')
+            'assert notices == [UNCOMPILED]')
     subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)

@@ -119,8 +119,8 @@ def test_what_a_file_holds_is_counted_before_it_takes_memory(tmp_path, monkeypat
 
 
 NAMES = {
-    'zero byte': ('a\0b', r"'a\x00b{}' is no name of a file"),
-    'surrogate': ('\ud800', r"'\ud800{}' is no name of a file"),
+    'zero byte': ('a\0b', r"'a\x00b{}' is not a valid file name"),
+    'surrogate': ('\ud800', r"'\ud800{}' is not a valid file name"),
     'long': ('x' * 3000, 'characters): the file cannot be read: File name too'),
     'long path': ('/'.join(['d' * 200] * 30), '): the file cannot be read: File name too long'),
     'odd': ('\udcff\x1b[31m\n\u202e', r'\xff\x1b[31m\n\u202e{}: the file cannot be read: No such'),

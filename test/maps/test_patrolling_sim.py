@@ -75,7 +75,7 @@ def test_both_headers(read, text, x, y):
     pytest.param('54\n81\n0\n', f'54\n81\n{"9" * 5000}\n', 30, 'the degree of vertex 2', id='9…'),
     ('\n2\n54', '\n3\n54', 27, 'the id of vertex 2 must be 2'),
 ])
-def test_damage_is_told_with_its_line(read, old, new, line, text):
+def test_damage_is_reported_with_its_line(read, old, new, line, text):
     assert SIX.count(old) == 1
     with pytest.raises(ChainError) as caught:
         read(SIX.replace(old, new))

@@ -110,7 +110,7 @@ def test_the_initial_state_must_survive(dead_ends, tmp_path):
         read_graph(file, prune=True)
 
 
-def test_dead_ends_are_told_with_what_to_do(dead_ends):
+def test_dead_ends_are_reported_with_what_to_do(dead_ends):
     with pytest.raises(ChainError) as caught:
         read_chain(dead_ends)
     message = str(caught.value)
@@ -184,7 +184,7 @@ def test_check_reports_alternatives(tmp_path, capsys, transitions, text):
     assert check(capsys, file)[1]['alternatives'].startswith(text)
 
 
-def test_check_tells_where_nothing_can_be_hidden(tmp_path, capsys):
+def test_check_shows_where_nothing_can_be_hidden(tmp_path, capsys):
     file = tmp_path / 'chain.yaml'
     file.write_text('initial_state: a\ntransitions: {a: [b, c], b: [a], c: [a, c]}\n')
     lines = check(capsys, file)[1]

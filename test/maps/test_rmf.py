@@ -163,7 +163,7 @@ def test_positions(building):
     ('reference_image', '[]', 1, 'coordinate_system must be a name'),
     ('- [50, 25, 0, ""]', '- [50, 25, 0, "a', None, 'not valid YAML'),
 ])
-def test_damage_is_told_with_its_line(building, old, new, line, text):
+def test_damage_is_reported_with_its_line(building, old, new, line, text):
     with pytest.raises(ChainError) as caught:
         building((old, new), graph=0)
     where = 'house.building.yaml' if line is None else f'house.building.yaml, line {line}:'

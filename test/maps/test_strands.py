@@ -72,7 +72,7 @@ def test_states_edges_and_positions(file):
     ('pose: {position: {x: 4, y: 0.5}}', 'pose: {}', 16, 'the pose has no position'),
     ('- meta: {map: ward, node: Attic, pointset: home}\n  node', '- note', 17, 'has no node'),
 ])
-def test_damage_is_told_with_its_line(file, old, new, line, text):
+def test_damage_is_reported_with_its_line(file, old, new, line, text):
     assert MAP.count(old) == 1
     file.write_text(MAP.replace(old, new))
     with pytest.raises(ChainError) as caught:

@@ -83,7 +83,7 @@ def test_states_edges_and_positions(file):
     ('{x: 4, y: 0.5}', '{x: 4, x: 3, y: 0}', 21, "'x' is listed twice (first in line 21)"),
     ('nodes:\n', 'nodes: 5\nother:\n', 5, 'nodes must be a list'),
 ])
-def test_damage_is_told_with_its_line(tmp_path, old, new, line, text):
+def test_damage_is_reported_with_its_line(tmp_path, old, new, line, text):
     assert MAP.count(old) == 1
     file = tmp_path / 'small.tmap2'
     file.write_text(MAP.replace(old, new))

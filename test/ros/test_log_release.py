@@ -261,7 +261,7 @@ def test_an_inactive_node_releases_nothing(world, place, chain_file):
     ({'sampling': 'period', 'unknown_symbol': 'drop'}, 'contradict'),
     ({'ledger_file': '/nowhere/a.ledger'}, 'ledger /nowhere/a.ledger cannot be opened'),
     ({'message_type': 'std_msgs/msg/UInt8'},
-     "no value of the field 'data', a uint8, names a state of the chain: say which do in"),
+     "no value of the field 'data', a uint8, names a state of the chain: map values to states in"),
     ({'message_type': 'std_msgs/msg/Bool', 'symbol_map': '[1=a]'},
      "symbol_map lists the value '1', which the field 'data', a boolean, can never have"),
     ({'message_type': 'std_msgs/msg/Float64'}, 'must be a string, an integer or a boolean'),

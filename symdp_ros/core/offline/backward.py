@@ -33,8 +33,8 @@ not positive, R = 1: W then does not depend on w in any bit, and the loss is exa
 most 2⁴⁰ (B ≥ 2⁻⁴⁰), which is more private. As no weight rounds to zero, every feasible o has a
 positive probability.
 
-**Range.** For the floats not to leave theirs, either the weights at one position are known to lie
-within a factor of 2¹⁷⁰⁰ of each other, or each state carries an exponent of its own. Which it is
+**Range.** So that no float overflows, either the weights at one position are known to be within
+a factor of 2¹⁷⁰⁰ of each other, or each state has an exponent of its own. Which of the two
 depends on the chain, R and n alone: if all states reach the same states in exactly r moves
 (`ReachableChain.mixing_moves`), V_t(s) ≤ (N·R)^r·max V_{t+r} and V_t(s') ≥ max V_{t+r}. Where
 walks come back to a state after multiples of a period alone (a map of two colours, on which the

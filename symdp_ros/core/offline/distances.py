@@ -16,7 +16,7 @@ A word at distance ℓ is drawn forward: from (s, e) to s' with probability exac
 the computed M_t(s', e − [s' ≠ w_t]). By the same telescoping as in `core.offline.backward`, each
 word has 1/m̂_ℓ times at most n·(N−1) factors of 1±u, m̂_ℓ being the computed m_ℓ. (Drawing from
 the exponential mechanism until the distance is ℓ would need less memory, but where words come in
-separate kinds, all near or all far, it might never end.)
+separate kinds, all similar or all different, it might never end.)
 """
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -372,7 +372,7 @@ def _recompute(begin: int, end: int, state: int, word: Ints, edges: Edges, perio
 def _choose(first: int, last: int, targets: Numbers, W: Floats, row: int, lane: int,
             bits: np.uint64) -> int:
     """
-    Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits cannot tell for sure.
+    Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits are not enough.
 
     The edges first…last−1 lie side by side, each as long as the weight of its target s, which is
     W[row, s, lane]. Whatever was rounded or left out moves an end by less than `margin`,
@@ -424,8 +424,8 @@ def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, per
     Walk forward from a state at a position; W must hold what `sweep` left there.
 
     bits, uint64 (n,): 64 random bits for each position. out, int64 (n,): the states walked.
-    Return (position, state, row): how far it came; where that is not n, the next state could not
-    be told from its bits, and row of W is that of the next position.
+    Return (position, state, row): how far it came; where that is not n, the next state cannot be
+    told from its bits, and row of W is that of the next position.
     """
     n, offsets, targets = len(word), edges[0], edges[1]
     last = (n + spacing - 1) // spacing
@@ -553,8 +553,8 @@ def exponential(symbols: ShortInts, begins: Ints, lengths: Ints, ratios: Floats,
     out      int32 (total,)   is filled
     The others as in `core.offline.kernels`.
 
-    Return the group in which 53 bits could not tell some next symbols, or the number of groups.
-    In that group, `at` and `states` say where; the weights of what is next for lane l are in the
+    Return the group in which 53 bits were not enough for some symbols, or the number of groups. In
+    that group, `at` and `states` hold the place; the weights of what is next for lane l are in the
     row of W that is as far from the end of the group's longest word as it is from the end of l's.
     """
     lanes = LANES

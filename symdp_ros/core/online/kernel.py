@@ -42,7 +42,7 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, spa
     """
     Draw one private symbol for each sensitive one, by the online mechanism.
 
-    All integers are unsigned and of one type, that of the draws (uint32 or uint64), unless said.
+    All integers are unsigned, of the type of the draws (uint32 or uint64), but where noted.
 
     symbols   int32 (total,) positions of states; −1: unknown
     first     uint8 (total,) 1 where a word begins

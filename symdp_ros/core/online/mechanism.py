@@ -62,7 +62,7 @@ class OnlineMechanism(Mechanism):
     Changing j symbols costs at most j·ε/k.
 
     A step takes O(1) time; the mechanism O(states + edges) memory, the table of targets apart. One
-    mechanism carries one word: use it from one thread, and `another` for each further word.
+    mechanism draws one word at a time: use it from one thread, and `another` for each other word.
 
     :param chain: the public chain.
     :param privacy: ε and k.
@@ -83,20 +83,20 @@ class OnlineMechanism(Mechanism):
         self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
         self._targets = _TARGETS[policy](chain, privacy, self.weights())
-        self._carry_a_word()
+        self._begin_word()
 
-    def _carry_a_word(self) -> None:
+    def _begin_word(self) -> None:
         # A closure: a sixth faster than a method whose state is in self.
-        step, self._carry_on, self._previous = _stepper(
+        step, self._continue, self._previous = _stepper(
             self._chain, self._targets, self._responses, self._width, self._random)
         self.step = step  # type: ignore[assignment, method-assign]  # which documents it
         self.reset()
 
     def another(self) -> 'OnlineMechanism':
-        """Return a mechanism that carries a word of its own and shares this one's tables."""
+        """Return a mechanism for another word, which shares the tables of this one."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
-        other._carry_a_word()
+        other._begin_word()
         return other
 
     @property
@@ -126,11 +126,11 @@ class OnlineMechanism(Mechanism):
 
     def reset(self, previous: str | None = None) -> None:
         """
-        Begin a new word, or carry on one whose last private symbol is `previous`.
+        Begin a new word, or continue one whose last private symbol is `previous`.
 
         :raises ChainError: `previous` is no state.
         """
-        self._carry_on(self._chain.initial_state if previous is None else previous)
+        self._continue(self._chain.initial_state if previous is None else previous)
 
     def step(self, symbol: str | None) -> str:
         """
@@ -162,7 +162,7 @@ class OnlineMechanism(Mechanism):
         """
         Return private words for many sensitive words at once, each from the initial state.
 
-        The word that `step` carries goes on as before. Compiled on first use (numba); other
+        The word that `step` draws goes on as before. Compiled on first use (numba); other
         threads may run meanwhile.
 
         :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to
@@ -277,14 +277,15 @@ class OnlineMechanism(Mechanism):
         return found
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise TypeError('an online mechanism carries a word: make another one, do not copy it')
+        raise TypeError('an online mechanism has the state of a word: make another one, do not '
+                        'copy it')
 
 
 def _stepper(
         chain: Chain, targets: Targets | None, responses: dict[int, Response], width: int,
         random: RandomBits | None) -> tuple[_Step, Callable[[str], None], Callable[[], str]]:
     """
-    Return the functions (step, carry_on, previous) of one word.
+    Return the functions (step, continue_from, previous) of one word.
 
     Each state has a row, a list: its label, and, once a word has been there, what a step from it
     needs: the draws for its number of successors, the rows of these from place 1 on, and for each
@@ -339,8 +340,8 @@ def _stepper(
             draws[count] = RandomIntegers(width, response.limit, random, response.reader())
         row += (draws[count].buffer.pop, choices, places)
 
-    # Three times the same step, as a call from one to another would take as long again. How the
-    # last line is put makes no difference to what it does; these differ least in time.
+    # Three times the same step, as a call from one to another would double the time. The last line
+    # is written in the form whose time depends least on the symbol.
 
     def step_to_any(symbol: str | None) -> Any:
         nonlocal row
@@ -381,7 +382,7 @@ def _stepper(
         make_ready(symbol)
         return step_to_feasible(symbol)
 
-    def carry_on(previous: str) -> None:
+    def continue_from(previous: str) -> None:
         nonlocal row
         if previous is None or previous not in rows:
             raise ChainError(f'{previous!r} is not a state of the chain')
@@ -389,4 +390,4 @@ def _stepper(
 
     step = (step_to_any if all_rows else
             step_to_feasible if targets is None and len(chain) > DENSE_STATES else step_to_target)
-    return step, carry_on, lambda: str(row[0])
+    return step, continue_from, lambda: str(row[0])

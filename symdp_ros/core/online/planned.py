@@ -83,10 +83,10 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
         first, symbols, _ = sparse.pairs()
     limits = np.repeat(chain.out_degrees(), np.diff(first))
     file = _cache_file(chain, privacy, sparse) if _is_large(chain, first) else None
-    codes = _kept(file, limits)
+    codes = _read_plan(file, limits)
     if codes is None:
         codes = _solve(chain, first, symbols, others, gain)
-        _keep(file, codes)
+        _write_plan(file, codes)
     if sparse is not None:
         pairs = np.repeat(np.arange(n, dtype=np.int64) * n, np.diff(first)) + symbols
         return SparseTargets(pairs, codes, n, sparse.radius)
@@ -131,7 +131,7 @@ def _earn(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts,
         else:
             for i in range(begin, end):
                 spread[symbols[i]] = U[i]
-        for i in range(begin - 1, end):  # the one before the first stands for (c, c)
+        for i in range(begin - 1, end):  # the first round is for (c, c)
             s = np.int64(c)
             if i >= begin:
                 s = i - begin if dense else np.int64(symbols[i])
@@ -223,9 +223,9 @@ def _is_large(chain: Chain, first: Ints) -> bool:
 
 
 def _cache_file(chain: Chain, privacy: Privacy, sparse: SparseTargets | None) -> Path | None:
-    """Return where the plan is kept, or None where there is no such place."""
+    """Return the file for the plan, or None where there is no directory for it."""
     directory = os.environ.get('XDG_CACHE_HOME', '')
-    if not os.path.isabs(directory):  # as its specification says
+    if not os.path.isabs(directory):  # as the specification of XDG directories has it
         directory = os.path.expanduser('~/.cache')
         if not os.path.isabs(directory):
             return None
@@ -235,8 +235,8 @@ def _cache_file(chain: Chain, privacy: Privacy, sparse: SparseTargets | None) ->
     return Path(directory, 'symdp_ros', f'plan-{sha256(text.encode()).hexdigest()}')
 
 
-def _kept(file: Path | None, limits: Ints) -> Numbers | None:
-    """Return the codes that are kept, or None: uint32, each at most its limit."""
+def _read_plan(file: Path | None, limits: Ints) -> Numbers | None:
+    """Return the codes in the file, or None: uint32, each at most its limit."""
     if file is None:
         return None
     try:
@@ -253,7 +253,7 @@ def _kept(file: Path | None, limits: Ints) -> Numbers | None:
     return codes if (codes <= limits).all() else None
 
 
-def _keep(file: Path | None, codes: Numbers) -> None:
+def _write_plan(file: Path | None, codes: Numbers) -> None:
     """Write a plan, whole or not at all."""
     if file is None:
         return
