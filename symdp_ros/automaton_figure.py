@@ -11,8 +11,10 @@ import textwrap
 from warnings import catch_warnings, filterwarnings
 
 import numpy as np
+from symdp_ros.core.annotations import Word
 from symdp_ros.core.errors import ConfigurationError, raising
 from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.core.text_file import FilePath
 from symdp_ros.figures import check_figure
 
 _MOST_NODES = 300
@@ -34,7 +36,7 @@ _LEGEND = {'match': (26, 'match (symbol: probability)'), 'error': (26, 'error'),
            'V': (7, 'words accepted from here on'), 'accepting': (22, 'accepting')}
 
 
-def draw_automaton(automaton: HammingAutomaton, word, path) -> None:
+def draw_automaton(automaton: HammingAutomaton, word: Word, path: FilePath) -> None:
     """
     Draw the states and moves that lie on the way to an accepted word, counts and probabilities.
 
@@ -357,7 +359,7 @@ def words_text(count: int) -> str:
     return f'{count_text(count)} feasible word{"s" * (count != 1)}'
 
 
-def label_text(symbol):
+def label_text(symbol: str | None) -> str:
     """Return a label without what cannot be drawn on one line; None is an absent symbol."""
     if symbol is None:
         return '–'

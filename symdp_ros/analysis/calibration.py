@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The ε that a wanted error needs, from the chain alone."""
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from symdp_ros.analysis.accuracy import (
     accuracy,
@@ -24,6 +25,11 @@ from symdp_ros.core.privacy import Privacy
 LIVE = tuple(f'live, {policy}' for policy in POLICIES)
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
+
+_MAKERS: dict[str, Callable[[Chain, Privacy], Mechanism]] = {
+    **{name: partial(OnlineMechanism, policy=policy)
+       for name, policy in zip(LIVE, POLICIES, strict=True)},
+    **{selection: partial(OfflineMechanism, selection=selection) for selection in LOGGED}}
 
 _LARGEST_EPSILON = 60.0
 _TOLERANCE = 1e-3  # relative, of a solved ε
@@ -114,13 +120,10 @@ class Calibration:
                 for epsilon in epsilons}
 
     def _mechanism(self, name: str, epsilon: float) -> Mechanism:
-        privacy = Privacy(epsilon, self._adjacency)
-        if name in LIVE:
-            return OnlineMechanism(self._chain, privacy, policy=name.removeprefix('live, '))
-        if name in LOGGED:
-            mechanism = OfflineMechanism(self._chain, privacy, selection=name)
-            if hasattr(mechanism.law, 'kept_counts'):
-                mechanism.law.kept_counts = self._counts
-            return mechanism
-        raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
-                                 + '; '.join(MECHANISMS))
+        if name not in MECHANISMS:
+            raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
+                                     + '; '.join(MECHANISMS))
+        mechanism = _MAKERS[name](self._chain, Privacy(epsilon, self._adjacency))
+        if hasattr(mechanism.law, 'kept_counts'):
+            mechanism.law.kept_counts = self._counts
+        return mechanism

@@ -24,7 +24,7 @@ ALPHABETS = {
     'uneven': Chain({'x': {'x': 0.9, 'y': 0.1}, 'y': {'x': 0.2, 'y': 0.8}}, 'x'),
     'an unvisited state': Chain({'x': ['x', 'y'], 'y': ['y', 'x'], 'z': ['z', 'x']}, 'x'),
     'unvisited states': Chain({'x': ['x', 'y'], 'y': ['x', 'y'], 'u': ['x', 'y', 'u', 'v'],
-                                  'v': ['v']}, 'y'),
+                               'v': ['v']}, 'y'),
     'a start that is left': Chain({'s': ['x', 'y'], 'x': ['y', 'x'], 'y': ['x', 'y']}, 's'),
     'one symbol': Chain({'s': ['x'], 'x': ['x'], 'z': ['x', 'z']}, 's'),
 }
