@@ -35,8 +35,8 @@ def prune(graph: TransitionGraph) -> TransitionGraph:
                 gone.add(state)
                 waiting.append(state)
     if rows and len(gone) == len(rows):
-        raise ChainError(f'{graph.place()}nothing is left after pruning: no state has moves that '
-                         'lead on for ever. Add the missing moves, or let every state follow '
+        raise ChainError(f'{graph.place()}nothing is left after pruning: every route '
+                         'ends in a dead end. Add the missing moves, or let every state follow '
                          'itself (self-loops)')
     if graph.initial_state in gone:
         raise ChainError(f'{graph.place(graph.initial_state)}the initial state '

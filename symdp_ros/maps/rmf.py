@@ -228,7 +228,7 @@ def _lift_moves(reader: _BuildingReader, states: list[_Vertex],
     for lift, stops in cabins.items():
         if len(stops) > _MOST_STOPS:
             raise reader.error(stops[0].node, f'the lift {lift!r} has {len(stops):,} vertices in '
-                               f'its cabin: more than {_MOST_STOPS} are no lift')
+                               f'its cabin: at most {_MOST_STOPS:,} are allowed')
     return [(start, end) for stops in cabins.values() for start in stops for end in stops
             if start.level != end.level]
 
