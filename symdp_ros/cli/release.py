@@ -135,11 +135,11 @@ def _logs_release(options, chain, output):
                 'Name another directory for the releases')
 
     def release(**keeping):
-        with Releaser(settings, output, hand_out_again=True, refuse_unknown=True,
+        with Releaser(settings, output, rewrite_missing=True, refuse_unknown=True,
                       **keeping) as releaser, \
                 _progress(len(logs) > 1) as (progress, bar):
             progress.update(bar, total=len(logs))
-            return releaser.release_all(logs, tell=lambda outcome: progress.advance(bar),
+            return releaser.release_all(logs, on_outcome=lambda outcome: progress.advance(bar),
                                         skipped=skipped)
 
     return release
@@ -161,7 +161,7 @@ def _archive_release(options, chain, output):
     def release(**keeping):
         with _progress() as (progress, bar), ArchiveReleaser(
                 settings, output, scheduler=options.scheduler, refuse_unknown=True,
-                tell=lambda rows, total: progress.update(bar, advance=rows, total=total),
+                on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
                 **keeping) as releaser:
             return Report((releaser.release(archive),), problems=releaser.problems)
 

@@ -8,13 +8,14 @@ this process reports it.
 """
 from collections.abc import Callable
 from importlib import import_module
+from io import BufferedReader, BufferedWriter
 import marshal
 import os
 import resource
 import signal
 import subprocess
 import sys
-from typing import Any, BinaryIO, IO
+from typing import Any, BinaryIO
 
 from symdp_ros.core.errors import LogError
 
@@ -48,9 +49,10 @@ def start(function: Callable[[BinaryIO, BinaryIO], None]) -> subprocess.Popen[by
     return process
 
 
-def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+def pipes(process: subprocess.Popen[bytes]) -> tuple[BufferedWriter, BufferedReader]:
     """Return the standard input and output of a child."""
-    assert process.stdin is not None and process.stdout is not None
+    assert isinstance(process.stdin, BufferedWriter)
+    assert isinstance(process.stdout, BufferedReader)
     return process.stdin, process.stdout
 
 

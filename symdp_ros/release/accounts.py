@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What each subject has spent: the sums that a ledger's entries come to, read one after another.
+What each subject has spent: the sums of a ledger's entries.
 
-An entry is one row of the ledger. Most are charges; the others say how the account of a subject is
-kept: its budget, its unit, or that more was spent than the charges tell.
+An entry is one row of the ledger. Most are charges; others set the budget or the unit of a
+subject, or add to what it has spent.
 """
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 import json
 import re
+from typing import Any
 import zlib
 
 from symdp_ros.core.errors import BudgetError, LedgerError
@@ -21,24 +22,27 @@ KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
 _AMOUNT = re.compile(r'\d{1,2000}(\.\d{1,2000}|/0*[1-9]\d{0,2000})?')
 
 
+_Sums = dict[Fraction | None, Fraction]  # period → sum of ε/k'
+
+
 @dataclass(frozen=True)
 class Entry:
     """
-    One row of the ledger, as it is written there.
+    One row of the ledger, as it is stored.
 
     :param kind: 'charge'; or 'budget' (`epsilon` is the new subject_budget, 0: none), 'unit' (of
-        the subject from now on, and for what it has spent), 'spent' (`epsilon` was spent besides
-        the charges, in the subject's unit), 'recovery' (`description` says of what).
+        the subject from now on, and for what it has spent), 'spent' (`epsilon` was spent in
+        addition to the charges, in the subject's unit), 'recovery' (see `description`).
     :param log_id: None: a word that a live node began.
-    :param settings: a digest of all that the distribution depends on.
-    :param description: the settings as people read them, JSON.
+    :param settings: a digest of all settings that the distribution depends on.
+    :param description: these settings as JSON, for people to read.
     :param epsilon, period, seconds: as decimals, or as p/q where there is none.
     :param adjacency: k; 0 in entries that have none.
     :param made: UTC.
     :param lengths: JSON: of each word, or of all of an archive.
     :param content: HMAC of the words that were released, or of the archive.
     :param packed: zlib, JSON: the released words (of an archive, none).
-    :param files: how many files the release has.
+    :param files: the number of files of the release.
     """
 
     number: int
@@ -60,7 +64,7 @@ class Entry:
 
     @property
     def words(self) -> tuple[tuple[str, ...], ...]:
-        """The released words; raises LedgerError where they are damaged."""
+        """Return the released words; raise LedgerError if they are damaged."""
         try:
             return tuple(map(tuple, json.loads(zlib.decompress(self.packed))))
         except (zlib.error, ValueError, TypeError):
@@ -69,15 +73,15 @@ class Entry:
 
     @property
     def length(self) -> int:
-        """How many symbols were released; 0 for a word that a live node began."""
+        """Return how many symbols were released; 0 for a word that a live node began."""
         try:
-            return sum(json.loads(self.lengths))
+            return int(sum(json.loads(self.lengths)))
         except (ValueError, TypeError):
             return 0
 
     @property
-    def described(self) -> dict:
-        """The settings as people read them; empty where they are damaged."""
+    def described(self) -> dict[str, Any]:
+        """Return `description`, decoded; empty where it is damaged."""
         try:
             described = json.loads(self.description)
         except ValueError:
@@ -86,17 +90,17 @@ class Entry:
 
     @property
     def amount(self) -> Fraction:
-        """`epsilon` as a number."""
+        """Return `epsilon` as a number."""
         return amount(self.epsilon)
 
     @property
     def loss(self) -> Loss:
-        """What the release may give away."""
-        return Loss(self.amount, self.adjacency, self.sampling, _amount_or_none(self.period),
-                    _amount_or_none(self.seconds))
+        """Return the privacy loss of the release."""
+        return Loss(self.amount, self.adjacency, self.sampling, amount_or_none(self.period),
+                    amount_or_none(self.seconds))
 
     def is_sound(self) -> bool:
-        """Return whether every column holds what it should, as far as one row can tell."""
+        """Return whether every column holds a valid value."""
         texts = (self.subject, self.settings, self.description, self.sampling, self.made,
                  self.lengths)
         try:
@@ -122,9 +126,9 @@ class Account:
     subject: str
     unit: Unit | None = None
     budget: Fraction | None = None
-    raised: Fraction = Fraction(0)  # what was spent besides the charges
-    _sums: dict = field(default_factory=dict)  # period → sum of ε/k'
-    _logs: dict = field(default_factory=dict)  # log id → the same
+    raised: Fraction = Fraction(0)  # what was spent in addition to the charges
+    _sums: _Sums = field(default_factory=dict, repr=False)
+    _logs: dict[str, _Sums] = field(default_factory=dict, repr=False)  # of each log id
 
     def add(self, entry: Entry) -> None:
         """Count one more entry of this subject."""
@@ -134,7 +138,7 @@ class Account:
             self.raised += entry.amount
         elif entry.kind == 'unit':
             self.unit = Unit(entry.adjacency or None, entry.sampling,
-                             _amount_or_none(entry.period), _amount_or_none(entry.seconds))
+                             amount_or_none(entry.period), amount_or_none(entry.seconds))
         elif entry.kind == 'charge':
             loss = entry.loss
             if self.unit is None:
@@ -145,22 +149,22 @@ class Account:
             if entry.log_id is not None:
                 every.append(self._logs.setdefault(entry.log_id, {}))
             for sums in every:
-                sums[loss.period] = sums[loss.period] + per_symbol if loss.period in sums \
-                    else per_symbol
+                sums[loss.period] = sums.get(loss.period, Fraction(0)) + per_symbol
 
     def spent(self, log_id: str | None = None) -> Fraction:
         """
         Return what the subject, or one of its logs, has spent, in the unit of the subject.
 
-        What was spent besides the charges may all have been of one log, and counts for each.
+        What was spent in addition to the charges may be of any log, and is counted for each.
         """
         sums = self._sums if log_id is None else self._logs.get(log_id, {})
-        return self.raised + sum((total * self.unit.factor(period)
+        unit = self.unit or Unit()  # without one there are no sums
+        return self.raised + sum((total * unit.factor(period)
                                   for period, total in sums.items()), Fraction(0))
 
     @property
     def logs(self) -> int:
-        """How many logs of the subject were released."""
+        """Return how many logs of the subject were released."""
         return len(self._logs)
 
     def cost(self, loss: Loss) -> Fraction:
@@ -173,28 +177,29 @@ class Account:
         if not unit.accepts(loss):
             raise BudgetError(
                 f'the ledger counts what {self.subject!r} spends for {unit}, and this release '
-                f'would be counted for {loss.unit}: the two cannot be added. Release as before, '
-                'or under another subject, whose ε add up to those of this one')
+                f'would be counted for {loss.unit}: the two cannot be added. Release with the '
+                'settings of before, or under another subject: anyone who reads both releases '
+                'gets the sum of their ε')
         return unit.cost(loss)
 
     @property
     def budget_text(self) -> str:
-        """The budget, as nodes log it."""
+        """Return the budget, as nodes log it."""
         return 'subject_budget: ' + ('none stored, no limit' if self.budget is None else
                                      as_text(self.budget))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (f'{printable(self.subject)} has spent ε = {as_text(self.spent())}'
                 + (f' of {as_text(self.budget)}' if self.budget is not None else '')
                 + (f', for {self.unit}' if self.unit is not None else ''))
 
 
 @lru_cache(maxsize=1000)
-def amount(text) -> Fraction:
+def amount(text: object) -> Fraction:
     """
-    Return an amount that is written in a ledger.
+    Return an amount that is stored in a ledger as text.
 
-    :raises LedgerError: it is none.
+    :raises LedgerError: it is no amount.
     """
     if not isinstance(text, str) or not _AMOUNT.fullmatch(text):
         raise LedgerError('an amount in the ledger is damaged')
@@ -202,9 +207,10 @@ def amount(text) -> Fraction:
 
 
 def written(number: Fraction) -> str:
-    """Return an amount as a ledger holds it."""
+    """Return an amount as the text that a ledger stores."""
     return as_decimal(number) or str(number)
 
 
-def _amount_or_none(text):
+def amount_or_none(text: object) -> Fraction | None:
+    """Return the same, or None for None."""
     return None if text is None else amount(text)

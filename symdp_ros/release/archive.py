@@ -3,22 +3,22 @@
 """
 Releasing archives: many routes in one Parquet file, in one charge.
 
-An archive is one log, with its file name as its id. Every route is privatized by itself, from the
-initial state, and once. **Privacy.** Each route is word ε-differentially private. Of two archives
-with the same routes and lengths that differ in j symbols, wherever in the archive they are, each
-mechanism gives every release with probabilities within e^{j·ε/k}: routes are drawn independently,
-so the factors multiply, and a route with i changed symbols contributes at most e^{i·ε/k}. So the
-whole archive costs one ε, as a log does that `split` cuts; and somebody who figures in many routes
-with more than k symbols in all is protected by less.
+An archive is one log; its id is its file name. Every route is privatized once, by itself, from the
+initial state. **Privacy.** Each route is word ε-differentially private. Of two archives
+with the same routes and lengths that differ in j symbols, anywhere in the archive, each mechanism
+gives every release with probabilities within e^{j·ε/k}: routes are drawn independently, so the
+factors multiply, and a route with i changed symbols contributes at most e^{i·ε/k}. So the whole
+archive costs one ε, as does a log that `split` cuts; a person with more than k symbols in all
+routes together is protected less.
 
-So routes of one archive must not show the same times: of 3,000 copies of one route under other
-ids, each true symbol can be read off the most frequent private ones. Where routes may overlap,
+So no two routes of an archive may show the same times: from 3,000 copies of one route under other
+ids, each true symbol could be read as the most frequent private one. Where routes may overlap,
 `charge: route` charges each: k changed symbols of the robot then change at most k in each of the m
-routes, which gives every release with probabilities within e^{m·ε}, and m·ε is what is charged.
+routes, which gives every release with probabilities within e^{m·ε}; so m·ε is charged.
 
-The order that survives a crash is that of `release.outbox`. The ledger does not keep what was
-released, which may be as large as a disk: a release that is no longer where it was put is refused
-a second time, and not drawn again.
+`release.outbox` keeps the order that survives a crash. The ledger does not store the release of an
+archive, which may be very large: a release that is no longer at its path is refused a second time,
+and not drawn again.
 """
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,6 +26,7 @@ import json
 import os
 from pathlib import Path
 import shutil
+from typing import TYPE_CHECKING
 
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.logs import LogFile
@@ -33,11 +34,16 @@ from symdp_ros.release import archive_file
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.archive_draw import privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive
-from symdp_ros.release.ledger import Ledger, LedgerFile
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, digest_of, flush, holds, Outbox
 from symdp_ros.release.report import ALL_UNKNOWN, Outcome, outcome_of
 from symdp_ros.release.settings import ArchiveSettings
+from symdp_ros.release.units import Loss
+
+if TYPE_CHECKING:
+    from symdp_ros.core.types import RandomBits
 
 _MOST_THREADS = 4  # more would wait for the one that writes
 _FIRST_ROWS = 1 << 16
@@ -47,19 +53,21 @@ class ArchiveReleaser:
     """
     Releases an archive into a file or, on a cluster, into a directory of part files.
 
-    :param output: the path of the release, which must not exist, in an existing directory.
+    :param output: the path of the release: it must not exist, its directory must.
     :param scheduler: the address of a Dask scheduler; None: this process does the work.
-    :param tell: called with the number of rows of each part that is ready, and of the archive.
-    :param ledger, subject, budget, subject_budget, refuse_unknown, random, wait, on_wait: as of
+    :param on_rows: called with the number of rows of each part that is ready, and of the archive.
+    :param ledger, subject, budget, subject_budget, refuse_unknown, random, wait, on_wait: as in
         `engine.Releaser`.
     :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
     """
 
-    def __init__(self, settings: ArchiveSettings, output, *, scheduler: str | None = None,
-                 tell: Callable[[int, int], None] = lambda rows, total: None,
+    def __init__(self, settings: ArchiveSettings, output: str | Path, *,
+                 scheduler: str | None = None,
+                 on_rows: Callable[[int, int], None] = lambda rows, total: None,
                  ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
-                 subject_budget: float = 0.0, refuse_unknown: bool = False, random=None,
-                 wait: float = 10.0, on_wait: Callable[[], None] = lambda: None):
+                 subject_budget: float = 0.0, refuse_unknown: bool = False,
+                 random: 'RandomBits | None' = None, wait: float = 10.0,
+                 on_wait: Callable[[], None] = lambda: None):
         settings.check()
         output = Path(output)
         self._output = Path(os.path.realpath(output.parent)) / output.name
@@ -67,106 +75,109 @@ class ArchiveReleaser:
             check_apart(ledger.path, self._output)
             ledger.keep_budget(subject, subject_budget)
         self._settings, self._digest = settings, settings.digest()
+        self._description = json.dumps(settings.described())
         self._ledger, self._subject = ledger, subject
-        self._budgets = {'budget': budget, 'subject_budget': subject_budget}
+        self._budget, self._subject_budget = budget, subject_budget
         self._refuse_unknown = refuse_unknown
-        self._scheduler, self._tell, self._random = scheduler, tell, random
+        self._scheduler, self._on_rows, self._random = scheduler, on_rows, random
         self._mechanisms = Mechanisms(settings, random)
         self._outbox = Outbox(self._output.parent, ledger, wait=wait, on_wait=on_wait)
 
+    def __repr__(self) -> str:
+        return f'<ArchiveReleaser to {str(self._output)!r}>'
+
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is charged and could not be put in its place at the start, one sentence each."""
+        """Return a sentence for each release that is charged and not at its path."""
         return self._outbox.problems
 
     def close(self) -> None:
-        """Leave the directory of the output to others."""
+        """Let other processes use the directory of the output."""
         self._outbox.close()
 
-    def __enter__(self):
+    def __enter__(self) -> 'ArchiveReleaser':
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
         """
-        Release an archive. Whatever is wrong with it is told by the outcome.
+        Release an archive; the outcome also reports what is wrong with it.
 
-        :param stop: asked before anything is spent; then None is returned.
+        :param stop: called before anything is spent; True: nothing is, and None is returned.
         """
         return outcome_of(log, lambda: self._release(log, stop))
 
-    def _release(self, log, stop):
-        charge = None
-        if self._ledger is not None:
-            charge = self._ledger.find(self._subject, log.id, self._digest)
+    def _release(self, log: LogFile, stop: Callable[[], bool]) -> Outcome | None:
+        ledger, charge = self._ledger, None
+        if ledger is not None:
+            charge = ledger.find(self._subject, log.id, self._digest)
         if charge is None:
             self._check_free()
         with Archive(log.path, self._settings.columns) as archive:
-            content = b''
-            if self._ledger is not None:
-                content = self._ledger.file_fingerprint(log.path)
-            if charge is not None:
-                return self._released_before(charge, log, content, archive.rows)
+            content = b'' if ledger is None else ledger.file_fingerprint(log.path)
+            if ledger is not None and charge is not None:
+                return self._released_before(ledger, charge, log, content, archive.rows)
             if self._refuse_unknown and not self._knows_any(archive):
                 raise LogError(ALL_UNKNOWN)
             loss = self._settings.loss_of(
                 archive.survey().routes if self._settings.charge == 'route' else 1)
-            if self._ledger is not None:
-                self._ledger.check(self._subject, loss, log.id,
-                                   description=json.dumps(self._settings.described()),
-                                   **self._budgets)
+            if ledger is not None:
+                ledger.check(self._subject, loss, log.id, description=self._description,
+                             budget=self._budget, subject_budget=self._subject_budget)
             with self._outbox.staged(SUFFIX) as path:
                 self._write(archive, path)
                 archive.check_unchanged()
                 self._outbox.check([self._output.name])
-                return self._made_visible(log, archive.rows, loss, content, path, stop)
+                return self._charge_and_publish(log, archive.rows, loss, content, path, stop)
 
-    def _knows_any(self, archive):
-        """Return whether some symbol of the archive names a state: mostly, an early one does."""
+    def _knows_any(self, archive: Archive) -> bool:
+        """Return whether a symbol of the archive names a state; mostly, an early one does."""
         states = self._settings.states_by_value()
         for end in (min(_FIRST_ROWS, archive.rows), archive.rows):
-            known = False  # each read to its end: reading would else have to start anew
+            known = False  # to the end: otherwise the reading process is started again
             for chunk in archive.chunks(position_of=states, end=end):
                 known = known or bool((chunk.states >= 0).any())
             if known:
                 return True
         return False
 
-    def _made_visible(self, log, rows, loss, content, path, stop):
-        """Charge, and move to the output, what is ready."""
-        digest = digest_of(path)
-        if self._ledger is None:
+    def _charge_and_publish(self, log: LogFile, rows: int, loss: Loss, content: bytes, path: Path,
+                            stop: Callable[[], bool]) -> Outcome | None:
+        """Charge what is staged, and move it to the output."""
+        ledger, digest = self._ledger, digest_of(path)
+        if ledger is None:
             visible = self._outbox.publish(LedgerFile(0, self._output, path, digest, False))
             return Outcome(log.id, 'released', rows, (visible,))
         if stop():
             return None
-        charge, new = self._ledger.charge(
-            self._subject, loss, log_id=log.id, settings=self._digest,
-            content=content, lengths=[rows], description=json.dumps(self._settings.described()),
-            files=lambda number: [(self._output, path, digest)], **self._budgets)
+        charge, new = ledger.charge(
+            self._subject, loss, log_id=log.id, settings=self._digest, content=content,
+            lengths=[rows], description=self._description,
+            files=lambda number: [(self._output, path, digest)],
+            budget=self._budget, subject_budget=self._subject_budget)
         if not new:  # another process was faster
-            return self._released_before(charge, log, content, rows)
-        [file] = self._ledger.files(charge.number)
+            return self._released_before(ledger, charge, log, content, rows)
+        [file] = ledger.files(charge.number)
         return Outcome(log.id, 'released', rows, (self._outbox.publish(file),))
 
-    def _check_free(self, own=None):
+    def _check_free(self, own: Path | None = None) -> None:
         """Check that the output is not taken, nor promised to another release than `own`."""
         if os.path.lexists(self._output):
-            raise ConfigurationError(f'{self._output} is there already: name another path for the '
+            raise ConfigurationError(f'{self._output} exists already: name another path for the '
                                      'release')
         if self._ledger is not None and self._output != own and self._ledger.has_path(
                 self._output):
-            raise ConfigurationError(f'the ledger knows {self._output} as the path of another '
+            raise ConfigurationError(f'{self._output} is in the ledger as the path of another '
                                      'release: name another one')
 
-    def _write(self, archive, path):
+    def _write(self, archive: Archive, path: Path) -> None:
         """Write a private archive into the staging directory."""
         settings = self._settings
 
-        def tell(rows):
-            self._tell(rows, archive.rows)
+        def on_rows(rows: int) -> None:
+            self._on_rows(rows, archive.rows)
 
         if self._scheduler is not None:
             from symdp_ros.release import cluster
@@ -175,32 +186,31 @@ class ArchiveReleaser:
                 survey = archive.survey(cluster.wanted_cuts(archive))
                 selection = self._mechanisms.for_length(survey.longest, archive.rows).selection
                 cluster.write(client, archive, survey, replace(settings, mechanism=selection),
-                              path, tell)
+                              path, on_rows)
         else:
-            judged = settings.mechanism in ('auto', 'permute_and_flip')
-            longest = archive.survey().longest if judged else 1
+            longest = archive.survey().longest if self._mechanisms.need_length else 1
             mechanism = self._mechanisms.for_length(longest, archive.rows)
             more = min(os.cpu_count() or 1, _MOST_THREADS) - 1
             mechanisms = [mechanism, *(settings.mechanism_of(mechanism.selection, self._random)
                                        for _ in range(more))]
             chunks = archive.chunks(position_of=settings.states_by_value())
             archive_file.write(path, privatized(chunks, mechanisms),
-                               archive.schema(), settings.chain.states, tell)
+                               archive.schema(), settings.chain.states, on_rows)
         flush(path.parent)
 
-    def _released_before(self, charge: Entry, log, content, length):
+    def _released_before(self, ledger: Ledger, charge: Entry, log: LogFile, content: bytes,
+                         length: int) -> Outcome:
         if charge.content != content:
             return Outcome(log.id, 'failed', length, reason=(
-                'its file was changed or written anew since it was released: give the new archive '
-                'a name of its own, and it will be a release of its own'))
-        [file] = self._ledger.files(charge.number)
+                'its file was changed or rewritten since it was released: give the new archive '
+                'another name; its release is then another one'))
+        [file] = ledger.files(charge.number)
         there = next((path for path in (self._output, file.path, file.staged)
                       if holds(path, file.digest)), None)
         if there is None:
             return Outcome(log.id, 'failed', length, reason=(
-                f'it was released before, as {file.path}, which is no longer there or was '
-                'changed, and the ledger does not keep archives: copy it from where it was given '
-                'to'))
+                f'it was released before, as {file.path}, which is missing or was changed, and '
+                'the ledger does not store archives: use a copy of that release'))
         if there != self._output:
             self._check_free(file.path)
             with self._outbox.staged(there.suffix) as path:
@@ -209,7 +219,7 @@ class ArchiveReleaser:
         return Outcome(log.id, 'already released', length, (there,))
 
 
-def _copy(source, target):
+def _copy(source: Path, target: Path) -> None:
     """Copy a file, or a directory of files, and make the copy durable."""
     if source.is_dir():
         os.mkdir(target)
@@ -219,4 +229,3 @@ def _copy(source, target):
         shutil.copyfile(source, target)
         os.utime(target, ns=(0, 0))
     flush(target)
-

@@ -1,34 +1,34 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the routes of an archive are privatized, in this process or on a worker of a cluster."""
+"""Privatizing the routes of an archive, in this process or on a worker of a cluster."""
 from collections import deque
-from collections.abc import Generator, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from threading import Event
 
 import numpy as np
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.release.archive_file import Chunk
+from symdp_ros.release.archive_file import Chunk, Drawn, ShortInts
 
 SUFFIX = '.parquet'
 
-_BLOCK_ROWS = 1 << 16  # privatized between two looks at whether to stop
+_BLOCK_ROWS = 1 << 16  # privatized between two checks whether to stop
 
 
-def privatized(chunks: Iterable[Chunk],
-               mechanisms: list[OfflineMechanism]) -> Generator[tuple[Chunk, np.ndarray], None, None]:
+def privatized(chunks: Iterable[Chunk], mechanisms: list[OfflineMechanism]) -> Drawn:
     """
     Yield each chunk with the symbols released for it: int32, shape (rows,), positions in states.
 
-    In order. One chunk is read ahead, and as many are privatized ahead as there are mechanisms,
-    each on a thread.
+    They are in order. One chunk is read ahead; on a thread for each mechanism, one is privatized
+    ahead.
     """
-    free, stopped = SimpleQueue(), Event()
+    free: SimpleQueue[OfflineMechanism] = SimpleQueue()
+    stopped = Event()
     for mechanism in mechanisms:
         free.put(mechanism)
 
-    def draw(chunk):
+    def draw(chunk: Chunk) -> ShortInts | None:
         symbols = chunk.states.astype(np.int32, copy=False)
         released, mechanism = np.empty_like(symbols), free.get()
         try:
@@ -40,18 +40,25 @@ def privatized(chunks: Iterable[Chunk],
         finally:
             free.put(mechanism)
 
-    chunks, waiting = iter(chunks), deque()
+    source = iter(chunks)
+    waiting: deque[tuple[Chunk, Future[ShortInts | None]]] = deque()
     with ThreadPoolExecutor(len(mechanisms) + 1) as pool:
         try:
-            ahead = pool.submit(next, chunks, None)
+            ahead = pool.submit(next, source, None)
             while (chunk := ahead.result()) is not None:
-                ahead = pool.submit(next, chunks, None)
+                ahead = pool.submit(next, source, None)
                 waiting.append((chunk, pool.submit(draw, chunk)))
                 if len(waiting) > len(mechanisms):
                     chunk, drawn = waiting.popleft()
-                    yield chunk, drawn.result()
+                    yield chunk, _result(drawn)
             while waiting:
                 chunk, drawn = waiting.popleft()
-                yield chunk, drawn.result()
-        finally:  # after an error or an interrupt, nobody waits for what is not wanted
+                yield chunk, _result(drawn)
+        finally:  # after an error or an interrupt, do not wait for the rest
             stopped.set()
+
+
+def _result(drawn: 'Future[ShortInts | None]') -> ShortInts:
+    symbols = drawn.result()
+    assert symbols is not None  # it is None after a stop alone
+    return symbols

@@ -5,15 +5,15 @@ Archives: many routes in one Parquet file, read and written as a stream.
 
 Three columns: `route`, a string or an integer; `position`, an integer that counts up by one from
 0 or from 1 in every route; `symbol`, a string, or an integer or boolean that is read as '3' or
-'true'; null is an unknown region. The rows of one route lie together. Whether they do is checked
-in passing: routes in pieces, gaps, repeats and disorder show where a position does not follow.
+'true'; null is an unknown region. The rows of one route are consecutive. This is checked while
+reading: each position must be one more than the one before it, or begin a route.
 
-Routes, positions and so lengths are public; everything else of a file that is read, and what its
-footer says of it, goes nowhere. A chunk ends where a route does, at the first such row after so
-many; so what is written is divided by lengths alone.
+Routes, positions and so lengths are public; nothing else of a file, or of its footer, is passed
+on. A chunk ends with a route, the first that ends after so many rows: so what is written is
+divided by lengths alone.
 
-Files are read by another process (`archive_reading`): bytes that are damaged can make the library
-abort. No row becomes a Python object.
+A child process reads the files (`archive_reading`): damaged bytes can make the library abort. No
+row becomes a Python object.
 """
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
@@ -22,8 +22,10 @@ import fcntl
 import marshal
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import child
 from symdp_ros.logs.regular_file import file_stamp, RegularFile
@@ -32,7 +34,7 @@ from symdp_ros.release.archive_reading import Columns, parquet, Survey
 
 __all__ = ['Archive', 'Chunk', 'Columns', 'Survey', 'parquet', 'write']
 
-#: Rows from which on a chunk ends with the route; a chunk is one row group of what is written.
+#: After so many rows, a chunk ends with the route; it is written as one row group.
 CHUNK_ROWS = 1 << 20
 
 _BATCH_ROWS = 1 << 18
@@ -40,28 +42,35 @@ _BUFFER_BYTES = 1 << 20  # of each column that is read: never a whole column of 
 _PIPE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True)
+ShortInts = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, repr=False)
 class Chunk:
     """
     Some whole routes of an archive.
 
-    `ids`: those of the routes, a pyarrow array of integers or strings; `offsets`: route i is the
-    rows offsets[i] to offsets[i + 1], int64, shape (routes + 1,); `start`: the position of each
-    route's first row; `states`: that of each row's symbol among the states of the chain, −1 where
-    it is none of them, int16 or int32, shape (rows,).
+    :param ids: of the routes, a pyarrow array of integers or strings.
+    :param offsets: route i is the rows offsets[i] to offsets[i + 1]: shape (routes + 1,).
+    :param start: the position of each route's first row.
+    :param states: the position of each row's symbol among the states of the chain, −1: it is none
+        of them; shape (rows,).
     """
 
-    ids: object
-    offsets: np.ndarray
+    ids: Any
+    offsets: npt.NDArray[np.int64]
     start: int
-    states: np.ndarray
+    states: npt.NDArray[np.int16 | np.int32]
+
+    def __repr__(self) -> str:
+        return f'<Chunk of {self.rows} rows>'
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return len(self.states)
 
-    def blocks(self, rows: int) -> Iterator[tuple[slice, np.ndarray]]:
+    def blocks(self, rows: int) -> Iterator[tuple[slice, npt.NDArray[np.int64]]]:
         """Yield (rows, offsets) of blocks of routes that have about so many rows."""
         first, routes = 0, len(self.offsets) - 1
         while first < routes:
@@ -71,23 +80,23 @@ class Chunk:
             yield slice(begin, self.offsets[end]), self.offsets[first:end + 1] - begin
             first = end
 
-    def with_symbols(self, schema, names, symbols: np.ndarray):
+    def with_symbols(self, schema: Any, names: Any, symbols: ShortInts) -> Any:
         """
-        Return a table of the routes and positions, and of symbols of their own.
+        Return a table of the routes, their positions, and other symbols.
 
         :param schema: `Archive.schema`.
-        :param names: what the symbols are called.
+        :param names: of the symbols, by number.
         """
         pyarrow, _ = parquet()
         route, position, _ = (field.type for field in schema)
         lengths = np.diff(self.offsets)
-        if pyarrow.types.is_dictionary(route):  # with what is used alone, in its order
+        if pyarrow.types.is_dictionary(route):  # of the ids in use, in their order
             ids = self.ids.dictionary_encode()
             routes = pyarrow.DictionaryArray.from_arrays(
                 np.repeat(ids.indices.to_numpy(), lengths), ids.dictionary, safe=False)
         else:
             routes = pyarrow.array(np.repeat(self.ids.to_numpy(), lengths), route)
-        # Each position is one more than the one before it, but for those that begin a route.
+        # Each position is one more than the one before it, except at the begin of a route.
         steps = np.ones(self.rows, np.int64)
         steps[0], steps[self.offsets[1:-1]] = self.start, 1 - lengths[:-1]
         positions = np.cumsum(steps, out=steps).astype(position.to_pandas_dtype(), copy=False)
@@ -96,24 +105,27 @@ class Chunk:
                                          schema=schema)
 
 
+#: Chunks, each with the symbols released for it.
+Drawn = Generator[tuple[Chunk, ShortInts], None, None]
+
+
 class Archive:
     """
-    An archive that is open for reading: from one thread at a time, and to be closed.
+    An archive that is open for reading, from one thread at a time; close it.
 
     :raises LogError: there is no such file; it is no regular file, no Parquet file, or cut off;
         it has no such columns, others of their type, or no rows.
     """
 
-    def __init__(self, path, columns: Columns):
-        self.path, self.columns, self._process = Path(path), columns, None
+    def __init__(self, path: str | Path, columns: Columns):
+        self.path, self.columns = Path(path), columns
         parquet()
         problem = None
         try:
             if self.path.is_dir():
                 raise LogError('it is a directory: give one Parquet file')
             with RegularFile(self.path):
-                pass
-            self._stamp = self.stamp()
+                self._stamp = self.stamp()
         except LogError as error:
             problem = error.reason
         except FileNotFoundError:
@@ -125,31 +137,36 @@ class Archive:
         self.rows, schema = self._started()
         self._schema = parquet()[0].ipc.read_schema(parquet()[0].py_buffer(schema))
 
-    def __enter__(self):
+    def __repr__(self) -> str:
+        return f'<Archive {str(self.path)!r}>'
+
+    def __enter__(self) -> 'Archive':
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self._end()
 
     def stamp(self) -> tuple[int, int, int]:
-        """Return what changes where the file does: size, time of modification and inode."""
+        """Return what changes when the file does: size, time of modification and inode."""
         return file_stamp(self.path)
 
     def check_unchanged(self, stamp: tuple[int, int, int] | None = None) -> None:
         """
-        Check that the file is as it was when it was opened, or when it had another stamp.
+        Check that the file is unchanged.
 
-        :raises LogError: it has changed since.
+        :param stamp: of the file before; None: when it was opened.
+        :raises LogError: it was changed.
         """
         try:
             same = self.stamp() == (self._stamp if stamp is None else stamp)
         except OSError:
             same = False
         if not same:
-            raise LogError('it was changed while it was being read: release it when it is whole',
+            raise LogError('it was changed while it was being read: release it when it is '
+                           'complete',
                            path=self.path)
 
-    def schema(self):
+    def schema(self) -> Any:
         """Return the schema of a release: the types of routes and positions are kept."""
         pyarrow, _ = parquet()
         return self._schema.append(pyarrow.field(
@@ -162,7 +179,7 @@ class Archive:
 
         :param position_of: value → position in the states of the chain; other values are unknown.
         :param start: the position of each route's first row; None: that of the first one, 0 or 1.
-        :raises LogError: routes that do not lie together, or positions that do not count up, with
+        :raises LogError: routes that are not consecutive, or positions that do not count up, with
             the row; a damaged file.
         """
         pyarrow, _ = parquet()
@@ -178,7 +195,7 @@ class Archive:
 
     def survey(self, wanted: Iterable[int] = ()) -> Survey:
         """
-        Look through routes and positions alone.
+        Read routes and positions alone.
 
         :param wanted: rows in order, for `Survey.cuts`.
         :raises LogError: as `chunks`.
@@ -188,30 +205,31 @@ class Archive:
         self._asked = False
         return survey
 
-    def _started(self):
-        """Start the process that reads, and return how it describes the file."""
+    def _started(self) -> Any:
+        """Start the process that reads; return its description of the file."""
         self._process = child.start(archive_reading.serve)
+        self._stdin, self._stdout = child.pipes(self._process)
         self._asked = False
-        with suppress(OSError, AttributeError):  # fewer changes between the two processes
-            fcntl.fcntl(self._process.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-        self._tell((str(self.path), self.columns.names(), _BUFFER_BYTES, _BATCH_ROWS))
+        with suppress(OSError, AttributeError):  # a larger pipe is faster
+            fcntl.fcntl(self._stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        self._send((str(self.path), self.columns.names(), _BUFFER_BYTES, _BATCH_ROWS))
         return self._answer()
 
-    def _ask(self, kind, *arguments):
-        if self._asked:  # an answer that nobody has read to its end is still on its way
+    def _ask(self, kind: str, *arguments: object) -> None:
+        if self._asked:  # the last answer was not read to its end
             self._end()
             self._started()
         self._asked = True
-        self._tell((kind, arguments))
+        self._send((kind, arguments))
 
-    def _tell(self, what):
-        with suppress(BrokenPipeError):  # it has ended: the answer will say how
-            self._process.stdin.write(marshal.dumps(what))
-            self._process.stdin.flush()
+    def _send(self, request: tuple[Any, ...]) -> None:
+        with suppress(BrokenPipeError):  # it has ended; `_answer` reports how
+            self._stdin.write(marshal.dumps(request))
+            self._stdin.flush()
 
-    def _answer(self):
+    def _answer(self) -> Any:
         try:
-            problem, first = marshal.load(self._process.stdout)
+            problem, first = marshal.load(self._stdout)
         except (EOFError, ValueError, TypeError):
             problem = child.ending(self._process)
         if problem is not None:
@@ -219,47 +237,47 @@ class Archive:
             raise LogError(problem, path=self.path)
         return first
 
-    def _array(self, count, type_):
+    def _array(self, count: int, type_: npt.DTypeLike) -> npt.NDArray[Any]:
         array = np.empty(count, type_)
-        rest = memoryview(array).cast('B')
+        rest = memoryview(array.data).cast('B')
         while rest:
-            size = self._process.stdout.readinto(rest)
+            size = self._stdout.readinto(rest)
             if not size:
                 raise LogError(child.ending(self._process), path=self.path)
             rest = rest[size:]
         return array
 
-    def _end(self):
+    def _end(self) -> None:
         self._process.kill()
         with suppress(BrokenPipeError):
-            self._process.stdin.close()
-        self._process.stdout.close()
+            self._stdin.close()
+        self._stdout.close()
         self._process.wait()
 
 
-def write(path: Path, chunks: Generator[tuple[Chunk, np.ndarray], None, None], schema,
-          states: tuple[str, ...], tell: Callable[[int], None] = lambda rows: None) -> int:
+def write(path: Path, chunks: Drawn, schema: Any, states: tuple[str, ...],
+          on_rows: Callable[[int], None] = lambda rows: None) -> int:
     """
     Write a new file of released routes, and make it durable; return the number of rows.
 
-    After an error or a kill a part of it may be there.
+    After an error or a kill, a part of it may be there.
 
     :param chunks: each with the symbols released for it, as positions in `states`; closed at the
         end, or after an error.
     :param schema: `Archive.schema`.
-    :param tell: called with the rows of each chunk that was written.
+    :param on_rows: called with the number of rows of each chunk that was written.
     :raises OSError: it cannot be written.
     """
     pyarrow, pq = parquet()
     names, rows = pyarrow.array(states, pyarrow.string()), 0
     with closing(chunks), open(path, 'xb') as file:
-        # Of symbols, least and greatest say nothing, and take as long as all the rest of them.
+        # Statistics of symbols are useless, and double the time that symbols take.
         with pq.ParquetWriter(file, schema, write_statistics=schema.names[:2]) as writer:
             for chunk, symbols in chunks:
                 writer.write_table(chunk.with_symbols(schema, names, symbols),
                                    row_group_size=chunk.rows)
                 rows += chunk.rows
-                tell(chunk.rows)
+                on_rows(chunk.rows)
         file.flush()
         os.utime(file.fileno(), ns=(0, 0))
         os.fsync(file.fileno())

@@ -1,27 +1,31 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Reading archives, in a process of its own: damaged Parquet can make its library abort.
+Reading archives, in a child process: damaged Parquet can make its library abort.
 
-The process is started by `archive_file.Archive`, and answers its requests in turn. What it passes
-on is what was checked: whole routes in chunks, each with its id, its length and the positions of
-its symbols in the states of the chain.
+`archive_file.Archive` starts the process, which answers its requests in turn. It passes on only
+what it has checked: whole routes in chunks, each with its id, its length and the positions of its
+symbols in the states of the chain.
 """
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import marshal
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.logs import child
 
 _MEMORY = 4 << 30  # bytes that the process may take beyond its libraries
 _SORT = 'sort the archive by route and position'
 
+Ints = npt.NDArray[np.int64]
 
-def parquet():
+
+def parquet() -> tuple[Any, Any]:
     """
-    Return the Python packages (pyarrow, pyarrow.parquet), which rosdep knows no key for.
+    Return the Python packages (pyarrow, pyarrow.parquet); rosdep has no key for them.
 
     :raises ConfigurationError: they are not installed.
     """
@@ -29,9 +33,8 @@ def parquet():
         import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
-        pyarrow = None
-    if pyarrow is None:
-        raise ConfigurationError('archives need the Python package pyarrow: install it with pip')
+        raise ConfigurationError('archives need the Python package pyarrow: install it with '
+                                 'pip') from None
     return pyarrow, pyarrow.parquet
 
 
@@ -43,7 +46,7 @@ class Columns:
     position: str = 'position'
     symbol: str = 'symbol'
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if len(set(self.names())) < 3:
             raise ConfigurationError('route_key, position_key and symbol_key must name three '
                                      'columns')
@@ -56,11 +59,13 @@ class Columns:
 @dataclass(frozen=True)
 class Survey:
     """
-    What is public of the order of an archive.
+    What is public of the routes of an archive.
 
-    `start`: the position of each route's first row; `longest`: rows of the longest route;
-    `routes`: how many there are; `cuts`: for each row that was asked for, the first row from there
-    on with which a route begins, or the number of rows.
+    :param start: the position of each route's first row.
+    :param longest: rows of the longest route.
+    :param routes: their number.
+    :param cuts: for each wanted row, the first row from there on at which a route begins, or the
+        number of rows.
     """
 
     start: int
@@ -69,18 +74,19 @@ class Survey:
     cuts: tuple[int, ...]
 
 
-def serve(source, target) -> None:
+def serve(source: BinaryIO, target: BinaryIO) -> None:
     """
-    Answer requests until there are no more: the work of the process.
+    Answer requests until there are no more: the work of the child.
 
     Each answer begins with (problem or None, a first part of the answer).
 
-    :param source: a file with the path, the columns and settings, and then the requests.
-    :param target: the file to which the answers go.
+    :param source: the path, the columns and settings, and then the requests.
+    :param target: for the answers.
     """
     parquet()
     child.limit_memory(_MEMORY)
     path, names, buffer_bytes, batch_rows = marshal.load(source)
+    answer: tuple[str | None, object]
     try:
         file = _File(path, Columns(*names), buffer_bytes, batch_rows)
         answer = None, file.described()
@@ -116,11 +122,11 @@ class _File:
     """
     A Parquet file that is open for reading.
 
-    :raises LogError: it has no such columns, others of their type, or no rows. What else may be
-        raised is the library's.
+    :raises LogError: it has no such columns, others of their type, or no rows. The library may
+        raise other errors.
     """
 
-    def __init__(self, path, columns, buffer_bytes, batch_rows):
+    def __init__(self, path: str, columns: Columns, buffer_bytes: int, batch_rows: int):
         self._pyarrow, pq = parquet()
         self._columns, self._batch_rows = columns, batch_rows
         with pq.ParquetFile(path) as file:
@@ -146,13 +152,13 @@ class _File:
         return self._rows, schema.serialize().to_pybytes()
 
     def no_text(self) -> str:
-        """Return what is to be said of ids that are no text."""
+        """Return the message about ids that are no text."""
         return f'the column {self._columns.route!r} is not UTF-8 text: convert it'
 
-    def survey(self, wanted: Iterable[int]) -> Iterator[tuple]:
-        """Yield what a `Survey` holds, in its order; `wanted`: the rows of `cuts`, in order."""
-        order, row, last, longest, cuts = _Order(self._columns, 0, None), 0, 0, 0, []
-        routes = 0
+    def survey(self, wanted: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+        """Yield the fields of a `Survey`; `wanted`: the rows of `cuts`, in order."""
+        order, cuts = _Order(self._columns, 0, None), list[int]()
+        row = last = longest = routes = 0
         for batch in self._batches(self._columns.names()[:2], 0, self._rows):
             starts = order.starts(batch) + row
             routes += len(starts)
@@ -167,15 +173,17 @@ class _File:
         yield (order.start, max(longest, row - last), routes, tuple(cuts)),
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int, start: int | None,
-               chunk_rows: int) -> Iterator[tuple]:
+               chunk_rows: int) -> Iterator[tuple[Any, ...]]:
         """
         Yield the rows from `first` to `end`, between which there are whole routes, in chunks.
 
         A chunk is ((rows, routes, size of the ids, start, type of the states), offsets, ids,
-        states), the last three in bytes; () is the end. `archive_file.Chunk` says what they are.
+        states), the last three in bytes, as in `archive_file.Chunk`; () is the end.
         """
         order, states = _Order(self._columns, first, start), _States(position_of)
-        held, begins, size = [], [], 0
+        held: list[Any] = []
+        begins: list[Ints] = []
+        size = 0
         for batch in self._batches(self._columns.names(), first, end):
             starts = order.starts(batch)
             while True:
@@ -195,7 +203,8 @@ class _File:
             yield self._chunk(held, begins, order, states)
         yield (),
 
-    def _chunk(self, batches, begins, order, states):
+    def _chunk(self, batches: list[Any], begins: list[Ints], order: '_Order',
+               states: '_States') -> tuple[Any, ...]:
         pyarrow, columns = self._pyarrow, self._columns
         rows = sum(map(len, batches))
         offsets = np.append(np.concatenate(begins), rows).astype(np.int64)
@@ -218,7 +227,7 @@ class _File:
         return ((rows, len(offsets) - 1, ids.size, order.start, found.dtype.str), offsets, ids,
                 found)
 
-    def _batches(self, names, first, end):
+    def _batches(self, names: Iterable[str], first: int, end: int) -> Iterator[Any]:
         """Yield the rows from `first` to `end` of some columns in record batches."""
         groups = [i for i in range(len(self._group_rows) - 1)
                   if self._group_rows[i] < end and self._group_rows[i + 1] > first]
@@ -249,15 +258,15 @@ class _States:
     :param position_of: value → position in the states of the chain; other values are −1.
     """
 
-    def __init__(self, position_of):
+    def __init__(self, position_of: Mapping[str, int]):
         self._pyarrow, _ = parquet()
         self._values = self._pyarrow.array(list(position_of), self._pyarrow.string())
         largest = max(position_of.values(), default=0)
         type_ = np.int16 if largest < 1 << 15 else np.int32
-        # One more, for values that are not listed, which is also the last, for null.
+        # The last one is for values that are not listed, and for null.
         self._states = np.array([*position_of.values(), -1], type_)
 
-    def of(self, symbols) -> np.ndarray:
+    def of(self, symbols: Any) -> npt.NDArray[Any]:
         """Return the state of each symbol of a column."""
         pyarrow = self._pyarrow
         if not pyarrow.types.is_dictionary(symbols.type):
@@ -265,23 +274,26 @@ class _States:
         known = pyarrow.compute.index_in(symbols.dictionary.cast(pyarrow.string()), self._values)
         codes = np.append(self._states[known.fill_null(-1).to_numpy(zero_copy_only=False)], -1)
         indices = symbols.indices.fill_null(-1) if symbols.null_count else symbols.indices
-        return np.take(codes.astype(self._states.dtype), indices.to_numpy(zero_copy_only=False),
-                       mode='wrap')
+        found: npt.NDArray[Any] = np.take(codes.astype(self._states.dtype),
+                                          indices.to_numpy(zero_copy_only=False), mode='wrap')
+        return found
 
 
 class _Order:
-    """Checks, batch by batch, that routes lie together and positions count up, in O(1) memory."""
+    """Checks, batch by batch, that routes are consecutive and positions count up."""
 
-    def __init__(self, columns, row, start):
+    def __init__(self, columns: Columns, row: int, start: int | None):
         self._pyarrow, _ = parquet()
         self._columns, self._row, self.start = columns, row, start
-        self._route = self._position = self._dictionary = None
+        self._route: object = None
+        self._position: int | None = None
+        self._dictionary: Any = None
 
-    def starts(self, batch) -> np.ndarray:
+    def starts(self, batch: Any) -> Ints:
         """
-        Return the rows of the batch with which a route begins: int64.
+        Return the rows of the batch at which a route begins.
 
-        :raises LogError: with the row, and nothing of what the route is called.
+        :raises LogError: with the row, not with the name of the route.
         """
         route = self._checked(batch, self._columns.route)
         position = self._checked(batch, self._columns.position).to_numpy()
@@ -309,16 +321,16 @@ class _Order:
         self._route, self._position = last, int(position[-1])
         return starts
 
-    def _refuse(self, wrong_starts, wrong_steps):
+    def _refuse(self, wrong_starts: Ints, wrong_steps: Ints) -> NoReturn:
         if not len(wrong_steps) or len(wrong_starts) and wrong_starts[0] < wrong_steps[0]:
             raise LogError(f'row {self._row + wrong_starts[0]} (counted from 0): a route begins '
                            f'there, and not with position {self.start} as the first one does; the '
-                           f'rows of a route must lie together: {_SORT}')
+                           f'rows of a route must be consecutive: {_SORT}')
         raise LogError(f'row {self._row + wrong_steps[0]} (counted from 0): its position is not '
-                       f'that of the row before it and one more: {_SORT}, and look for rows that '
+                       f'one more than that of the row before it: {_SORT}, and look for rows that '
                        'are missing or repeated')
 
-    def _checked(self, batch, name):
+    def _checked(self, batch: Any, name: str) -> Any:
         column = batch.column(name)
         if column.null_count:
             row = self._row + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
@@ -326,7 +338,7 @@ class _Order:
                            'needs a route and a position')
         return column
 
-    def _numbers(self, route):
+    def _numbers(self, route: Any) -> tuple[npt.NDArray[Any], object]:
         """Return a number for each row, equal where routes are, and the last row's route."""
         if not self._pyarrow.types.is_dictionary(route.type):
             return route.to_numpy(), route[-1].as_py()
@@ -340,21 +352,19 @@ class _Order:
                 self._dictionary = route.dictionary
         return route.indices.to_numpy(), route[-1].as_py()
 
-    def _row_is_new(self, route):
-        return self._position is None or route[0].as_py() != self._route
+    def _row_is_new(self, route: Any) -> bool:
+        return self._position is None or bool(route[0].as_py() != self._route)
 
 
-def _is_text(types, type_):
-    return types.is_string(type_) or types.is_large_string(type_)
+def _is_text(types: Any, type_: Any) -> bool:
+    return bool(types.is_string(type_) or types.is_large_string(type_))
 
 
-def _check_indices(column):
+def _check_indices(column: Any) -> None:
     """
-    Check that a column of a dictionary names values alone that are in it.
+    Check that the indices of a column are within its dictionary: the library does not.
 
-    The library does not, at the bytes of a file that is damaged.
-
-    :raises LogError: it names others.
+    :raises LogError: they are not.
     """
     pyarrow, _ = parquet()
     if not pyarrow.types.is_dictionary(column.type):
@@ -365,7 +375,7 @@ def _check_indices(column):
         raise LogError('it cannot be read, as it is damaged: a dictionary lacks a value')
 
 
-def _is_whole(array):
+def _is_whole(array: Any) -> bool:
     pyarrow, _ = parquet()
     try:
         array.validate(full=True)
@@ -374,15 +384,15 @@ def _is_whole(array):
     return True
 
 
-def _delta_encoded(metadata):
-    """Return the columns with an encoding of which the library makes no dictionaries."""
+def _delta_encoded(metadata: Any) -> set[str]:
+    """Return the columns with encodings that the library cannot read into dictionaries."""
     groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
     columns = (group.column(i) for group in groups for i in range(metadata.num_columns))
     return {column.path_in_schema for column in columns
             if any('DELTA' in encoding for encoding in column.encodings)}
 
 
-def _problem(file, columns, types):
+def _problem(file: Any, columns: Columns, types: Any) -> str | None:
     """Return what is wrong with the columns, or None."""
     schema = file.schema_arrow
     for name in columns.names():
@@ -390,7 +400,7 @@ def _problem(file, columns, types):
             return (f'it must have one column {name!r}: add it, or name the columns that it has '
                     '(--route-key, --position-key, --symbol-key)')
 
-    def plain(name):
+    def plain(name: str) -> Any:
         type_ = schema.field(name).type
         return type_.value_type if types.is_dictionary(type_) else type_
 

@@ -1,23 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Releasing an archive on a Dask cluster: each route is released once, whatever is tried again.
+Releasing an archive on a Dask cluster: each route is released once, even if tasks are retried.
 
-The archive is cut into tasks of whole routes, by the number of rows alone: where the row groups of
-the file that is read begin may tell of its symbols. (So a task may have to read a row group from
-its beginning that another one reads too.) What passes the scheduler is the path of the archive,
-ranges of rows and settings, and of results a file's name, digest and number of rows: never a row.
-Workers and this process see the same files under the same paths, and run as the same user.
+The archive is cut into tasks of whole routes, by the number of rows alone: the row groups of the
+archive may depend on its symbols. (So two tasks may have to read the same row group.) The
+scheduler sees the path of the archive, ranges of rows and settings, and of results a file's name,
+digest and number of rows: never a row. Workers and this process see the same files under the same
+paths, and run as the same user.
 
-Every attempt at a task draws afresh, with its worker's own randomness, and writes a file under a
-fresh random name into a directory that is not to be seen. Which attempt wins is decided here, by
-the result that arrives for the task. Winners are moved into another new directory; the one of
-the attempts is renamed and deleted, with whatever lost attempts have left. An attempt makes no
-directory, and does not know that of the winners: one that ends late, on a worker that was given
-up as lost, finds no place to write, or writes what nobody sees. The ledger is charged by the
-caller, once, when all is there.
+Every attempt at a task draws with its worker's own randomness, and writes a file with a new random
+name into a private directory. The attempt whose result arrives here for the task is used. These
+files are moved into another new directory; the directory of the attempts is renamed and deleted,
+with all that lost attempts have left. An attempt makes no directory, and does not know the other
+one: on a worker that was given up as lost, a late attempt cannot write, or writes a file that is
+never released. The caller charges the ledger, once, when everything is written.
 """
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 import os
@@ -25,6 +24,7 @@ from pathlib import Path
 import re
 import secrets
 import shutil
+from typing import Any
 
 from symdp_ros.core.errors import ConfigurationError, LogError, SymdpError
 from symdp_ros.logs.files import remove
@@ -34,7 +34,7 @@ from symdp_ros.release.archive_file import Archive, Survey
 from symdp_ros.release.outbox import digest_of, flush
 from symdp_ros.release.settings import ArchiveSettings
 
-#: Rows from which on a task ends with the route.
+#: After so many rows, a task ends with the route.
 TASK_ROWS = 1 << 22
 
 _RETRIES = 3    # of a task, after errors that are not the archive's
@@ -44,8 +44,10 @@ _PATIENCE = 15  # seconds, for the scheduler to answer, and for a first worker
 @dataclass(frozen=True)
 class Task:
     """
-    Rows of an archive, to be released into a directory; `stamp`: that of the archive; `start`: the
-    position of each route's first row.
+    Rows of an archive, to be released into a directory.
+
+    :param stamp: of the archive.
+    :param start: the position of each route's first row.
     """
 
     path: Path
@@ -67,52 +69,51 @@ class Part:
 
 
 @contextmanager
-def connected(address: str):
+def connected(address: str) -> Iterator[Any]:
     """
     Give a client of a scheduler that has a worker.
 
-    :raises ConfigurationError: it does not answer, has none, or `distributed` is not installed.
+    :raises ConfigurationError: it does not answer, has no worker, or `distributed` is not
+        installed.
     """
     if not re.fullmatch(r'tcp://\S+:\d+', address):
-        raise ConfigurationError(f'the scheduler {address!r} is no address: name it as '
+        raise ConfigurationError(f'the scheduler {address!r} is no address: write it as '
                                  'tcp://HOST:PORT')
     try:
         from distributed import Client
     except ImportError:
-        Client = None
-    if Client is None:
         raise ConfigurationError('a scheduler needs the Python package distributed: install '
-                                 'symdp_ros with its extra dask')
-    client, problem = None, None
+                                 'symdp_ros with its extra dask') from None
+    errors = OSError, ValueError, TypeError  # TimeoutError is an OSError
     try:
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
-        client.wait_for_workers(1, timeout=_PATIENCE)
-    except (OSError, ValueError, TypeError):  # TimeoutError is an OSError
-        problem = ('does not answer: name it as tcp://HOST:PORT' if client is None else
-                   'has no worker: start one')
-    if problem is not None:
-        if client is not None:
-            client.close()
-        raise ConfigurationError(f'the scheduler {address} {problem}')
+    except errors:
+        raise ConfigurationError(f'the scheduler {address} does not answer: write it as '
+                                 'tcp://HOST:PORT') from None
     try:
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except errors:
+            raise ConfigurationError(f'the scheduler {address} has no worker: start '
+                                     'one') from None
         yield client
     finally:
         client.close()
 
 
 def wanted_cuts(archive: Archive) -> list[int]:
-    """Return the rows from which on a task should begin: by their number alone."""
+    """Return the rows at which, or after which, a task should begin: by their number alone."""
     return list(range(TASK_ROWS, archive.rows, TASK_ROWS))
 
 
-def write(client, archive: Archive, survey: Survey, settings: ArchiveSettings, directory: Path,
-          tell: Callable[[int], None] = lambda rows: None) -> None:
+def write(client: Any, archive: Archive, survey: Survey, settings: ArchiveSettings,
+          directory: Path, on_rows: Callable[[int], None] = lambda rows: None) -> None:
     """
     Write a private archive as a new directory of part files, and make it durable.
 
-    :param survey: that of the archive, with `wanted_cuts`.
-    :param directory: its path; the attempts are kept beside it meanwhile.
-    :param tell: called with the rows of each part that is there.
+    :param survey: of the archive, with `wanted_cuts`.
+    :param directory: its path; meanwhile its folder also holds the attempts.
+    :param on_rows: called with the number of rows of each part that is written.
     :raises LogError: what is wrong with the archive; workers that failed, or died, too often.
     :raises ConfigurationError: the workers do not write where this process reads.
     """
@@ -122,15 +123,15 @@ def write(client, archive: Archive, survey: Survey, settings: ArchiveSettings, d
     tasks = [Task(archive.path.resolve(), archive.stamp(), first, end, survey.start, settings,
                   attempts) for first, end in zip([0, *ends], ends, strict=False)]
     try:
-        winners = _winners(client, tasks, tell)
+        winners = _winners(client, tasks, on_rows)
         os.mkdir(directory)
         for number, (task, part) in enumerate(zip(tasks, winners, strict=True)):
             path = attempts / part.name
             if part.rows != task.end - task.first or not path.exists() \
                     or digest_of(path) != part.digest:
                 raise ConfigurationError(
-                    f'what the workers wrote is not in {directory.parent}: they need to see the '
-                    'same files under the same paths as this process')
+                    f'what the workers wrote is not in {directory.parent}: they must see the same '
+                    'files under the same paths as this process')
             os.rename(path, directory / f'part-{number:05d}{SUFFIX}')
         flush(directory)
     finally:
@@ -139,41 +140,42 @@ def write(client, archive: Archive, survey: Survey, settings: ArchiveSettings, d
         shutil.rmtree(gone, ignore_errors=True)
 
 
-def _winners(client, tasks, tell) -> list[Part]:
-    """Return the part of each task that arrived for it first."""
+def _winners(client: Any, tasks: list[Task], on_rows: Callable[[int], None]) -> list[Part]:
+    """Return the first part that arrived for each task."""
     from distributed import as_completed
 
-    # Not pure, and of new names: no result of an earlier run may stand for one of these.
+    # Not pure, and with new names: Dask must not reuse a result of an earlier run.
     futures = client.map(write_part, tasks, pure=False, retries=_RETRIES,
                          key=f'symdp-release-{secrets.token_hex(8)}')
     numbers = {future.key: number for number, future in enumerate(futures)}
-    winners, problem = [None] * len(tasks), None
+    winners: dict[int, Part] = {}
+    problem = None
     try:
         for future, part in as_completed(futures, loop=client.loop, with_results=True):
             if not isinstance(part, Part):
-                problem = part if isinstance(part, str) else 'the scheduler is gone, or gave it up'
+                problem = part if isinstance(part, str) else 'the scheduler is gone, or gave up'
                 break
             winners[numbers[future.key]] = part
-            tell(part.rows)
+            on_rows(part.rows)
     except LogError as error:
         problem = error.reason
-    except Exception as error:  # of the scheduler's, or from a worker without this package
-        problem = (f'the cluster gave it up with an error of type {type(error).__name__}: are its '
+    except Exception as error:  # of the scheduler, or of a worker without this package
+        problem = (f'the cluster gave up with an error of type {type(error).__name__}: are its '
                    'workers alive, and is this package installed there?')
     finally:
         with suppress(Exception):  # a scheduler that is gone
             client.cancel(futures)
     if problem is not None:
         raise LogError(problem, path=tasks[0].path)
-    return winners
+    return [winners[number] for number in range(len(tasks))]
 
 
 def write_part(task: Task) -> Part | str:
     """
     Make one attempt at a task, on a worker.
 
-    :return: what was written, or, where trying again does not help, what is wrong.
-    :raises LogError: anything else, without a word of what the archive holds.
+    :return: what was written, or what is wrong, if a retry does not help.
+    :raises LogError: any other error; it quotes nothing of the archive.
     """
     try:
         return _attempt(task)
@@ -188,7 +190,7 @@ def write_part(task: Task) -> Part | str:
     raise LogError(problem)
 
 
-def _attempt(task):
+def _attempt(task: Task) -> Part:
     settings, path = task.settings, task.directory / f'{secrets.token_hex(16)}{SUFFIX}'
     try:
         with Archive(task.path, settings.columns) as archive:

@@ -1,21 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The ledger: what has been spent of whose privacy, for which release.
+The ledger: the privacy that each subject has spent, and for which release.
 
-Every charge is one row of a file, written in one transaction that first reads what was spent:
-processes on one ledger wait for one another, and cannot together pass a budget. Sums are exact, and
-counted in one unit for each subject (`release.units`): ε is read as its shortest decimal, so three
-times 0.1 fits into 0.3. Budgets of subjects are rows, too: what was named once holds for every call.
+Every charge is one row of a file, written in one transaction that first reads what was spent: so
+processes that share a ledger wait for one another, and cannot exceed a budget together. Sums are
+exact, and counted in one unit for each subject (`release.units`): ε is read as its shortest
+decimal, so three times 0.1 fits into 0.3. Budgets of subjects are rows, too: they are stored once,
+and used by every call.
 
-The charge of a log holds the released words themselves (they are public), so that they can be
-handed out again at no cost; and an HMAC of the words that were released, under a key that never
-leaves the ledger, by which a log whose content changed is noticed. It holds no sensitive symbol.
-The charge of an archive holds no words, which would be too many, and the HMAC of its file.
+The charge of a log holds the released words (they are public), so that they can be written again
+at no cost; and an HMAC of the sensitive words under a key that never leaves the ledger, to detect
+a log whose content changed. It holds no sensitive symbol. The charge of an archive holds no words,
+which would be too many, and the HMAC of its file.
 
-Rows are sealed in a chain (`release.ledger_database`). A mark beside the ledger (`release.mark`)
-holds number and seal of the last row, so that a ledger put back to an older state shows. A ledger
-with a problem is not charged: see `release.recovery`.
+Rows are sealed in a chain (`release.ledger_database`). A mark in the same folder (`release.mark`)
+holds number and seal of the last row, to detect a ledger that was put back to an older state. A
+ledger with a problem is not charged: see `release.recovery`.
 """
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from fractions import Fraction
 import json
 from math import isfinite
 from pathlib import Path
+from typing import Any
 import zlib
 
 from symdp_ros.core.errors import BudgetError, LedgerError
@@ -43,18 +45,21 @@ class Ledger:
     A file of version 1 is converted. Use one object from one thread at a time.
 
     :raises LedgerError: the file cannot be made or opened, is no ledger or so damaged that it
-        cannot be read; or it is gone or empty, and its mark tells of charges.
+        cannot be read; or it is gone or empty, and its mark lists charges.
     """
 
-    def __init__(self, path, *, create: bool = True):
+    def __init__(self, path: str | Path, *, create: bool = True):
         self._database = LedgerDatabase(path, create=create)
         self.path, self.id = self._database.path, self._database.id
         self._reader = LedgerReader(self._database)
         if self._database.was_converted:
             self._update_mark()
 
+    def __repr__(self) -> str:
+        return f'<Ledger {self._database.name!r}>'
+
     @classmethod
-    def made_of(cls, path, identity: str, key: bytes, entries: Iterable[Entry],
+    def made_of(cls, path: str | Path, identity: str, key: bytes, entries: Iterable[Entry],
                 files: Iterable[LedgerFile]) -> 'Ledger':
         """Return a new ledger file with an id, a key, entries numbered from 1, and files."""
         database = LedgerDatabase(path)
@@ -68,17 +73,17 @@ class Ledger:
         """Close the file."""
         self._database.close()
 
-    def __enter__(self):
+    def __enter__(self) -> 'Ledger':
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def fingerprint(self, words: Sequence[Sequence[str | None]]) -> bytes:
         """Return the HMAC of sensitive words under the key of the ledger."""
         return self._database.digest(json.dumps([list(word) for word in words]).encode())
 
-    def file_fingerprint(self, path) -> bytes:
+    def file_fingerprint(self, path: str | Path) -> bytes:
         """
         Return the HMAC of a sensitive file under the key of the ledger.
 
@@ -97,7 +102,7 @@ class Ledger:
             return self._database.entry(self._reader.charges.get((subject, log_id, settings)))
 
     def account(self, subject: str) -> Account:
-        """Return what a subject has spent, its budget and its unit; do not change it."""
+        """Return what a subject has spent, its budget and its unit; not to be changed."""
         with self._database.errors():
             self._reader.catch_up()
         return self._reader.accounts.get(subject) or Account(subject)
@@ -133,16 +138,16 @@ class Ledger:
                     if self.account(subject).budget is None:  # no other process was faster
                         self._append('budget', subject, epsilon=written(wanted))
                 self._update_mark()
-        stored = self.account(subject).budget
+        stored = self.account(subject).budget or wanted
         if stored != wanted:
             raise BudgetError(
-                f'the subject_budget of {subject!r} is {as_text(stored)} in the ledger, and this '
-                f'names {as_text(wanted)}: leave it out, or change it with symdp ledger '
+                f'the subject_budget of {subject!r} is {as_text(stored)} in the ledger, not '
+                f'{as_text(wanted)}: leave it out, or change it with symdp ledger '
                 f"{self._database.name} --set-budget '{printable(subject)}' {as_text(wanted)}")
 
     def set_budget(self, subject: str, budget: Fraction) -> None:
         """
-        Give a subject another budget, and log that; 0: none.
+        Give a subject another budget; 0: none. This is an entry of the ledger.
 
         :raises LedgerError: the ledger has a problem.
         """
@@ -169,7 +174,8 @@ class Ledger:
         loss = Loss(Fraction(0), unit.symbols or 0, unit.sampling, unit.period, unit.seconds)
         self.note('unit', subject, loss=loss, description=json.dumps({'reason': reason}))
 
-    def note(self, kind: str, subject: str, **columns) -> None:
+    def note(self, kind: str, subject: str, *, epsilon: str = '0', loss: Loss | None = None,
+             description: str = '{}') -> None:
         """
         Append an entry that is no charge.
 
@@ -178,7 +184,7 @@ class Ledger:
         with self._database.errors():
             with self._database.transaction():
                 self._refuse_if_damaged()
-                self._append(kind, subject, **columns)
+                self._append(kind, subject, epsilon=epsilon, loss=loss, description=description)
             self._update_mark()
 
     def check(self, subject: str, loss: Loss, log_id: str | None = None, *, budget: float = 0.0,
@@ -194,7 +200,8 @@ class Ledger:
             self._refuse_if_damaged()
             self._check(subject, loss, log_id, budget, description)
 
-    def _check(self, subject, loss, log_id, budget, description):
+    def _check(self, subject: str, loss: Loss, log_id: str | None, budget: float,
+               description: str) -> None:
         account = self.account(subject)
         cost = account.cost(loss)
         limits = [(f'the subject_budget of {subject!r}', account.budget, account.spent())]
@@ -222,13 +229,14 @@ class Ledger:
         Spend ε, durably, or return the charge that the log already has under these settings.
 
         :param subject: whose privacy is spent.
-        :param settings: a digest; :param description: what people read of it, JSON.
+        :param settings: a digest of the settings.
+        :param description: the settings as JSON, for people to read.
         :param log_id: None for a word that a live node begins.
         :param content: `fingerprint` of the sensitive words, or `file_fingerprint`.
         :param words: the released words.
-        :param lengths: of released words that are not kept; None: those of `words`.
+        :param lengths: of released words that are not stored; None: those of `words`.
         :param files: a function from the number of the charge to the (path, staged path, digest)
-            of its files, or nothing.
+            of its files; None: it has none.
         :param budget: what one log may spend; 0.0: no limit.
         :param subject_budget: as in `keep_budget`; the stored one holds.
         :return: the charge, and whether it is a new one.
@@ -237,7 +245,7 @@ class Ledger:
         :raises LedgerError: the ledger has a problem, or cannot be written; nothing is spent.
         """
         self.keep_budget(subject, subject_budget)
-        self.account(subject)  # the first reading, which takes longest, keeps nobody waiting
+        self.account(subject)  # the first reading takes longest: not within the transaction
         lengths = [len(word) for word in words] if lengths is None else lengths
         packed = zlib.compress(json.dumps([list(word) for word in words]).encode())
         with self._database.errors():
@@ -254,46 +262,42 @@ class Ledger:
                     loss=loss, lengths=json.dumps(list(lengths)), content=content, packed=packed,
                     files=len(made))
                 for path, staged, digest in made:
-                    self._database.insert_file(LedgerFile(entry.number, path, staged, digest, False))
+                    self._database.insert_file(
+                        LedgerFile(entry.number, path, staged, digest, False))
             self._update_mark()
             return entry, True
 
-    def files(self, number: int | None = None, *, hidden_only=False) -> list[LedgerFile]:
-        """Return the files of a charge, or of all; those not yet moved to their path, or all."""
-        where, values = [], []
-        if number is not None:
-            where.append('number = ?')
-            values.append(number)
-        if hidden_only:
-            where.append('visible = 0')
-        condition = f'WHERE {" AND ".join(where)}' if where else ''
+    def files(self, number: int | None = None, *, hidden_only: bool = False) -> list[LedgerFile]:
+        """Return the files of a charge, or of all; `hidden_only`: not yet moved to their path."""
         with self._database.errors():
-            rows = self._database.execute(f'SELECT {", ".join(FILE_COLUMNS)} FROM files {condition} '
-                                    'ORDER BY number, path', values).fetchall()
+            rows = self._database.execute(
+                f'SELECT {", ".join(FILE_COLUMNS)} FROM files WHERE number = ifnull(?, number) '
+                'AND (visible = 0 OR NOT ?) ORDER BY number, path',
+                (number, hidden_only)).fetchall()
         return [_file_of(row) for row in rows]
 
     def has_path(self, path: Path) -> bool:
-        """Return whether a release has, or is to have, this path."""
+        """Return whether a release has, or will have, this path."""
         with self._database.errors():
             return self._database.execute('SELECT 1 FROM files WHERE path = ?',
-                                    (str(path),)).fetchone() is not None
+                                          (str(path),)).fetchone() is not None
 
     def move(self, path: Path, new_path: Path) -> None:
-        """Promise another path to a file that is not visible yet."""
+        """Note another path for a file that is not visible yet."""
         self._change_file(path, path=new_path)
 
     def restage(self, path: Path, new_path: Path, staged: Path, digest: str) -> None:
-        """Note that what was lost before it was moved to `path` has been made ready again."""
+        """Note that a file that was lost before it was moved to `path` was staged again."""
         self._change_file(path, path=new_path, staged=staged, digest=digest, visible=False)
 
     def set_visible(self, path: Path) -> None:
         """Note that a file has been moved to its path."""
         self._change_file(path, visible=True)
 
-    def _change_file(self, file_path, **changes):
+    def _change_file(self, file_path: Path, **changes: Any) -> None:
         with self._database.errors(), self._database.transaction():
             row = self._database.execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files '
-                                   'WHERE path = ?', (str(file_path),)).fetchone()
+                                         'WHERE path = ?', (str(file_path),)).fetchone()
             if row is None:
                 return
             *row, seal = row
@@ -318,24 +322,26 @@ class Ledger:
             self._reader.forget()
             return self._reader.problems()
 
-    def _refuse_if_damaged(self):
+    def _refuse_if_damaged(self) -> None:
         problems = self._reader.problems()
         self._database.check_in_place()
         if problems:
             raise LedgerError(f'ledger {self._database.name}: {problems[0]}. '
                               f'{self._database.how_to_recover}')
 
-    def _append(self, kind, subject, *, log_id=None, settings='', description='{}', epsilon='0',
-                loss=None, lengths='[]', content=b'', packed=b'', files=0):
-        """Write one more entry, in the transaction that is open and has read all before."""
+    def _append(self, kind: str, subject: str, *, log_id: str | None = None, settings: str = '',
+                description: str = '{}', epsilon: str = '0', loss: Loss | None = None,
+                lengths: str = '[]', content: bytes = b'', packed: bytes = b'',
+                files: int = 0) -> Entry:
+        """Write one more entry, in the open transaction, which has read all entries."""
         for name, text in (('subject', subject), ('log', log_id or '')):
             try:
                 text.encode()
             except UnicodeEncodeError:
                 raise LedgerError(f'the name of the {name} {text!a} is not UTF-8: rename '
                                   'it') from None
-        counted = {'epsilon': epsilon, 'adjacency': 0, 'sampling': '', 'period': None,
-                   'seconds': None} if loss is None else _columns_of(loss)
+        counted = _columns_of(loss) if loss is not None else {
+            'epsilon': epsilon, 'adjacency': 0, 'sampling': '', 'period': None, 'seconds': None}
         entry = Entry(
             self._reader.number + 1, kind, subject, log_id, settings, description, **counted,
             made=datetime.now(timezone.utc).isoformat(timespec='seconds'), lengths=lengths,
@@ -343,47 +349,47 @@ class Ledger:
         self._database.insert(entry, self._reader.seal)
         return entry
 
-    def _update_mark(self):
-        # After the commit: a mark that is behind warns of nothing, one ahead would warn wrongly.
-        # One that does not agree is kept: it is the evidence. What was spent is spent, whatever
-        # becomes of the mark.
+    def _update_mark(self) -> None:
+        # After the commit: a mark ahead of the ledger would give a false warning. One that does
+        # not agree is kept, as evidence. An error does not matter: the charge is committed.
         with suppress(OSError, LedgerError, *FAILURES), self._database.transaction():
             if not self._reader.problems():
                 self._reader.mark().write(self._database.mark)
 
 
-def _limit(name, budget):
+def _limit(name: str, budget: float) -> Fraction | None:
     """Return a budget as a fraction; None: no limit."""
     if not (isfinite(budget) and 0 <= budget):
         raise BudgetError(f'{name} is {budget}: it must be a finite number, at least 0')
     return as_fraction(budget) if budget > 0 else None
 
 
-def _columns_of(loss: Loss) -> dict:
-    """Return the columns of an entry that tell of a loss."""
+def _columns_of(loss: Loss) -> dict[str, Any]:
+    """Return the columns of an entry that describe a loss."""
     return {'epsilon': written(loss.epsilon), 'adjacency': loss.adjacency,
             'sampling': loss.sampling,
             'period': None if loss.period is None else written(loss.period),
             'seconds': None if loss.seconds is None else written(loss.seconds)}
 
 
-def _file_of(row):
+def _file_of(row: tuple[Any, ...]) -> LedgerFile:
     number, path, staged, digest, visible = row
     if not all(isinstance(text, str) for text in (path, staged, digest)):
-        raise LedgerError(f'what the ledger tells of the files of charge {number} is damaged')
+        raise LedgerError(f'the files of charge {number} of the ledger are damaged')
     return LedgerFile(number, Path(path), Path(staged), digest, bool(visible))
 
 
-def _changed(before: Entry | None, description):
-    """Return what is new in the settings of a log that was released before."""
-    now = json.loads(description) if description and before is not None else {}
-    was = before.described if now else {}
+def _changed(before: Entry | None, description: str) -> str:
+    """Return how the settings of a log differ from those of its last release."""
+    now = json.loads(description or '{}')
+    if before is None or not now:
+        return ''
+    was = before.described
     changes = [f'{name} {_short(was.get(name))} → {_short(now.get(name))}'
                if len(f'{was.get(name)}{now.get(name)}') <= 40 else f'another {name}'
                for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name)]
     return f' (released before under other settings: {", ".join(changes)})' if changes else ''
 
 
-def _short(value):
+def _short(value: object) -> str:
     return f'{value:g}' if isinstance(value, float) else 'none' if value is None else str(value)
-

@@ -3,11 +3,11 @@
 """
 The file of a ledger: one SQLite database (WAL, synchronous FULL, mode 0600), and its seals.
 
-Each entry is sealed: its seal is an HMAC, under a key that never leaves the file, over the row and
-the seal before it, the first one over the id of the ledger. A row of the table of files, which
-changes as releases are moved to their places, has a seal by itself.
+The seal of an entry is an HMAC, under a key that never leaves the file, over the row and the seal
+before it; for the first entry, over the id of the ledger. The rows of the table of files, which
+change as releases are moved to their paths, have seals of their own.
 
-Whatever SQLite raises becomes a LedgerError here, that of a damaged file with how to recover.
+Errors of SQLite become a LedgerError here; for a damaged file, it says how to recover.
 """
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,9 +17,10 @@ import os
 from pathlib import Path
 import sqlite3
 import time
+from typing import Any
 import uuid
 
-from symdp_ros.core.errors import LedgerError
+from symdp_ros.core.errors import LedgerError, raising
 from symdp_ros.core.printable import printable
 from symdp_ros.release import ledger_version_1
 from symdp_ros.release.accounts import Entry
@@ -33,9 +34,9 @@ FAILURES = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
 _VERSION = 2
 _WAIT = 60.0  # seconds for another process to finish its transaction
 _NOT_DAMAGE = ('locked', 'busy', 'full', 'readonly', 'disk I/O error', 'unable to open',
-               'interrupted', 'not authorized')  # SQLite's words for what is no damage
+               'interrupted', 'not authorized')  # in SQLite's messages where a file is not damaged
 
-_SCHEMA = '''
+_SCHEMA = """
     CREATE TABLE ledger (version INTEGER NOT NULL, id TEXT NOT NULL, key BLOB NOT NULL);
     CREATE TABLE charges (             -- and other entries: see accounts.Entry
         number INTEGER PRIMARY KEY,
@@ -59,12 +60,12 @@ _SCHEMA = '''
     CREATE TABLE files (
         number INTEGER NOT NULL REFERENCES charges,
         path TEXT NOT NULL UNIQUE,     -- where the release is, or is to be
-        staged TEXT NOT NULL,          -- where it was made ready
-        digest TEXT NOT NULL,          -- SHA-256 of what was made ready
+        staged TEXT NOT NULL,          -- where it was written first
+        digest TEXT NOT NULL,          -- SHA-256 of its content
         visible INTEGER NOT NULL,      -- whether it has been moved to its path
         seal BLOB NOT NULL             -- HMAC of this row
     );
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,16 @@ class LedgerDatabase:
     The opened file of a ledger.
 
     :param path: made where it is absent, unless `create` is False; a file of version 1 is
-        converted, and `was_converted` is True then.
+        converted (`was_converted`).
     :raises LedgerError: the file cannot be made or opened, is no ledger or so damaged that it
-        cannot be read; or it is gone or empty, and its mark tells of charges.
+        cannot be read; or it is gone or empty, and its mark lists charges.
     """
 
-    def __init__(self, path, *, create: bool = True):
-        # Never open the file here besides SQLite: closing any other descriptor of it would drop
-        # the locks that SQLite holds for this process.
-        try:
+    def __init__(self, path: str | Path, *, create: bool = True):
+        # Only SQLite may open the file: closing any other descriptor of it would drop the locks
+        # that SQLite holds for this process.
+        with raising(LedgerError, f'ledger {printable(path)} cannot be opened',
+                     (OSError, ValueError, RuntimeError)):
             self.path = Path(os.path.realpath(path))
             self.name, self.mark = printable(self.path), self.path.with_name(
                 f'{self.path.name}.mark')
@@ -104,9 +106,6 @@ class LedgerDatabase:
                     os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             elif not self.path.is_file():
                 raise LedgerError(f'there is no ledger {printable(path)}')
-        except (OSError, ValueError, RuntimeError) as error:
-            problem = getattr(error, 'strerror', None) or error
-            raise LedgerError(f'ledger {printable(path)} cannot be opened: {problem}') from None
         with self.errors():
             self._db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None,
                                        check_same_thread=False)
@@ -116,7 +115,7 @@ class LedgerDatabase:
                 self._db.close()
                 raise
 
-    def _open(self, create):
+    def _open(self, create: bool) -> None:
         self._db.execute('PRAGMA cell_size_check = ON')
         self._db.execute('PRAGMA trusted_schema = OFF')
         with self.transaction():
@@ -138,20 +137,21 @@ class LedgerDatabase:
             os.chmod(self.path, 0o600)
         self._place = self._place_of_file()
 
-    def _make(self, identity, key):
+    def _make(self, identity: str, key: bytes) -> None:
         for statement in _SCHEMA.split(';')[:-1]:
             self._db.execute(statement)
         self._db.execute('INSERT INTO ledger VALUES (?, ?, ?)', (_VERSION, identity, key))
 
-    def _read_head(self):
+    def _read_head(self) -> int:
         row = self._db.execute('SELECT * FROM ledger').fetchone()
-        version, self.id, self._key = row if row and len(row) == 3 else (None, None, None)
+        version, identity, key = row if row and len(row) == 3 else (None, None, None)
         if version not in (1, _VERSION) or not (
-                isinstance(self.id, str) and isinstance(self._key, bytes)):
+                isinstance(identity, str) and isinstance(key, bytes)):
             raise LedgerError(f'ledger {self.name} is damaged. {self.how_to_recover}')
-        return version
+        self.id, self._key = identity, key
+        return int(version)
 
-    def _convert(self):
+    def _convert(self) -> None:
         """Convert a ledger of version 1, in the transaction that is open."""
         problems = ledger_version_1.problems(self._db, self.id, self._key, self.mark)
         if problems:
@@ -162,8 +162,8 @@ class LedgerDatabase:
         self._make(self.id, self._key)
         self._fill(entries, [LedgerFile(*row) for row in files])
 
-    def _use_wal(self):
-        """Switch to WAL; unlike a transaction, this does not wait for others by itself."""
+    def _use_wal(self) -> None:
+        """Switch to WAL; SQLite does not wait for other processes here, so this does."""
         until = time.monotonic() + _WAIT
         while True:
             try:
@@ -182,7 +182,7 @@ class LedgerDatabase:
             self.id, self._key = identity, key
             self._fill(entries, files)
 
-    def _fill(self, entries, files):
+    def _fill(self, entries: Iterable[Entry], files: Iterable[LedgerFile]) -> None:
         seal = self.id.encode()
         for entry in entries:
             seal = self.insert(entry, seal)
@@ -193,12 +193,12 @@ class LedgerDatabase:
         """Close the file."""
         self._db.close()
 
-    def execute(self, statement: str, values: Sequence = ()) -> sqlite3.Cursor:
-        """Execute a statement; its errors are for `errors` to turn into ours."""
+    def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """Execute a statement; use it within `errors`."""
         return self._db.execute(statement, values)
 
-    def entries(self, after: int = 0) -> Iterator[tuple]:
-        """Yield the columns and the seal of every entry behind a number, in order."""
+    def entries(self, after: int = 0) -> Iterator[tuple[Any, ...]]:
+        """Yield the columns and the seal of every entry after a number, in order."""
         return self._db.execute(f'SELECT {", ".join(COLUMNS)}, seal FROM charges '
                                 'WHERE number > ? ORDER BY number', (after,))
 
@@ -208,8 +208,8 @@ class LedgerDatabase:
                                (number,)).fetchone()
         return None if row is None else Entry(*row)
 
-    def seal_at(self, number: int):
-        """Return the seal of an entry, whatever is written there; None where there is none."""
+    def seal_at(self, number: int) -> object:
+        """Return the seal of an entry, of any type if it is damaged; None: there is none."""
         row = self._db.execute('SELECT seal FROM charges WHERE number = ?', (number,)).fetchone()
         return None if row is None else row[0]
 
@@ -221,12 +221,12 @@ class LedgerDatabase:
         return seal
 
     def insert_file(self, file: LedgerFile, seal: bytes | None = None) -> None:
-        """Write a row of the table of files; `seal`: another one than its own."""
+        """Write a row of the table of files; `seal`: instead of its own one."""
         row = (file.number, str(file.path), str(file.staged), file.digest, int(file.visible))
         self._db.execute('INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)',
                          (*row, self.seal(row) if seal is None else seal))
 
-    def seal(self, row: Iterable, before: bytes = b'') -> bytes:
+    def seal(self, row: Iterable[object], before: bytes = b'') -> bytes:
         """Return the seal of a row."""
         return _seal(self._key, row, before)
 
@@ -240,7 +240,7 @@ class LedgerDatabase:
 
     def check_in_place(self) -> None:
         """
-        Check that the path still leads to the file that is open.
+        Check that the path still leads to the open file.
 
         :raises LedgerError: it does not.
         """
@@ -248,7 +248,7 @@ class LedgerDatabase:
             raise LedgerError(f'ledger {self.name} was replaced or removed while it was open: '
                               'start this program again')
 
-    def _place_of_file(self):
+    def _place_of_file(self) -> tuple[int, int] | None:
         try:
             found = os.stat(self.path)
         except OSError:
@@ -257,12 +257,12 @@ class LedgerDatabase:
 
     @property
     def how_to_recover(self) -> str:
-        """What an operator does about a damaged ledger."""
-        return ('Nothing is charged to it as it is: put back its newest whole copy, if there is '
-                f'one, and run symdp ledger {self.name} --recover')
+        """Return what to do about a damaged ledger."""
+        return ('Nothing is charged to it in this state: restore its newest undamaged copy, if '
+                f'there is one, and run symdp ledger {self.name} --recover')
 
-    def _check_not_lost(self):
-        """Check that there is no mark that tells of a ledger where none is."""
+    def _check_not_lost(self) -> None:
+        """Check that there is no mark of a ledger that is gone."""
         try:
             lost = Mark.read(self.mark) is not None
         except LedgerError:
@@ -270,16 +270,16 @@ class LedgerDatabase:
         if lost:
             state = 'empty' if self.path.exists() else 'gone'
             raise LedgerError(f'ledger {self.name} is {state}, and {printable(self.mark.name)} '
-                              f'tells that it held charges. {self.how_to_recover}')
+                              f'shows that it held charges. {self.how_to_recover}')
 
-    def _no_ledger(self):
+    def _no_ledger(self) -> LedgerError:
         if self.mark.exists():
             return LedgerError(f'ledger {self.name} is damaged. {self.how_to_recover}')
         return LedgerError(f'ledger {self.name} is a file of another kind: name a new one')
 
     @contextmanager
-    def transaction(self, kind: str = 'IMMEDIATE'):
-        """Do all that follows, or nothing; others that write wait meanwhile."""
+    def transaction(self, kind: str = 'IMMEDIATE') -> Iterator[None]:
+        """Do everything inside, or nothing; other writers wait meanwhile."""
         self._db.execute(f'BEGIN {kind}')
         try:
             yield
@@ -290,8 +290,8 @@ class LedgerDatabase:
             raise
 
     @contextmanager
-    def snapshot(self):
-        """Read one state of the ledger, whatever others write meanwhile."""
+    def snapshot(self) -> Iterator[None]:
+        """Read one state of the ledger, even if other processes write meanwhile."""
         if self._db.in_transaction:
             yield
         else:
@@ -299,7 +299,7 @@ class LedgerDatabase:
                 yield
 
     @contextmanager
-    def errors(self):
+    def errors(self) -> Iterator[None]:
         """Turn SQLite's errors into ours."""
         problem = damage = None
         try:
@@ -318,7 +318,7 @@ def check_version(db: sqlite3.Connection, name: str) -> None:
     """
     Check that a ledger is not of a newer version than this program knows.
 
-    Where the first charge is sealed as in this version, the number of the version is damaged.
+    If the first charge is sealed as in this version, the version number itself is damaged.
 
     :param name: of the ledger, for the message.
     :raises LedgerError: it is newer.
@@ -337,7 +337,7 @@ def check_version(db: sqlite3.Connection, name: str) -> None:
                           f'{_VERSION}: update symdp_ros')
 
 
-def _seal(key, row, before):
+def _seal(key: bytes, row: Iterable[object], before: bytes) -> bytes:
     return hmac.digest(key, ascii((before, *row)).encode(), 'sha256')  # no two rows have one text
 
 

@@ -3,11 +3,12 @@
 """
 Reading a ledger: every entry once, verified and added to the account of its subject.
 
-What is spent is added up over the rows in their order, never by an index. Later looks read on from
-where the last one ended, and verify that it still ends there.
+Amounts are added over the rows in their order, never by an index. Later readings go on after the
+last entry that was read, and verify that it is unchanged.
 """
 from collections import Counter
 from hmac import compare_digest
+from typing import Any
 
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable
@@ -20,9 +21,8 @@ class LedgerReader:
     """
     What a ledger holds, as far as it was read.
 
-    `accounts` maps subjects, `charges` (subject, log id, settings) to the number of the charge,
-    `latest` (subject, log id) to that of the last one; `number` and `seal` are those of the last
-    entry.
+    `accounts`: by subject; `charges`: (subject, log id, settings) → number of the charge;
+    `latest`: (subject, log id) → number of its last charge; `number`, `seal`: of the last entry.
     """
 
     def __init__(self, database: LedgerDatabase):
@@ -30,30 +30,33 @@ class LedgerReader:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew with the first entry."""
+        """Begin again with the first entry."""
         self.number, self.seal = 0, self._database.id.encode()
         self.accounts: dict[str, Account] = {}
-        self.charges, self.latest = {}, {}
-        self._is_read, self._problems = False, []
+        self.charges: dict[tuple[str, str, str], int] = {}
+        self.latest: dict[tuple[str, str | None], int] = {}
+        self._is_read = False
+        self._problems: list[str] = []
 
     def problems(self) -> list[str]:
         """Catch up; return one sentence for each problem of the ledger, or of its mark."""
+        mark, problem = None, ''
         try:
-            mark, problem = Mark.read(self._database.mark), None
+            mark = Mark.read(self._database.mark)
         except LedgerError as error:
-            mark, problem = None, str(error)
-        self.catch_up()  # after the mark was read: it is never ahead of what is written
+            problem = str(error)
+        self.catch_up()  # after the mark was read, which is never ahead of the ledger
         if mark is not None and not self._agrees(mark):
             name = printable(self._database.mark.name)
-            problem = (f'the ledger looks rolled back or replaced: {name} tells of a charge that '
-                       'it does not hold, and what that one released is still known to others')
+            problem = (f'the ledger looks rolled back or replaced: {name} lists a charge that it '
+                       'does not hold, and the release of that charge is still known to others')
         return self._problems + ([problem] if problem else [])
 
     def catch_up(self) -> None:
         """
-        Read and verify what was written since the last look, by this process or another.
+        Read and verify what was written since the last reading, by any process.
 
-        Raises what SQLite raises, but for that of a damaged file, which is a problem.
+        Damage is noted as a problem; other errors of SQLite are raised.
         """
         try:
             if self._is_read:
@@ -72,24 +75,24 @@ class LedgerReader:
         """Return the mark of what was read."""
         return Mark.of(self._database.id, self.number, self.seal, self.accounts)
 
-    def _read_all(self):
+    def _read_all(self) -> None:
         execute = self._database.execute
         if execute('PRAGMA integrity_check(1)').fetchone() != ('ok',):
             self._note('the file is damaged (SQLite finds it malformed)')
         self._read_on()
-        found = Counter()
+        found: Counter[int | None] = Counter()
         for *row, seal in execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files'):
             found[row[0] if self._database.seal(row) == seal else None] += 1
         if found != Counter(dict(execute('SELECT number, files FROM charges WHERE files != 0'))):
-            self._note('what it tells of released files was changed')
+            self._note('its list of released files was changed')
 
-    def _read_on(self):
+    def _read_on(self) -> None:
         if self.number and self._database.seal_at(self.number) != self.seal:
             self._note(f'charge {self.number} was changed or removed while it was open')
         for *row, seal in self._database.entries(after=self.number):
             self._take(row, seal)
 
-    def _take(self, row, seal):
+    def _take(self, row: list[Any], seal: object) -> None:
         entry = Entry(*row)
         number, expected = entry.number, self.number + 1
         if type(number) is not int or number < expected:
@@ -110,14 +113,14 @@ class LedgerReader:
             self.charges.setdefault((entry.subject, entry.log_id, entry.settings), number)
             self.latest[entry.subject, entry.log_id] = number
 
-    def _agrees(self, mark):
+    def _agrees(self, mark: Mark) -> bool:
         if mark.ledger != self._database.id or mark.number > self.number:
             return False
-        if mark.subjects is None:  # of version 1: its seals are gone
+        if mark.subjects is None:  # of version 1, whose seals are gone
             return True
         seal = self._database.seal_at(mark.number)
         return isinstance(seal, bytes) and seal.hex() == mark.seal
 
-    def _note(self, problem):
+    def _note(self, problem: str) -> None:
         if problem not in self._problems:
             self._problems.append(problem)

@@ -3,17 +3,19 @@
 """
 Reading ledgers of version 1, which added ε whatever its k, to convert them.
 
-Each charge keeps its ε, and gets the k and sampling that its description tells. The unit of a
-subject becomes the largest k of its charges; what it has spent is counted in that. Live words did
-not tell their sampling: it is taken to be that of the other charges. A subject that was charged at
-several samplings keeps its sum, and takes no further charge: nothing could be added to it.
+Each charge keeps its ε, and gets k and sampling from its description. The unit of a subject
+becomes the largest k of its charges, and what it has spent is counted in that. For live words the
+sampling was not stored: it is taken to be that of the other charges. A subject that was charged at
+several samplings keeps its sum, and gets no further charge: nothing could be added to it.
 """
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 import hmac
 import json
 from pathlib import Path
 import sqlite3
+from typing import Any
 
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable
@@ -22,7 +24,7 @@ from symdp_ros.release.mark import Mark
 from symdp_ros.release.units import as_fraction, sampling_text
 
 COLUMNS = ('number', 'subject', 'log_id', 'settings', 'description', 'epsilon', 'made', 'lengths',
-            'content', 'words')
+           'content', 'words')
 
 
 def problems(db: sqlite3.Connection, identity: str, key: bytes, mark: Path) -> list[str]:
@@ -30,10 +32,11 @@ def problems(db: sqlite3.Connection, identity: str, key: bytes, mark: Path) -> l
     found, before = [], b''
     if db.execute('PRAGMA integrity_check(1)').fetchone() != ('ok',):
         found.append('the file is damaged')
-    seals = {}
+    seals: dict[int, bytes] = {}
     for *row, seal in db.execute(f'SELECT {", ".join(COLUMNS)}, seal FROM charges '
                                  'ORDER BY number'):
-        parts = [part if isinstance(part, bytes) else str(part).encode() for part in (before, *row)]
+        parts = [part if isinstance(part, bytes) else str(part).encode()
+                 for part in (before, *row)]
         expected = hmac.digest(key, b''.join(len(part).to_bytes(8, 'big') + part
                                              for part in parts), 'sha256')
         if not isinstance(seal, bytes) or not hmac.compare_digest(expected, seal) \
@@ -41,20 +44,21 @@ def problems(db: sqlite3.Connection, identity: str, key: bytes, mark: Path) -> l
             found.append(f'charge {row[0]}, or the one before it, was changed or removed')
         seals[row[0]] = before = seal if isinstance(seal, bytes) else b''
     try:
-        told = Mark.read(mark)
-        if told is not None and (told.ledger != identity or told.number not in seals
-                                 or seals[told.number].hex() != told.seal):
+        last = Mark.read(mark)
+        if last is not None and (last.ledger != identity or last.number not in seals
+                                 or seals[last.number].hex() != last.seal):
             found.append('the ledger looks rolled back or replaced: '
-                         f'{printable(mark.name)} tells of a charge that it does not hold')
+                         f'{printable(mark.name)} lists a charge that it does not hold')
     except LedgerError as error:
         found.append(str(error))
     return found
 
 
-def read(db: sqlite3.Connection) -> tuple[list[Entry], list[tuple]]:
+def read(db: sqlite3.Connection) -> tuple[list[Entry], list[tuple[Any, ...]]]:
     """
-    Return the entries of version 2, numbered as before and with a unit for each subject, and the
-    rows of files, which are as they were.
+    Return the entries of version 2, and the rows of files, which stay as they are.
+
+    The charges keep their numbers; an entry for the unit of each subject is added.
     """
     counts = dict(db.execute('SELECT number, count(*) FROM files GROUP BY number'))
     charges = [entry_of(row, counts.get(row[0], 0)) for row in db.execute(
@@ -63,7 +67,7 @@ def read(db: sqlite3.Connection) -> tuple[list[Entry], list[tuple]]:
     return charges + units(charges), files
 
 
-def entry_of(row, files: int) -> Entry:
+def entry_of(row: Sequence[Any], files: int) -> Entry:
     """
     Return a charge of version 1 as an entry.
 
@@ -71,18 +75,19 @@ def entry_of(row, files: int) -> Entry:
     :raises LedgerError: it is damaged.
     """
     try:
-        number, subject, log_id, settings, description, epsilon, *rest = row
+        (number, subject, log_id, settings, description, epsilon, made, lengths, content,
+         packed) = row
         described = json.loads(description)
         sampling = 'archive' if 'archive' in described else described.get('sampling', '')
-        made = Entry(number, 'charge', subject, log_id, settings, description,
-                     written(as_fraction(epsilon)), described.get('adjacency', 1), sampling,
-                     written(as_fraction(described['period'])) if sampling == 'period' else None,
-                     None, *rest, files)
+        entry = Entry(number, 'charge', subject, log_id, settings, description,
+                      written(as_fraction(epsilon)), described.get('adjacency', 1), sampling,
+                      written(as_fraction(described['period'])) if sampling == 'period' else None,
+                      None, made, lengths, content, packed, files)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        made = None
-    if made is None or not made.is_sound():
+        entry = None
+    if entry is None or not entry.is_sound():
         raise LedgerError(f'charge {row[0]} is damaged')
-    return made
+    return entry
 
 
 def units(charges: list[Entry]) -> list[Entry]:
@@ -100,7 +105,7 @@ def units(charges: list[Entry]) -> list[Entry]:
                   f'{", ".join(map(str, adjacencies))}')
         if len(samplings) > 1:
             reason += (f' and symbols of several samplings ({", ".join(texts)}), which cannot be '
-                       'added: it takes no further charge')
+                       'added: it gets no further charge')
         number += 1
         made.append(replace(
             own[-1], number=number, kind='unit', log_id=None, settings='', epsilon='0',

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The mark beside a ledger: what its last entry was, and what every subject had spent by then.
+The mark of a ledger: a file with its last entry, and what every subject had spent by then.
 
-By it a ledger that was put back to an older state shows, and what such a ledger has forgotten can
-still be counted. Two lines: JSON, and its SHA-256; in ledgers of version 1 one line with id,
-number and seal.
+It detects a ledger that was put back to an older state, and what such a ledger lacks can still be
+counted. Two lines: JSON, and its SHA-256; for ledgers of version 1 one line with id, number and
+seal.
 """
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,10 +15,11 @@ import json
 import os
 from pathlib import Path
 import re
+from typing import Any
 
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable
-from symdp_ros.release.accounts import Account, amount, written
+from symdp_ros.release.accounts import Account, amount, amount_or_none, written
 from symdp_ros.release.units import Unit
 
 _VERSION_1 = re.compile(r'([0-9a-f]{32}) (\d{1,18}) ([0-9a-f]{64})\n')
@@ -30,13 +31,13 @@ class Mark:
     The id of a ledger, number and seal (hex) of its last entry, and its accounts.
 
     `subjects` maps each subject to its spent ε, budget, symbols, sampling, period and seconds;
-    it is None in a mark of version 1, which tells of no subjects.
+    it is None in a mark of version 1, which lists no subjects.
     """
 
     ledger: str
     number: int
     seal: str
-    subjects: dict | None = field(default_factory=dict)
+    subjects: dict[str, dict[str, Any]] | None = field(default_factory=dict)
 
     @classmethod
     def of(cls, ledger: str, number: int, seal: bytes, accounts: dict[str, Account]) -> 'Mark':
@@ -47,7 +48,7 @@ class Mark:
     @classmethod
     def read(cls, path: Path) -> 'Mark | None':
         """
-        Return the mark that is there, or None where there is none.
+        Return the mark, or None where there is none.
 
         :raises LedgerError: it is damaged, or cannot be read.
         """
@@ -62,12 +63,12 @@ class Mark:
         except (OSError, ValueError, TypeError) as error:
             if getattr(error, 'errno', None) in (errno.ENOENT, errno.ENAMETOOLONG):
                 return None
-        raise LedgerError(f'{printable(path.name)} is damaged, and no longer tells whether '
+        raise LedgerError(f'{printable(path.name)} is damaged: it is not known whether '
                           'charges are missing from the ledger')
 
     def write(self, path: Path) -> None:
         """
-        Put the mark in its place; a crash leaves the former one there, or this one.
+        Write the mark; a crash leaves the former one, or this one.
 
         :raises OSError: it cannot be written.
         """
@@ -86,25 +87,21 @@ class Mark:
             raise
 
     def accounts(self) -> dict[str, Account]:
-        """Return what each subject had spent; in each account all is spent besides charges."""
-        return {subject: Account(subject, _unit(told), _amount(told['budget']),
-                                 amount(told['spent']))
-                for subject, told in (self.subjects or {}).items()}
+        """Return what each subject had spent, as amounts in addition to charges."""
+        return {subject: Account(subject, _unit(stored), amount_or_none(stored['budget']),
+                                 amount(stored['spent']))
+                for subject, stored in (self.subjects or {}).items()}
 
 
-def _written(account):
+def _written(account: Account) -> dict[str, Any]:
     unit = account.unit or Unit()
     return {'spent': written(account.spent()), 'symbols': unit.symbols, 'sampling': unit.sampling,
             **{name: None if value is None else written(value) for name, value in (
                 ('budget', account.budget), ('period', unit.period), ('seconds', unit.seconds))}}
 
 
-def _unit(told):
-    if told['symbols'] is None and told['seconds'] is None:
+def _unit(stored: dict[str, Any]) -> Unit | None:
+    if stored['symbols'] is None and stored['seconds'] is None:
         return None
-    return Unit(told['symbols'], told['sampling'], _amount(told['period']),
-                _amount(told['seconds']))
-
-
-def _amount(text):
-    return None if text is None else amount(text)
+    return Unit(stored['symbols'], stored['sampling'], amount_or_none(stored['period']),
+                amount_or_none(stored['seconds']))

@@ -1,15 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which mechanism serves a release: what the settings name, or what errs least for its length."""
+"""The mechanism of a release: the one in the settings, or the one that errs least."""
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from symdp_ros.analysis.accuracy import best_mechanism
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.release.settings import Settings
+
+if TYPE_CHECKING:
+    from symdp_ros.core.types import RandomBits
 
 _JUDGED = 200  # symbols
-_SHORT = 2     # symbols of a word that is drawn for nobody
+_SHORT = 2     # symbols of a word that is drawn in preparation
 
 
 @lru_cache(maxsize=1000)
@@ -22,8 +27,8 @@ def chosen_selection(chain: Chain, privacy: Privacy, length: int, policy: str,
     200 symbols: longer ones commonly err about as much per symbol, and would take long to judge.
 
     :param length: of the longest word.
-    :param symbols: in all words together, where there are several: for archives so large that
-        permute-and-flip would take long, it is not considered.
+    :param symbols: in all words together, where there are several: mechanisms that count words are
+        left out for archives so large that they would take long.
     """
     counting = max(length, symbols) * length * chain.edge_count <= MOST_COUNTING_STEPS
     return best_mechanism(chain, privacy, min(length, _JUDGED), policy=policy, walks=20,
@@ -32,29 +37,33 @@ def chosen_selection(chain: Chain, privacy: Privacy, length: int, policy: str,
 
 class Mechanisms:
     """
-    The mechanisms that releases under some settings draw with, each made when it is first needed.
+    The mechanisms of releases under some settings, each made when it is first needed.
 
-    :param settings: a `ReleaseSettings` or an `ArchiveSettings`.
     :param random: for tests, an object with `getrandbits`.
     :raises ConfigurationError: the settings name no mechanism that can be made.
     """
 
-    def __init__(self, settings, random=None):
-        self._settings, self._random, self._made = settings, random, {}
-        if settings.mechanism != 'auto':
-            self._of(settings.mechanism)  # tried now, so that what is wrong is said at the start
+    def __init__(self, settings: Settings, random: 'RandomBits | None' = None):
+        self._settings, self._random = settings, random
+        self._made: dict[str, OfflineMechanism] = {}
+        self._named = None if settings.mechanism == 'auto' else settings.mechanism
+        if self._named is not None:
+            self._of(self._named)  # now, so that errors are found at the start
+
+    @property
+    def need_length(self) -> bool:
+        """Return whether the choice, or whether words are too long, depends on their length."""
+        return self._named is None or self._of(self._named).law.counting_steps(_SHORT) > 0
 
     def for_length(self, length: int, symbols: int = 0) -> OfflineMechanism:
         """
-        Return the mechanism for words of up to this length, so many symbols in all.
+        Return the mechanism for words of up to this length, with so many symbols in all.
 
         :raises ConfigurationError: they are too long for it.
         """
-        settings, selection = self._settings, self._settings.mechanism
-        if selection == 'auto':
-            selection = chosen_selection(settings.chain, settings.privacy, length,
-                                         settings.policy, symbols)
-        mechanism = self._of(selection)
+        settings = self._settings
+        mechanism = self._of(self._named or chosen_selection(
+            settings.chain, settings.privacy, length, settings.policy, symbols))
         mechanism.check(length)
         return mechanism
 
@@ -62,15 +71,13 @@ class Mechanisms:
         """
         Draw a word of unknown symbols with each mechanism that may be chosen.
 
-        Afterwards nothing that releases need has to be compiled, or read, any more.
+        This compiles and imports all that releases need.
         """
-        chosen = self._settings.mechanism
-        if chosen == 'auto':
-            self.for_length(_SHORT)
-        for selection in SELECTIONS if chosen == 'auto' else (chosen,):
+        self.for_length(_SHORT)
+        for selection in SELECTIONS if self._named is None else (self._named,):
             self._of(selection).privatize([None] * _SHORT)
 
-    def _of(self, selection):
+    def _of(self, selection: str) -> OfflineMechanism:
         if selection not in self._made:
             self._made[selection] = self._settings.mechanism_of(selection, self._random)
         return self._made[selection]

@@ -1,22 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The way into a release directory: nothing is seen there before it is charged, and nothing is
-charged that is not handed out, whatever happens in between.
+Moving releases into their directory, in an order that survives a crash.
 
-A release is made in a staging directory inside the release directory, and made durable; then its
-charge is committed to the ledger, with its path and digest; then it is moved to its path, and the
-directory is made durable. Who opens the directory next puts in its place what is staged and
+Nothing is visible there before it is charged, and nothing is charged that is not released. A
+release is written into a staging directory inside the release directory, and made durable; then
+its charge is committed to the ledger, with its path and digest; then it is moved to its path, and
+the directory is made durable. The next process that opens the directory moves what is staged and
 charged, and deletes what is only staged.
 
-One process at a time holds a directory, from its first look into it until it is done. So none
-takes the staging directory of another for one that was left behind, and no two choose one name.
+One process at a time holds a directory. So no process takes the staging directory of another for
+one that was left behind, and no two choose the same name.
 """
-from collections.abc import Callable, Iterable
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 import errno
 import fcntl
 from hashlib import sha256
+from io import FileIO
 import os
 from pathlib import Path
 import secrets
@@ -24,10 +25,11 @@ import shutil
 import stat
 import time
 
-from symdp_ros.core.errors import ConfigurationError, LedgerError, SymdpError
+from symdp_ros.core.errors import ConfigurationError, LedgerError, raising, SymdpError
 from symdp_ros.core.printable import printable
 from symdp_ros.logs.files import remove
-from symdp_ros.release.ledger import Ledger, LedgerFile
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.naming import shorter, variant
 
 _STAGING = '.staging-'
@@ -38,10 +40,10 @@ _LEAST_ROOM = 1 << 20  # bytes that must be free before a charge, for entries of
 
 class Outbox:
     """
-    A release directory that this process holds, until it is closed.
+    A release directory that this process holds until it is closed.
 
     :param directory: an existing one.
-    :param ledger: where releases are charged; None: they are not.
+    :param ledger: where releases are charged; None: they are not charged.
     :param wait: seconds to wait for another process that holds the directory.
     :param on_wait: called once, before waiting.
     :raises ConfigurationError: the directory is missing, cannot be written to, or is held by
@@ -49,18 +51,18 @@ class Outbox:
     :raises LedgerError: the ledger cannot be read.
     """
 
-    def __init__(self, directory, ledger: Ledger | None = None, *, wait: float = 10.0,
+    def __init__(self, directory: str | Path, ledger: Ledger | None = None, *, wait: float = 10.0,
                  on_wait: Callable[[], None] = lambda: None):
         self.directory = Path(os.path.realpath(directory))
         self._ledger = ledger
-        # Only the ledger that a staging directory belongs to can tell what in it is charged.
+        # Only its own ledger knows what in a staging directory is charged.
         self._prefix = f'{_STAGING}{ledger.id if ledger is not None else "free"}-'
         self._lock = _locked(self.directory, wait, on_wait)
         try:
-            #: What was charged before and cannot be put in its place, one sentence for each.
+            #: What was charged and cannot be moved to its path, one sentence for each.
             self.problems = tuple(self._recover())
             self._staging = self.directory / f'{self._prefix}{secrets.token_hex(8)}'
-            with _directory_errors(self.directory):
+            with _using(self.directory):
                 os.mkdir(self._staging, 0o700)
                 flush(self.directory)
         except BaseException:
@@ -68,63 +70,59 @@ class Outbox:
             raise
 
     def close(self) -> None:
-        """Delete what is staged, but for what is charged; let other processes in."""
+        """Delete what is staged and not charged; release the directory."""
         try:
             self._discard(self._staging)
         finally:
             self._lock.close()
 
-    def __enter__(self):
+    def __enter__(self) -> 'Outbox':
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def check(self, names: Iterable[str]) -> None:
         """
-        Check, before anything is charged, that what is staged can be put in its place.
+        Check, before anything is charged, that what is staged can be moved to its path.
 
-        :param names: those that are wanted; where one is taken, it will be some bytes longer.
-        :raises ConfigurationError: a name that the file system does not take; too little room.
+        :param names: the wanted names; a name that is taken becomes some bytes longer.
+        :raises ConfigurationError: a name that the file system does not allow; too little space.
         """
         for name in names:
-            probe, problem = self._staging / f'{name}~000000', None
-            try:
+            probe = self._staging / f'{name}~000000'
+            with raising(lambda problem: ConfigurationError(
+                    f'{problem}: rename the log, or choose another name for its release'),
+                    f'{printable(name)} cannot be the name of a release here', OSError):
                 os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
                 os.unlink(probe)
-            except OSError as error:
-                problem = error.strerror
-            if problem is not None:
-                raise ConfigurationError(
-                    f'{printable(name)} cannot be the name of a release here: {problem}: rename '
-                    'the log, or name its release otherwise')
         room = os.statvfs(self._staging)
         if room.f_bavail * room.f_frsize < _LEAST_ROOM or room.f_files and not room.f_favail:
-            raise ConfigurationError(f'there is hardly any room left in {self.directory}: nothing '
-                                     'is charged; make room')
+            raise ConfigurationError(f'there is hardly any space left in {self.directory}: '
+                                     'nothing is charged; free some space')
 
     @contextmanager
-    def staged(self, suffix: str):
+    def staged(self, suffix: str) -> Iterator[Path]:
         """
-        Give a path to make something ready at; afterwards what is still there is deleted.
+        Give a path to write to; afterwards what is still there is deleted.
 
-        What is charged stays: it is put in its place at the next start.
+        What is charged stays: the next start moves it to its path.
         """
         path = self._staging / f'{secrets.token_hex(8)}{suffix}'
         try:
             yield path
         finally:
-            if os.path.lexists(path) and not self._is_owed(path):
+            if os.path.lexists(path) and not self._may_be_charged(path):
                 remove(path)
 
     def publish(self, file: LedgerFile) -> Path:
         """
-        Move a staged file to its path, or to another where that cannot be had; return the path.
+        Move a staged file to its path, or to another if that is taken or too long; return it.
 
-        :param file: with the number 0, it is not in the ledger.
+        :param file: one with the number 0 is not in the ledger.
         :raises OSError: it cannot be moved; it stays where it is.
         """
-        path = file.path
+        path, ledger = file.path, self._ledger if file.number else None
         while True:
             try:
                 _move(file.staged, path)
@@ -137,17 +135,17 @@ class Outbox:
                 free = shorter(path)
                 if error.errno != errno.ENAMETOOLONG or len(free.name) >= len(path.name):
                     raise
-            if file.number:
-                self._ledger.move(path, free)
+            if ledger is not None:
+                ledger.move(path, free)
             path = free
         flush(self.directory)
-        if file.number:
-            self._ledger.set_visible(path)
+        if ledger is not None:
+            ledger.set_visible(path)
         return path
 
     def paths_of(self, files: Iterable[LedgerFile]) -> list[Path]:
         """
-        Return where the files of a charge are, after those have been moved that wait here.
+        Return the paths of the files of a charge; move those that are still staged here.
 
         :raises OSError: one cannot be moved.
         """
@@ -155,72 +153,77 @@ class Outbox:
                 and file.staged.parent.parent == self.directory and holds(file.staged, file.digest)
                 else file.path for file in files]
 
-    def _recover(self):
-        """Put what is staged and charged in its place; yield what stands against it."""
+    def _recover(self) -> Iterator[str]:
+        """Move what is staged and charged to its path; yield what is wrong."""
         left_behind = [path for path in sorted(self.directory.glob(f'{self._prefix}*'))
                        if _is_own_directory(path)]
-        for file in self._ledger.files(hidden_only=True) if self._ledger is not None else ():
+        if self._ledger is not None:
+            yield from self._publish_charged(self._ledger, left_behind)
+        for path in left_behind:
+            self._discard(path)
+
+    def _publish_charged(self, ledger: Ledger, left_behind: list[Path]) -> Iterator[str]:
+        """Move what is charged in staging directories; yield what is wrong."""
+        for file in ledger.files(hidden_only=True):
             try:
                 if file.staged.parent in left_behind and os.path.lexists(file.staged):
                     if holds(file.staged, file.digest):
                         self.publish(file)
                     else:
-                        yield (f'what was made ready for {printable(file.path.name)} is not what '
-                               'was charged: release the log again')
+                        yield (f'what was staged for {printable(file.path.name)} is not what was '
+                               'charged: release the log again')
                 elif file.path.parent == self.directory and holds(file.path, file.digest):
-                    self._ledger.set_visible(file.path)
+                    ledger.set_visible(file.path)
             except (OSError, SymdpError) as error:
                 reason = error.strerror if isinstance(error, OSError) else error
-                yield (f'{printable(file.path.name)} is charged, and cannot be put in its place '
+                yield (f'{printable(file.path.name)} is charged, and cannot be moved to its path '
                        f'yet: {reason}')
-        for path in left_behind:
-            self._discard(path)
 
-    def _discard(self, staging):
+    def _discard(self, staging: Path) -> None:
         """Delete a staging directory, unless something in it is charged."""
-        if not self._is_owed(staging):
+        if not self._may_be_charged(staging):
             shutil.rmtree(staging, ignore_errors=True)
 
-    def _is_owed(self, path):
-        """Return whether what is staged at a path, or in it, is, or may be, charged."""
+    def _may_be_charged(self, path: Path) -> bool:
+        """Return whether what is staged at a path, or inside it, is or may be charged."""
         if self._ledger is None:
             return False
         try:
             files = self._ledger.files(hidden_only=True)
         except LedgerError:
-            return True  # nobody can tell now
+            return True  # it is not known
         return any(path in (file.staged, file.staged.parent) and os.path.lexists(file.staged)
                    for file in files)
 
 
-def check_apart(ledger_path, release_dir) -> None:
+def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
     """
-    Check that a ledger is, or would be, outside a release directory, and not itself a release.
+    Check that a ledger is, or would be, outside a release directory.
 
     :raises ConfigurationError: it is inside.
     """
     if lies_within(ledger_path, release_dir):
         raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
-                                 'it where no reader of releases can get at it')
+                                 'it where readers of releases cannot read it')
 
 
-def check_directories_apart(log_dir, release_dir) -> None:
+def check_directories_apart(log_dir: str | Path, release_dir: str | Path) -> None:
     """
-    Check that logs and releases are in directories of which neither holds the other.
+    Check that neither directory is inside the other.
 
-    :raises ConfigurationError: one does, or they are one.
+    :raises ConfigurationError: one is, or they are the same.
     """
     for inner, outer in ((log_dir, release_dir), (release_dir, log_dir)):
         if lies_within(inner, outer):
-            raise ConfigurationError(f'log_dir {log_dir} and release_dir {release_dir} are not '
-                                     'apart: one is, or lies inside, the other. Whoever may read '
-                                     'releases must not get at the logs: take two directories')
+            raise ConfigurationError(f'log_dir {log_dir} and release_dir {release_dir} are the '
+                                     'same, or one is inside the other. Readers of releases must '
+                                     'not be able to read the logs: use two separate directories')
 
 
-def lies_within(path, directory) -> bool:
+def lies_within(path: str | Path, directory: str | Path) -> bool:
     """Return whether a path is a directory, or is, or would be, inside it; links are followed."""
-    resolved, directory = (Path(os.path.realpath(each)) for each in (path, directory))
-    return directory in (resolved, *resolved.parents)
+    inner, outer = Path(os.path.realpath(path)), Path(os.path.realpath(directory))
+    return outer in (inner, *inner.parents)
 
 
 def holds(path: Path, digest: str) -> bool:
@@ -248,7 +251,7 @@ def digest_of(path: Path) -> str:
     return hashed.hexdigest()
 
 
-def flush(path) -> None:
+def flush(path: str | Path) -> None:
     """Make a file or directory durable."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -257,8 +260,8 @@ def flush(path) -> None:
         os.close(descriptor)
 
 
-def _open_regular(path, flags, mode=0o600):
-    """Open a regular file, without waiting for whoever should write into another kind of file."""
+def _open_regular(path: str, flags: int, mode: int = 0o600) -> int:
+    """Open a regular file; do not wait, as opening a FIFO would."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, mode)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -266,11 +269,11 @@ def _open_regular(path, flags, mode=0o600):
     return descriptor
 
 
-def _locked(directory, wait, on_wait):
-    """Return the lock file of a directory, open and locked: who cannot write there cannot do it."""
-    with _directory_errors(directory):
+def _locked(directory: Path, wait: float, on_wait: Callable[[], None]) -> FileIO:
+    """Return the lock file of a directory, open for writing and locked."""
+    with _using(directory):
         if not directory.is_dir():
-            os.listdir(directory)  # says what is wrong with it
+            os.listdir(directory)  # raises the fitting error
         path, lock = directory / _LOCK, None
         try:
             lock = open(path, 'r+b', buffering=0, opener=lambda name, flags: _open_regular(
@@ -289,7 +292,7 @@ def _locked(directory, wait, on_wait):
     return lock
 
 
-def _wait_for(lock, directory, wait, on_wait):
+def _wait_for(lock: FileIO, directory: Path, wait: float, on_wait: Callable[[], None]) -> None:
     until, waiting = time.monotonic() + wait, False
     while True:
         with suppress(BlockingIOError):
@@ -304,24 +307,18 @@ def _wait_for(lock, directory, wait, on_wait):
         time.sleep(0.05)
 
 
-@contextmanager
-def _directory_errors(directory):
-    problem = None
-    try:
-        yield
-    except OSError as error:
-        problem = error.strerror
-    if problem is not None:
-        raise ConfigurationError(f'the release directory {directory} cannot be used: {problem}')
+def _using(directory: Path) -> AbstractContextManager[None]:
+    return raising(ConfigurationError, f'the release directory {directory} cannot be used',
+                   OSError)
 
 
-def _is_own_directory(path):
+def _is_own_directory(path: Path) -> bool:
     """Return whether a path is a directory, and not a link, of this user."""
     status = os.lstat(path)
     return stat.S_ISDIR(status.st_mode) and os.geteuid() in (0, status.st_uid)
 
 
-def _move(source, target):
+def _move(source: Path, target: Path) -> None:
     """
     Move a file or directory to a path that is free.
 

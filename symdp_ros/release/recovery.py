@@ -3,16 +3,17 @@
 """
 Recovering a ledger that is damaged, lost, or an older copy.
 
-What a charge was for cannot be made up again; that ε was spent can. So every charge that can be
-read is kept, and then each subject has spent at least what the mark beside the ledger tells, or
-the operator. Where nothing tells it, nothing is recovered without the operator's word. Logs whose
-charges are lost count as never released: released again, they are charged again, and their former
-releases are out all the same.
+What a lost charge was for cannot be restored; the ε that it spent can. So every charge that can be
+read is kept, and each subject has then spent at least what the mark of the ledger, or the
+operator, says. Without either, nothing is recovered. Logs whose charges are lost count as never
+released: released again, they are charged again, though their former releases are still known to
+others.
 
-The ledger is written anew in its place, under its id and key where they can be read; the file as
-it was is kept beside it. What was done is an entry of the ledger.
+A new ledger is written to the same path, with the old id and key where they can be read; the old
+file is kept in the same folder. What was done is an entry of the ledger.
 """
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -20,15 +21,17 @@ import errno
 import fcntl
 from fractions import Fraction
 from hashlib import sha256
+from itertools import islice
 import json
 import os
 from pathlib import Path
 import shutil
 import sqlite3
 import stat
+from typing import Any
 import uuid
 
-from symdp_ros.core.errors import LedgerError
+from symdp_ros.core.errors import LedgerError, raising
 from symdp_ros.core.printable import printable
 from symdp_ros.release import ledger_version_1
 from symdp_ros.release.accounts import Entry
@@ -41,6 +44,7 @@ from symdp_ros.release.ledger_database import (
     LedgerFile,
 )
 from symdp_ros.release.mark import Mark
+from symdp_ros.release.outbox import flush
 from symdp_ros.release.units import as_text
 
 _SQLITE_LOCKS = 0x40000000, 512  # first byte, and number of bytes, of SQLite's locks in a file
@@ -50,24 +54,25 @@ _PART_BYTES = 1 << 20
 
 @dataclass
 class _Found:
-    """What can be read of a ledger; `problems`: what is wrong, besides the mark."""
+    """What can be read of a ledger; `problems`: what is wrong, except with the mark."""
 
-    id: str | None = None
+    identity: str | None = None
     key: bytes | None = None
     entries: list[Entry] = field(default_factory=list)
     files: list[LedgerFile] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
-def recover(path, least: dict[str, Fraction]) -> list[str]:
+def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
     """
     Make a ledger usable again; return one sentence for each thing that was found or done.
 
     :param least: for some subjects, what they have spent at least, in their unit.
-    :raises LedgerError: nothing tells what was spent; another program has the ledger open; it
+    :raises LedgerError: it is not known what was spent; another program has the ledger open; it
         is of a newer version, or cannot be read or written. Then it is left as it is.
     """
-    try:
+    with raising(LedgerError, f'ledger {printable(path)} cannot be recovered',
+                 (OSError, ValueError)):
         path = Path(os.path.realpath(path))
         mark_path = path.with_name(f'{path.name}.mark')
         if not path.exists() and not mark_path.exists():
@@ -79,33 +84,30 @@ def recover(path, least: dict[str, Fraction]) -> list[str]:
             problems = found.problems + [mark_problem] * bool(mark_problem)
             if not problems:
                 return ['nothing is wrong with the ledger']
-            tells = mark is not None and mark.subjects is not None
-            if not least and not tells and (found.problems or mark is not None):
+            lists_subjects = mark is not None and mark.subjects is not None
+            if not least and not lists_subjects and (found.problems or mark is not None):
                 raise LedgerError(
-                    f'ledger {printable(path)}: {problems[0]}, and no mark tells what was spent. '
-                    'Say for each subject what it may have spent in all: --spent-at-least SUBJECT '
-                    'EPSILON')
-            said = [f'found: {problem}' for problem in problems]
-            with _made_anew(place / 'new', found, mark) as ledger:
+                    f'ledger {printable(path)}: {problems[0]}, and no mark shows what was spent. '
+                    'Name for each subject what it may have spent in all: --spent-at-least '
+                    'SUBJECT EPSILON')
+            report = [f'found: {problem}' for problem in problems]
+            with _new_ledger(place / 'new', found, mark) as ledger:
                 kept = _keep(place, 'old', path)
-                said += [f'charges kept: {len(ledger.charges())}; the file as it was is {kept}']
-                said += _count(ledger, mark, least)
-                ledger.note('recovery', '', description=json.dumps({'said': said}))
+                report += [f'charges kept: {len(ledger.charges())}; the old file is {kept}']
+                report += _count(ledger, mark, least)
+                ledger.note('recovery', '', description=json.dumps({'said': report}))
             if not (place / 'new.mark').exists():
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             for suffix in ('-wal', '-shm', '-journal'):
                 Path(f'{path}{suffix}').unlink(missing_ok=True)
             _overwrite(file, place / 'new')
             os.replace(place / 'new.mark', mark_path)
-    except (OSError, ValueError) as error:
-        problem = getattr(error, 'strerror', None) or error
-        raise LedgerError(f'ledger {printable(path)} cannot be recovered: {problem}') from None
-    return said
+            return report
 
 
 @contextmanager
-def _alone(path):
-    """Open a ledger where no other process has it open, and keep them out meanwhile."""
+def _alone(path: Path) -> Iterator[int]:
+    """Open a ledger that no other process has open, and lock it meanwhile."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -122,8 +124,8 @@ def _alone(path):
 
 
 @contextmanager
-def _folder(path):
-    """Give a new folder beside a ledger that this process alone has open."""
+def _folder(path: Path) -> Iterator[Path]:
+    """Give a new folder in the folder of a ledger that this process alone has open."""
     place = path.with_name(f'.recovery-{sha256(os.fsencode(path.name)).hexdigest()[:16]}')
     if place.exists():  # of a recovery that was killed
         shutil.rmtree(place)
@@ -134,8 +136,8 @@ def _folder(path):
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _copy(file, path, target):
-    """Copy a ledger, and what SQLite has put beside it; only `file` may be closed."""
+def _copy(file: int, path: Path, target: Path) -> None:
+    """Copy a ledger and its -wal; open no other descriptor of it than `file`, as SQLite does."""
     with open(target, 'wb') as copy:
         offset = 0
         while part := os.pread(file, _PART_BYTES, offset):
@@ -144,15 +146,15 @@ def _copy(file, path, target):
         shutil.copyfile(f'{path}-wal', f'{target}-wal')
 
 
-def _copy_of(place, name, copy):
+def _copy_of(place: Path, name: str, copy: str) -> Path:
     for suffix in ('', '-wal'):
         with suppress(FileNotFoundError):
             shutil.copyfile(place / f'{name}{suffix}', place / f'{copy}{suffix}')
     return place / copy
 
 
-def _keep(place, name, path):
-    """Keep the file as it was beside the ledger; return what it is called."""
+def _keep(place: Path, name: str, path: Path) -> str:
+    """Keep the old file in the folder of the ledger; return how it is kept."""
     if (place / name).stat().st_size == 0:
         return 'empty'
     now = datetime.now(timezone.utc).strftime('%Y%m%dT%H%M%SZ')
@@ -163,13 +165,13 @@ def _keep(place, name, path):
         with suppress(FileNotFoundError):
             shutil.copyfile(place / f'{name}{suffix}', f'{kept}{suffix}')
             os.chmod(f'{kept}{suffix}', 0o600)
-            _flush(f'{kept}{suffix}')
-    _flush(path.parent)
+            flush(f'{kept}{suffix}')
+    flush(path.parent)
     return f'kept as {printable(kept.name)}'
 
 
-def _read(place, name, shown):
-    """Return what can be read of a ledger, after verifying it; `shown` is its name in messages."""
+def _read(place: Path, name: str, shown: str) -> _Found:
+    """Return what can be read of a ledger, and verify it; `shown`: its name in messages."""
     if (place / name).stat().st_size == 0:
         return _Found(problems=['the ledger is gone or empty'])
     found = _Found()
@@ -186,18 +188,18 @@ def _read(place, name, shown):
     return found
 
 
-def _salvage(db, found):
-    """Read rows one by one, whatever cannot be read."""
+def _salvage(db: sqlite3.Connection, found: _Found) -> None:
+    """Read all rows that can be read."""
     db.text_factory = lambda text: text.decode(errors='replace')
     head = _rows(db, 'SELECT 0, id, key FROM ledger')
-    for _, found.id, found.key in head.values():
-        if not isinstance(found.id, str) or not isinstance(found.key, bytes):
-            found.id = found.key = None
-    files = {}
+    for _, found.identity, found.key in head.values():
+        if not isinstance(found.identity, str) or not isinstance(found.key, bytes):
+            found.identity = found.key = None
+    files: dict[str, LedgerFile] = {}
     select = f'SELECT rowid, {", ".join(FILE_COLUMNS)} FROM files'
-    for _, number, *texts, visible in _rows(db, select, 'rowid').values():
-        if type(number) is int and all(isinstance(text, str) for text in texts):
-            files[texts[0]] = LedgerFile(number, *texts, bool(visible))
+    for _, number, path, staged, digest, visible in _rows(db, select, 'rowid').values():
+        if type(number) is int and all(isinstance(text, str) for text in (path, staged, digest)):
+            files[path] = LedgerFile(number, Path(path), Path(staged), digest, bool(visible))
     counts = Counter(file.number for file in files.values())
     for row in _rows(db, f'SELECT {", ".join(COLUMNS)} FROM charges', 'number').values():
         entry = Entry(*row)
@@ -210,7 +212,7 @@ def _salvage(db, found):
             with suppress(LedgerError):
                 found.entries.append(ledger_version_1.entry_of(row, counts[row[0]]))
         found.entries += ledger_version_1.units(found.entries)
-    # Numbered anew: some may be missing.
+    # New numbers: some may be missing.
     numbers = {entry.number: i + 1 for i, entry in enumerate(found.entries)
                if entry.kind == 'charge'}
     found.entries = [replace(entry, number=i + 1) for i, entry in enumerate(found.entries)]
@@ -218,9 +220,10 @@ def _salvage(db, found):
                    if file.number in numbers]
 
 
-def _rows(db, select, key=None):
-    """Return the rows by number: those before, behind and between what cannot be read."""
-    rows = {}
+def _rows(db: sqlite3.Connection, select: str,
+          key: str | None = None) -> dict[int, tuple[Any, ...]]:
+    """Return the rows by number: those before, after and between damaged ones."""
+    rows: dict[int, tuple[Any, ...]] = {}
     for order in ([''] if key is None else [f'ORDER BY {key}', f'ORDER BY {key} DESC']):
         with suppress(*FAILURES):
             for row in db.execute(f'{select} {order}'):
@@ -228,7 +231,7 @@ def _rows(db, select, key=None):
                     rows.setdefault(row[0], row)
     if key is not None and rows:
         missing = (number for number in range(min(rows), max(rows)) if number not in rows)
-        for number, _ in zip(missing, range(_MOST_MISSING)):
+        for number in islice(missing, _MOST_MISSING):
             with suppress(*FAILURES):
                 row = db.execute(f'{select} WHERE {key} = ?', (number,)).fetchone()
                 if row is not None and row[0] == number:
@@ -236,7 +239,7 @@ def _rows(db, select, key=None):
     return dict(sorted(rows.items()))
 
 
-def _read_mark(place, path, found):
+def _read_mark(place: Path, path: Path, found: _Found) -> tuple[Mark | None, str | None]:
     """Return the mark, or None, and what is wrong with it, or None."""
     try:
         mark = Mark.read(path)
@@ -252,55 +255,46 @@ def _read_mark(place, path, found):
     except LedgerError:
         agrees = False
     return mark, None if agrees else (
-        f'{printable(path.name)} tells of a charge that the ledger does not hold: it looks rolled '
+        f'{printable(path.name)} lists a charge that the ledger does not hold: it looks rolled '
         'back or replaced')
 
 
-def _made_anew(path, found, mark):
+def _new_ledger(path: Path, found: _Found, mark: Mark | None) -> Ledger:
     """Return a new ledger that holds what can be read."""
-    told = [mark.ledger] if mark is not None else []
-    identity = ([found.id] + told if not found.problems else told + [found.id])[0]
+    identity = found.identity if mark is None or not found.problems else mark.ledger
     return Ledger.made_of(path, identity or uuid.uuid4().hex, found.key or os.urandom(32),
                           found.entries, found.files)
 
 
-def _count(ledger, mark, least):
-    """Count as spent what the mark and the operator tell; return sentences."""
-    said = []
-    for subject, told in (mark.accounts() if mark is not None else {}).items():
-        account, unit, name = ledger.account(subject), told.unit, printable(subject)
-        if unit not in (None, account.unit) and (unit.sampling or unit.seconds is not None):
+def _count(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]) -> list[str]:
+    """Count as spent what the mark and the operator say; return sentences."""
+    report = []
+    for subject, marked in (mark.accounts() if mark is not None else {}).items():
+        account, unit, name = ledger.account(subject), marked.unit, printable(subject)
+        if unit is not None and unit != account.unit and (
+                unit.sampling or unit.seconds is not None):
             ledger.set_unit(subject, unit, 'recovered from the mark')
-        budgets = [budget for budget in (account.budget, told.budget) if budget is not None]
+        budgets = [budget for budget in (account.budget, marked.budget) if budget is not None]
         if budgets and account.budget != min(budgets):
             ledger.set_budget(subject, min(budgets))
-            said.append(f'{name}: the budget is {as_text(min(budgets))}, as the mark tells')
-        more = ledger.set_spent(subject, told.spent(), 'recovered from the mark')
+            report.append(f'{name}: the budget is {as_text(min(budgets))}, as the mark says')
+        more = ledger.set_spent(subject, marked.spent(), 'recovered from the mark')
         if more:
-            said.append(f'{name}: the mark tells that {as_text(told.spent())} was spent; '
-                        f'{as_text(more)} more is counted')
+            report.append(f'{name}: the mark says that {as_text(marked.spent())} was spent; '
+                          f'{as_text(more)} more is counted')
     for subject, amount in least.items():
         more = ledger.set_spent(subject, amount, 'said by the operator')
         if more:
-            said.append(f'{printable(subject)}: the operator says that {as_text(amount)} was '
-                        f'spent; {as_text(more)} more is counted')
-    return said
+            report.append(f'{printable(subject)}: the operator says that {as_text(amount)} was '
+                          f'spent; {as_text(more)} more is counted')
+    return report
 
 
-def _overwrite(file, source):
-    """Write a file anew in its place: programs that wait for it have this one open."""
+def _overwrite(file: int, source: Path) -> None:
+    """Replace the content of a file, not the file: waiting programs have this one open."""
     os.ftruncate(file, 0)
     with open(source, 'rb') as new:
         offset = 0
         while part := new.read(_PART_BYTES):
             offset += os.pwrite(file, part, offset)
     os.fsync(file)
-
-
-def _flush(path):
-    """Make a file or folder durable."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What became of logs that were to be released.
+The outcomes of releasing logs.
 
-An outcome depends on a log's name, its length and the settings alone. That its content changed
-under an old name is told too, and no more of it.
+An outcome depends on a log's name, its length and the settings alone, and on whether its content
+changed since an earlier release under that name.
 """
 from collections import Counter
 from collections.abc import Callable
@@ -16,15 +16,15 @@ from symdp_ros.logs import LogFile, LogState, SkippedLog
 
 KINDS = ('released', 'already released', 'refused', 'failed')
 
-#: Of a log that is refused as nothing of it is known; only for who may know what is in it.
-ALL_UNKNOWN = ('none of its symbols names a state of the chain: what is released would be noise, '
-               'and cost as much as any release. Say in symbol_map which values name states, and '
-               'look at field, topic and symbol_key')
+#: Why a log without a known symbol is refused; only for readers who may know its content.
+ALL_UNKNOWN = ('none of its symbols names a state of the chain: the release would be noise, and '
+               'cost as much as any other. List in symbol_map the values that name states, and '
+               'check field, topic and symbol_key')
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a log: `kind` is one of `KINDS`; `length` counts its symbols, if known."""
+    """The outcome for one log: `kind` is one of `KINDS`; `length`: its symbols, where known."""
 
     log_id: str
     kind: str
@@ -36,12 +36,12 @@ class Outcome:
 @dataclass(frozen=True)
 class Report:
     """
-    What became of many logs.
+    The outcomes for many logs.
 
-    :param skipped: those still being recorded.
-    :param stopped: there were more, and a stop was asked for.
-    :param problems: one sentence for each earlier release that is charged and could not be put in
-        its place.
+    :param skipped: logs that are still being recorded.
+    :param stopped: a stop was asked for before the last log.
+    :param problems: one sentence for each earlier release that is charged and could not be moved
+        to its path.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -51,7 +51,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was refused, failed or left."""
+        """Return whether no log was refused, failed or was left."""
         return not (self.stopped or self.problems) and all(
             outcome.kind in KINDS[:2] for outcome in self.outcomes)
 
@@ -59,15 +59,14 @@ class Report:
         """Return the counts in one line."""
         return self._counts(lambda kind: '')
 
-    def __str__(self):
-        def first(kind):
-            reasons = [f'{outcome.log_id}: {outcome.reason}' for outcome in self.outcomes
-                       if outcome.kind == kind and outcome.reason]
-            return _first_of(reasons)
+    def __str__(self) -> str:
+        def first(kind: str) -> str:
+            return _first_of([f'{outcome.log_id}: {outcome.reason}' for outcome in self.outcomes
+                              if outcome.kind == kind and outcome.reason])
 
         return self._counts(first) + ''.join(f'; {problem}' for problem in self.problems[:1])
 
-    def _counts(self, detail):
+    def _counts(self, detail: Callable[[str], str]) -> str:
         counts = Counter(outcome.kind for outcome in self.outcomes)
         texts = 'released', 'already released', 'refused by the budget', 'failed'
         parts = [f'{counts[kind]} {text}{detail(kind)}'
@@ -79,16 +78,16 @@ class Report:
         return ', '.join(parts)
 
 
-def _first_of(reasons):
+def _first_of(reasons: list[str]) -> str:
     more = f'; and {len(reasons) - 1} more' if len(reasons) > 1 else ''
     return f' ({reasons[0]}{more})' if reasons else ''
 
 
 def outcome_of(log: LogFile, work: Callable[[], Outcome | None]) -> Outcome | None:
     """
-    Return what `work` returns, or, where it raises an error, the outcome that tells of it.
+    Return what `work` returns, or the outcome of the error that it raises.
 
-    No text of an error that is not this package's own is passed on: it might quote the log.
+    Only the texts of this package's own errors are used: others might quote the log.
     """
     try:
         return work()

@@ -3,11 +3,13 @@
 """
 The settings of releases: how logs and archives are read, privatized and written.
 
-What `digest` covers decides which releases are the same; the rest is how they look.
+Releases with the same `digest` are the same release; other settings change only their form.
 """
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 import json
+from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, LogError
@@ -20,17 +22,20 @@ from symdp_ros.release import archive_file
 from symdp_ros.release.archive_file import Columns
 from symdp_ros.release.units import Loss
 
+if TYPE_CHECKING:
+    from symdp_ros.core.types import RandomBits
+
 CHARGES = ('archive', 'route')
 
 
 @dataclass(frozen=True)
 class ReleaseSettings:
     """
-    How logs are read, privatized and written. Durations are in seconds; `symbol_map` holds
-    value=state items.
+    How logs are read, privatized and written.
 
-    `mechanism` may be 'auto': for each log the one that is expected to err least, chosen from
-    chain, ε, k and the log's length alone.
+    Durations are in seconds; `symbol_map` holds value=state items. The `mechanism` 'auto' is for
+    each log the one that is expected to err least, chosen from chain, ε, k and the log's length
+    alone.
     """
 
     chain: Chain
@@ -48,13 +53,14 @@ class ReleaseSettings:
     unknown_symbol: str = 'uniform'
     symbol_map: tuple[str, ...] = ()
     no_region: tuple[str, ...] = ('none', '')
-    format: str = 'csv'
+    format: str = 'csv'  # noqa: A003 (a public name)
     release_topic: str = 'private_region'
     keep_names: bool = False
 
-    def described(self) -> dict:
-        """Return all that the distribution of a release depends on, for people to read."""
-        sampling = {'sampling': self.sampling, 'unknown_symbol': self.unknown_symbol}
+    def described(self) -> dict[str, Any]:
+        """Return the settings that a release's distribution depends on, for people to read."""
+        sampling: dict[str, Any] = {'sampling': self.sampling,
+                                    'unknown_symbol': self.unknown_symbol}
         if self.sampling == 'period':
             sampling |= {'period': self.period, 'input_timeout': self.input_timeout}
         return {**_described(self), **sampling, 'topic': f'/{self.topic.lstrip("/")}',
@@ -66,7 +72,7 @@ class ReleaseSettings:
 
     @property
     def loss(self) -> Loss:
-        """What a release may give away."""
+        """Return the privacy loss of a release."""
         return Loss.of(self.privacy, self.sampling, self.period)
 
     def words(self, log: LogFile) -> list[list[str | None]]:
@@ -81,12 +87,12 @@ class ReleaseSettings:
                                                parse_symbol_map(self.symbol_map)))
         words = self._sample(entries)
         if not words:
-            raise LogError('nothing is left of it to release', path=log.path)
+            raise LogError('no symbols are left to release', path=log.path)
         return words
 
     def check(self) -> None:
         """
-        Check the settings of sampling before any log is read.
+        Check the settings of sampling, before any log is read.
 
         :raises ConfigurationError: one of them is not valid.
         """
@@ -94,11 +100,11 @@ class ReleaseSettings:
         check_sampling(self.chain, sampling=self.sampling, input_timeout=self.input_timeout,
                        unknown_symbol=self.unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
 
-    def mechanism_of(self, selection: str, random=None) -> OfflineMechanism:
-        """Return a new mechanism for some selection."""
+    def mechanism_of(self, selection: str, random: 'RandomBits | None' = None) -> OfflineMechanism:
+        """Return a new mechanism of a selection."""
         return _mechanism(self, selection, random)
 
-    def _sample(self, entries):
+    def _sample(self, entries: Sequence[tuple[int, str | None]]) -> list[list[str | None]]:
         return sample(entries, self.chain.states, sampling=self.sampling,
                       period=self.period if self.sampling == 'period' else None,
                       input_timeout=self.input_timeout, unknown_symbol=self.unknown_symbol,
@@ -110,12 +116,12 @@ class ArchiveSettings:
     """
     How an archive is read and privatized; as `ReleaseSettings`, where they are alike.
 
-    Each row is a symbol, and an unknown region one more. With `mechanism` 'auto' the longest route
-    and the number of rows decide.
+    Each row is a symbol; an unknown region is one more symbol. The `mechanism` 'auto' is chosen by
+    the longest route and the number of rows.
 
-    :param charge: 'archive': ε once, which bounds k changed rows; right where no two routes show
-        the same time. 'route': ε for each route, which bounds k changed symbols even where all
-        routes show them.
+    :param charge: 'archive': ε once, which bounds k changed rows; right if no two routes show the
+        same time. 'route': ε for each route, which bounds k changed symbols even if every route
+        shows them.
     """
 
     chain: Chain
@@ -127,8 +133,8 @@ class ArchiveSettings:
     symbol_map: tuple[str, ...] = ()
     no_region: tuple[str, ...] = ('none', '')
 
-    def described(self) -> dict:
-        """Return all that the distribution of a release depends on, for people to read."""
+    def described(self) -> dict[str, Any]:
+        """Return the settings that a release's distribution depends on, for people to read."""
         charge = {} if self.charge == 'archive' else {'charge': self.charge}
         return {'archive': list(self.columns.names()), **_described(self),
                 'unknown_symbol': 'uniform', **charge}
@@ -138,13 +144,13 @@ class ArchiveSettings:
         return _digest(self.described())
 
     def loss_of(self, routes: int) -> Loss:
-        """Return what a release of so many routes may give away: a row is a symbol."""
+        """Return the privacy loss of a release of so many routes: a row is a symbol."""
         loss = Loss.of(self.privacy, 'archive')
         return replace(loss, epsilon=loss.epsilon * routes) if self.charge == 'route' else loss
 
     def check(self) -> None:
         """
-        Check the settings before anything is read.
+        Check the settings, before anything is read.
 
         :raises ConfigurationError: one of them is not valid; the packages are not installed.
         """
@@ -159,23 +165,27 @@ class ArchiveSettings:
         table = symbol_table(self.chain.states, parse_symbol_map(self.symbol_map), self.no_region)
         return {value: self.chain.state_index[state] for value, state in table.items()}
 
-    def mechanism_of(self, selection: str, random=None) -> OfflineMechanism:
-        """Return a new mechanism for some selection."""
+    def mechanism_of(self, selection: str, random: 'RandomBits | None' = None) -> OfflineMechanism:
+        """Return a new mechanism of a selection."""
         return _mechanism(self, selection, random)
 
 
-def _described(settings):
-    """Return what the distribution of a log's and an archive's release depends on alike."""
+Settings = ReleaseSettings | ArchiveSettings
+
+
+def _described(settings: Settings) -> dict[str, Any]:
+    """Return the part of `described` that logs and archives have in common."""
     causal = {'policy': settings.policy} if settings.mechanism in ('causal', 'auto') else {}
     return {'chain': settings.chain.digest(), 'epsilon': settings.privacy.epsilon,
             'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **causal,
             'no_region': sorted(settings.no_region), 'symbol_map': sorted(settings.symbol_map)}
 
 
-def _digest(described):
+def _digest(described: dict[str, Any]) -> str:
     return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
-def _mechanism(settings, selection, random):
+def _mechanism(settings: Settings, selection: str,
+               random: 'RandomBits | None') -> OfflineMechanism:
     return OfflineMechanism(settings.chain, settings.privacy, selection=selection,
                             policy=settings.policy, random=random)

@@ -1,18 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What the ε of one subject are counted in, so that they may be added.
+The unit in which the ε of one subject are counted, so that they can be added.
 
-ε says nothing without the changes that it is for: ε = 1 at k = 20 and ε = 1 at k = 1 are not two
-of the same. Changing j symbols never costs more than j·ε/k, so every release can be counted in
-one unit, which its subject keeps:
+An ε is for some changes: ε = 1 at k = 20 and ε = 1 at k = 1 cannot be added. Changing j symbols
+never costs more than j·ε/k, so every release can be counted in one unit, the one of its subject:
 
 * k symbols at one sampling, in all words together: a release at (ε, k') costs ε·k/k'.
 * D seconds: a release of one symbol every T seconds costs (ε/k')·(⌊D/T⌋ + 1), since D seconds
   touch that many symbols.
 
-A symbol of one sampling is not one of another, nor a time: they are not mixed. All is exact, in
-fractions; a float is read as its shortest decimal.
+Symbols of two samplings are different things, and neither is a time: they are not mixed. All is
+exact, in fractions; a float is read as its shortest decimal.
 """
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -22,21 +21,21 @@ from symdp_ros.core.privacy import Privacy
 
 _EXACT = Context(prec=2000)  # any sum of any doubles, written out
 _ROUGH = Context(prec=6)
-_LONGEST = 24  # characters of a fraction that people would read
+_LONGEST = 24  # characters of a fraction that is shown
 
 
 @dataclass(frozen=True)
 class Loss:
     """
-    What one release may give away: e^ε for any `adjacency` changed symbols.
+    The privacy loss of one release: e^ε for any `adjacency` changed symbols.
 
     :param epsilon: ε ≥ 0, exact.
     :param adjacency: k' ≥ 1.
-    :param sampling: what a symbol is: 'message', 'change', 'period' or 'archive' (a row); ''
-        where that is not known, in old ledgers alone.
-    :param period: of 'period', the seconds between two symbols; else None.
-    :param seconds: D, where the release was made to protect D seconds (with 'period' alone);
-        None: its `adjacency` symbols.
+    :param sampling: what a symbol is: 'message', 'change', 'period' or 'archive' (a row); '':
+        not known, in old ledgers alone.
+    :param period: with 'period', the seconds between two symbols; else None.
+    :param seconds: D, where the release protects D seconds (with 'period' alone); None: it
+        protects `adjacency` symbols.
     """
 
     epsilon: Fraction
@@ -48,19 +47,19 @@ class Loss:
     @classmethod
     def of(cls, privacy: Privacy, sampling: str, period: float | None = None,
            seconds: float | None = None) -> 'Loss':
-        """Return what a mechanism gives away; `period` counts only with the sampling 'period'."""
+        """Return the loss of a mechanism; `period` is used only with the sampling 'period'."""
         return cls(as_fraction(privacy.epsilon), privacy.adjacency, sampling,
-                   as_fraction(period) if sampling == 'period' else None,
+                   as_fraction(period) if sampling == 'period' and period is not None else None,
                    None if seconds is None else as_fraction(seconds))
 
     @property
     def per_symbol(self) -> Fraction:
-        """ε/k'."""
+        """Return ε/k'."""
         return self.epsilon / self.adjacency
 
     @property
     def unit(self) -> 'Unit':
-        """The unit of a subject that begins with this release."""
+        """Return the unit of a subject whose first release this is."""
         if self.seconds is not None:
             return Unit(seconds=self.seconds)
         return Unit(self.adjacency, self.sampling, self.period)
@@ -93,12 +92,12 @@ class Unit:
         return loss.per_symbol * self.factor(loss.period)
 
     def factor(self, period: Fraction | None) -> int:
-        """Return how many symbols of a release the unit touches."""
+        """Return how many symbols of a release the changes of this unit touch."""
         if self.seconds is None or period is None:
             return self.symbols or 1
         return symbols_during(self.seconds, period)
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.seconds is not None:
             return f'changes during {as_text(self.seconds)} s'
         sampling = sampling_text(self.sampling, self.period)
@@ -122,7 +121,7 @@ def as_fraction(number: float) -> Fraction:
 
 
 def as_decimal(amount: Fraction) -> str | None:
-    """Return an amount as an exact decimal; None where it has none."""
+    """Return an amount as an exact decimal; None: there is none."""
     rest = amount.denominator
     for prime in (2, 5):
         while rest % prime == 0:
@@ -138,6 +137,6 @@ def as_text(amount: Fraction) -> str:
     exact = as_decimal(amount)
     if exact is not None:
         return exact
-    about = _ROUGH.divide(Decimal(amount.numerator), Decimal(amount.denominator))
-    about = f'about {about.normalize()}'
+    rough = _ROUGH.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+    about = f'about {rough.normalize()}'
     return f'{amount} ({about})' if len(str(amount)) <= _LONGEST else about

@@ -73,9 +73,9 @@ def test_release_with_a_ledger(place):
 def test_an_existing_output_is_left_alone(place):
     (place / 'there.parquet').write_text('mine')
     run = release(place, output='there.parquet')
-    assert run.returncode == 1 and 'is there already' in run.stdout
+    assert run.returncode == 1 and 'exists already' in run.stdout
     run = release(place, output='walks.parquet')
-    assert run.returncode == 1 and 'is there already' in run.stdout
+    assert run.returncode == 1 and 'exists already' in run.stdout
     assert (place / 'there.parquet').read_text() == 'mine'
 
 

@@ -227,7 +227,7 @@ def table_of(routes, positions):
 
 
 @pytest.mark.parametrize('routes, positions, said', [
-    ('aab', [0, 2, 0], 'row 1 (counted from 0): its position is not that of the row before it'),
+    ('aab', [0, 2, 0], 'row 1 (counted from 0): its position is not one more than'),
     ('aaa', [0, 1, 1], 'row 2 (counted from 0): its position'),
     ('aaa', [0, 1, 0], 'row 2 (counted from 0): its position'),
     ('aaa', [2, 3, 4], 'row 0 (counted from 0): the first position of a route must be 0 or 1'),
@@ -364,7 +364,7 @@ def test_again_costs_nothing_and_hands_out_the_same(walks):
     assert walks.release(output=other).kind == 'already released'
     other.unlink()
     outcome = walks.release()
-    assert outcome.kind == 'failed' and 'copy it from where it was given to' in outcome.reason
+    assert outcome.kind == 'failed' and 'use a copy of that release' in outcome.reason
     assert walks.spent() == 1 and walks.visible() == []
     with Ledger(walks.ledger) as ledger:
         [charge] = ledger.charges()
@@ -376,7 +376,7 @@ def test_a_changed_archive_is_refused(walks):
     walks.release()
     walks.archive(WALKS[::-1])
     outcome = walks.release(output=walks.output.with_name('other.parquet'))
-    assert outcome.kind == 'failed' and 'changed or written anew' in outcome.reason
+    assert outcome.kind == 'failed' and 'changed or rewritten' in outcome.reason
     assert walks.spent() == 1
     walks.check()
 
@@ -417,9 +417,9 @@ def test_what_is_there_is_never_overwritten(walks, monkeypatch):
     monkeypatch.setattr(archive, 'Archive', None)  # nothing is read
     for ledger in (True, False):
         outcome = walks.release(ledger=ledger)
-        assert outcome.kind == 'failed' and 'is there already' in outcome.reason
+        assert outcome.kind == 'failed' and 'exists already' in outcome.reason
     monkeypatch.undo()
-    assert 'is there already' in walks.release(output=walks.path).reason
+    assert 'exists already' in walks.release(output=walks.path).reason
     assert walks.output.read_text() == 'somebody wrote this' and walks.spent() == 0
     walks.output.unlink()
     walks.release()
@@ -450,7 +450,7 @@ def test_an_archive_that_changes_while_it_is_read(walks):
     def tell(rows, total):
         os.utime(walks.path, ns=(1, 1))
 
-    outcome = walks.release(tell=tell)
+    outcome = walks.release(on_rows=tell)
     assert outcome.kind == 'failed' and 'changed while it was being read' in outcome.reason
     assert walks.spent() == 0 and walks.visible() == []
 
@@ -460,7 +460,7 @@ def test_progress_counts_every_row_once(walks, monkeypatch):
     routes = walks.words(100)
     walks.archive(routes)
     told = []
-    walks.release(tell=lambda rows, total: told.append((rows, total)))
+    walks.release(on_rows=lambda rows, total: told.append((rows, total)))
     rows = sum(n for _, n in lengths(routes))
     assert len(told) > 5 and sum(n for n, _ in told) == rows and {n for _, n in told} == {rows}
 
@@ -474,7 +474,7 @@ def test_an_interrupt_leaves_nothing_and_spends_nothing(walks, monkeypatch, erro
         raise error
 
     with pytest.raises(error):
-        walks.release(tell=tell)
+        walks.release(on_rows=tell)
     assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
     assert walks.release().kind == 'released'
 
@@ -551,7 +551,7 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
         status = Path(f'/proc/{processes[-1].pid}/status').read_text()
         reader.append(int(status.partition('VmHWM:')[2].split()[0]) << 10)
 
-    assert walks.release(ledger=False, tell=look).kind == 'released'
+    assert walks.release(ledger=False, on_rows=look).kind == 'released'
     assert len(held) >= chunks and max(held) < 10 * chunk * bytes_of_a_row
     assert reader[-1] - reader[0] < 40 * chunk * bytes_of_a_row < rows * bytes_of_a_row / 2 + 1
 

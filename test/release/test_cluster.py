@@ -54,7 +54,7 @@ def test_an_archive_is_released_into_parts(walks, scheduler):
     walks.archive(routes, group=150)
     told = []
     outcome = walks.release(walks.settings(mechanism='auto'), scheduler=scheduler,
-                            tell=lambda rows, total: told.append((rows, total)))
+                            on_rows=lambda rows, total: told.append((rows, total)))
     assert (outcome.kind, outcome.files) == ('released', (walks.output,)), outcome.reason
     parts = sorted(walks.output.iterdir())
     assert [part.name for part in parts] == [f'part-{i:05d}.parquet' for i in range(len(parts))]
@@ -314,7 +314,7 @@ def test_an_interrupt_leaves_nothing(walks, scheduler):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        walks.release(scheduler=scheduler, tell=tell)
+        walks.release(scheduler=scheduler, on_rows=tell)
     assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
     assert walks.release(scheduler=scheduler).kind == 'released'
     walks.check()
@@ -333,7 +333,7 @@ def tell(rows, total):
     told.append(rows)
     if len(told) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-ArchivePlace(Path(sys.argv[1])).release(scheduler=sys.argv[2], tell=tell)
+ArchivePlace(Path(sys.argv[1])).release(scheduler=sys.argv[2], on_rows=tell)
 '''
 
 

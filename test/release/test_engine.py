@@ -132,8 +132,8 @@ def test_a_changed_log_is_refused(place):
     report = place.release()
     assert report.outcomes[0].kind == 'failed'
     assert report.outcomes[0].reason == (
-        'its content has changed since it was released: give the new log a name of its own, and '
-        'it will be a release of its own')
+        'its content has changed since it was released: give the new log another name; its '
+        'release is then another one')
     assert place.spent() == 1 and len(place.visible()) == 1
 
 
@@ -182,7 +182,7 @@ def test_unknown_regions_are_symbols(place):
 
 
 @pytest.mark.parametrize('content, said', [
-    ('', 'header'), ('stamp,symbol\n', 'no symbols'), ('stamp,symbol\n0,a', 'no end'),
+    ('', 'header'), ('stamp,symbol\n', 'no symbols'), ('stamp,symbol\n0,a', 'no line end'),
     ('stamp,symbol\nx,a\n', 'line 2'), ('time,place\n0,a\n', 'header')])
 def test_a_bad_log_costs_nothing_and_spares_the_others(place, content, said):
     (place.logs / 'bad.csv').write_text(content)
@@ -225,7 +225,7 @@ def test_it_stops_between_logs(place):
     with Ledger(place.ledger) as ledger, Releaser(settings(), place.releases, ledger=ledger,
                                                   subject='r1') as releaser:
         report = releaser.release_directory(place.logs, stop=lambda: len(told) == 2,
-                                            tell=told.append)
+                                            on_outcome=told.append)
     assert report.stopped and not report.ok and len(report.outcomes) == 2
     place.check()
     assert [outcome.kind for outcome in place.release().outcomes] == [
@@ -358,7 +358,7 @@ def test_the_command_line_hands_out_again(place, tmp_path):
     content = first.read_text()
     first.unlink()
     assert place.release().ok and place.visible() == []  # the node leaves moved files alone
-    place.release(hand_out_again=True)
+    place.release(rewrite_missing=True)
     assert [(place.releases / name).read_text() for name in place.visible()] == [content]
     assert place.spent() == 1
 
@@ -412,7 +412,7 @@ def count(frame, event, argument):
 if left > 0:
     sys.setprofile(count)
 place.release(settings(mechanism='causal', format=(sys.argv[3:] or ['csv'])[0]), wait=100.0,
-              hand_out_again=True)
+              rewrite_missing=True)
 sys.setprofile(None)
 print(left)
 '''

@@ -146,7 +146,7 @@ def test_an_old_copy_put_back_is_noticed(tmp_path):
             with pytest.raises(LedgerError, match='rolled back.*symdp ledger .* --recover'):
                 charge(ledger, settings=settings)
             [problem] = ledger.problems()
-            assert 'looks rolled back or replaced: a.ledger.mark tells of a charge' in problem
+            assert 'looks rolled back or replaced: a.ledger.mark lists a charge' in problem
             assert ledger.spent('r1') == 1
 
 

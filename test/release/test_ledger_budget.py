@@ -43,7 +43,7 @@ def test_another_budget_in_passing_is_refused(ledger):
     for attempt in (lambda: charge(ledger, 1, 'b', subject_budget=6.0),
                     lambda: ledger.check('r1', loss(), 'b', subject_budget=4.0),
                     lambda: ledger.keep_budget('r1', 100.0)):
-        with pytest.raises(BudgetError, match=r"is 5 in the ledger, and this names \d+: leave it "
+        with pytest.raises(BudgetError, match=r"is 5 in the ledger, not \d+: leave it "
                            r"out, or change it with symdp ledger .*robots.ledger --set-budget"):
             attempt()
     assert ledger.spent('r1') == 1

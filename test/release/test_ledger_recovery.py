@@ -136,7 +136,7 @@ def test_a_ledger_of_a_newer_version_is_left_as_it_is(path, statements, marked, 
 def test_an_older_copy_that_is_recovered_counts_what_it_has_forgotten(path):
     put_back_older_copy(path)
     said = recover(path, {})
-    assert any('the mark tells that 3 was spent; 1 more is counted' in one for one in said)
+    assert any('the mark says that 3 was spent; 1 more is counted' in one for one in said)
     with Ledger(path) as ledger:
         assert ledger.spent('r1', '0.csv') == 2  # the lost charge may have been of any log
         assert ledger.find('r1', 'third.csv', 's') is None  # and a log that was lost is a new one
@@ -278,7 +278,7 @@ def test_an_old_ledger_that_is_damaged_is_recovered(tmp_path):
     make_version_1(path, [('r1', f'{i}', 1, described) for i in range(3)])
     change(path, "UPDATE charges SET epsilon = '0.5' WHERE number = 2",
            'DELETE FROM charges WHERE number = 3')
-    with pytest.raises(LedgerError, match='no mark tells what was spent'):
+    with pytest.raises(LedgerError, match='no mark shows what was spent'):
         recover(path, {})  # marks of version 1 do not tell it
     recover(path, {'r1': Fraction(3)})
     with Ledger(path) as ledger:

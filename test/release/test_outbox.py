@@ -124,7 +124,7 @@ def test_one_release_that_cannot_be_moved_does_not_stop_the_others(releases, led
     for _ in range(2):
         box = Outbox(releases, ledger)
         assert box.problems == (
-            'b.csv is charged, and cannot be put in its place yet: Input/output error',)
+            'b.csv is charged, and cannot be moved to its path yet: Input/output error',)
         box.close()
         assert visible(releases) == ['a.csv', 'c.csv']
     monkeypatch.undo()
@@ -175,7 +175,7 @@ def test_it_is_known_before_that_there_is_no_room(releases, monkeypatch):
         full[5] = max(full[5], 1)
         full[i] = 0
         monkeypatch.setattr(os, 'statvfs', lambda path, full=full: os.statvfs_result(full))
-        with pytest.raises(ConfigurationError, match='hardly any room left .* nothing is charged'):
+        with pytest.raises(ConfigurationError, match='hardly any space left .* nothing is charged'):
             box.check(['fine'])
     monkeypatch.undo()
     box.close()
@@ -213,7 +213,7 @@ def test_nothing_is_charged_where_there_is_no_room(tmp_path, releases, ledger, m
     with Releaser(ReleaseSettings(CHAIN, Privacy(1.0), mechanism='causal'), releases,
                   ledger=ledger, subject='r1') as releaser:
         outcome = releaser.release(LogFile(log.name, log))
-    assert outcome.kind == 'failed' and 'hardly any room' in outcome.reason
+    assert outcome.kind == 'failed' and 'hardly any space' in outcome.reason
     assert ledger.charges() == [] and os.listdir(releases) == [LOCK]
 
 
