@@ -213,4 +213,4 @@ def write(path: Path, topic: Mapping[str, str], definition: str,
              'topic_type_hash': topic['type_description_hash']})
         for stamp, data in messages:
             writer.add_message(channel, stamp, data, stamp)
-        writer.finish()  # type: ignore[no-untyped-call]  # as the library has it
+        writer.finish()

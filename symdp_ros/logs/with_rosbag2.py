@@ -11,6 +11,7 @@ from importlib.util import find_spec
 import os
 from pathlib import Path
 import re
+from typing import Any
 
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.message_fields import (
@@ -70,7 +71,7 @@ def encoder(message_type: str) -> Callable[[str], bytes]:
     """
     from rclpy.serialization import serialize_message
 
-    made = message_class(message_type)
+    made: Any = message_class(message_type)
     kinds = made.get_fields_and_field_types()
     if list(kinds) != ['data'] or kinds['data'] not in {'string', *INTEGERS}:
         raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '

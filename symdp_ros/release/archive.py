@@ -43,7 +43,7 @@ from symdp_ros.release.settings import ArchiveSettings
 from symdp_ros.release.units import Loss
 
 if TYPE_CHECKING:
-    from symdp_ros.core.types import RandomBits
+    from symdp_ros.core.annotations import RandomBits
 
 _MOST_THREADS = 4  # more would wait for the one that writes
 _FIRST_ROWS = 1 << 16

@@ -8,8 +8,9 @@ from queue import SimpleQueue
 from threading import Event
 
 import numpy as np
+from symdp_ros.core.annotations import ShortInts
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.release.archive_file import Chunk, Drawn, ShortInts
+from symdp_ros.release.archive_file import Chunk, Drawn
 
 SUFFIX = '.parquet'
 

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from symdp_ros.core.annotations import Ints, ShortInts
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import child
 from symdp_ros.logs.regular_file import file_stamp, RegularFile
@@ -42,9 +43,6 @@ _BUFFER_BYTES = 1 << 20  # of each column that is read: never a whole column of 
 _PIPE_BYTES = 1 << 20
 
 
-ShortInts = npt.NDArray[np.int32]
-
-
 @dataclass(frozen=True, repr=False)
 class Chunk:
     """
@@ -58,7 +56,7 @@ class Chunk:
     """
 
     ids: Any
-    offsets: npt.NDArray[np.int64]
+    offsets: Ints
     start: int
     states: npt.NDArray[np.int16 | np.int32]
 
@@ -70,7 +68,7 @@ class Chunk:
         """Return the number of rows."""
         return len(self.states)
 
-    def blocks(self, rows: int) -> Iterator[tuple[slice, npt.NDArray[np.int64]]]:
+    def blocks(self, rows: int) -> Iterator[tuple[slice, Ints]]:
         """Yield (rows, offsets) of blocks of routes that have about so many rows."""
         first, routes = 0, len(self.offsets) - 1
         while first < routes:

@@ -14,13 +14,12 @@ from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 import numpy.typing as npt
+from symdp_ros.core.annotations import Ints
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.logs import child
 
 _MEMORY = 4 << 30  # bytes that the process may take beyond its libraries
 _SORT = 'sort the archive by route and position'
-
-Ints = npt.NDArray[np.int64]
 
 
 def parquet() -> tuple[Any, Any]:

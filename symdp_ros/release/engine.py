@@ -20,7 +20,7 @@ from symdp_ros.release.report import ALL_UNKNOWN, Outcome, outcome_of, Report
 from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
-    from symdp_ros.core.types import RandomBits
+    from symdp_ros.core.annotations import RandomBits
 
 
 class Releaser:

@@ -11,7 +11,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.release.settings import Settings
 
 if TYPE_CHECKING:
-    from symdp_ros.core.types import RandomBits
+    from symdp_ros.core.annotations import RandomBits
 
 _JUDGED = 200  # symbols
 _SHORT = 2     # symbols of a word that is drawn in preparation

@@ -13,7 +13,7 @@ from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline import OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
@@ -23,7 +23,7 @@ from symdp_ros.release.archive_file import Columns
 from symdp_ros.release.units import Loss
 
 if TYPE_CHECKING:
-    from symdp_ros.core.types import RandomBits
+    from symdp_ros.core.annotations import RandomBits
 
 CHARGES = ('archive', 'route')
 
@@ -175,9 +175,10 @@ Settings = ReleaseSettings | ArchiveSettings
 
 def _described(settings: Settings) -> dict[str, Any]:
     """Return the part of `described` that logs and archives have in common."""
-    causal = {'policy': settings.policy} if settings.mechanism in ('causal', 'auto') else {}
+    # Only causal release uses the policy; 'auto' may choose it.
+    policy = {} if settings.mechanism in WHOLE_WORD else {'policy': settings.policy}
     return {'chain': settings.chain.digest(), 'epsilon': settings.privacy.epsilon,
-            'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **causal,
+            'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **policy,
             'no_region': sorted(settings.no_region), 'symbol_map': sorted(settings.symbol_map)}
 
 
