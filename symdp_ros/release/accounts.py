@@ -58,8 +58,8 @@ class Entry:
     seconds: str | None
     made: str
     lengths: str
-    content: bytes
-    packed: bytes
+    content: bytes = field(repr=False)
+    packed: bytes = field(repr=False)
     files: int
 
     @property

@@ -317,7 +317,7 @@ class Ledger:
         return [entry for entry in entries if entry.is_sound()]
 
     def problems(self) -> list[str]:
-        """Verify everything anew; return one sentence for each problem."""
+        """Verify everything again; return one sentence for each problem."""
         with self._database.errors():
             self._reader.forget()
             return self._reader.problems()

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Reading ledgers of version 1, which added ε whatever its k, to convert them.
+Converting ledgers of version 1, which added ε of any k.
 
 Each charge keeps its ε, and gets k and sampling from its description. The unit of a subject
 becomes the largest k of its charges, and what it has spent is counted in that. For live words the

@@ -9,7 +9,7 @@ LIBRARIES = {library.NAME: library for library in (with_rosbag2, with_rosbags)}
 
 @pytest.fixture(params=LIBRARIES)
 def library(request, monkeypatch):
-    """The name of the library that reads and writes recordings in this test."""
+    """Return the name of the library that reads and writes recordings in this test."""
     found = LIBRARIES[request.param]
     if not found.is_installed():
         pytest.skip(f'{request.param} is not installed')

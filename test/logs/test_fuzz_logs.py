@@ -22,8 +22,9 @@ WORD = ['dock', 'aisle_1', 'a, "b"', 'büro', 'gate'] * 8
 NUMBERS = (0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 1 << 40,
            (1 << 63) - 1, (1 << 64) - 1)
 TEXTS = [text.encode() for text in (
-    '"', '\n', '\r', '\r\n', ',', '\0', '{', '}', '[', ']', ':', '\\', '1e999', '-1', 'NaN', 'null',
-    '- ', '&a ', '*a', '<<: ', '? ', '!!binary ', '\u2028', '\ufeff', 'é', '9' * 50, 'stamp', "'",
+    '"', '\n', '\r', '\r\n', ',', '\0', '{', '}', '[', ']', ':', '\\', '1e999', '-1', 'NaN',
+    'null', '- ', '&a ', '*a', '<<: ', '? ', '!!binary ',
+    '\u2028', '\ufeff', 'é', '9' * 50, 'stamp', "'",
     '../', '/', 'message_count: ', 'mcap', 'sqlite3', 'zstd')] + [b'\xff', b'\xed\xa0\x80']
 MOST_MEMORY = 600 << 10  # kB that the largest case may add
 
@@ -211,8 +212,8 @@ def test_archives():
                     'symbol': 'DELTA_BYTE_ARRAY', 'route': 'DELTA_LENGTH_BYTE_ARRAY',
                     'position': 'DELTA_BINARY_PACKED'}})
         sink = pyarrow.BufferOutputStream()
-        parquet.write_table(pyarrow.table({'route': route, 'position': position, 'symbol': symbol}),
-                            sink, row_group_size=150, **ways[way])
+        table = pyarrow.table({'route': route, 'position': position, 'symbol': symbol})
+        parquet.write_table(table, sink, row_group_size=150, **ways[way])
         return sink.getvalue().to_pybytes()
 
     def case(random_, directory):

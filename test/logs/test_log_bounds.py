@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs that would take the machine: pipes and devices, bombs, endless work; refused within bounds."""
+"""Logs that would take all memory or time (pipes, devices, bombs) are refused within bounds."""
 from contextlib import closing
 from functools import cache
 import os
@@ -50,7 +50,7 @@ def failure(path, **settings):
 
 def failure_in_little_memory(path, megabytes=1500):
     """Return the reason; the process that reads may not take more memory than that."""
-    script = f'''
+    script = f"""
 import resource, sys
 from symdp_ros.logs import LogError, read_log
 import rosbags.typesys, zstandard, lz4.frame
@@ -59,7 +59,7 @@ try:
     read_log({str(path)!r})
 except LogError as error:
     print(error.reason)
-'''
+"""
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                           cwd=ROOT, timeout=120, check=False)
     assert done.stdout, done.stderr
@@ -110,7 +110,8 @@ def test_what_is_no_regular_file_is_no_log(tmp_path, make, suffix):
 def test_nor_part_of_a_recording(tmp_path, make, storage, part):
     bag = tmp_path / 'bag'
     write_log(bag, WORD, format=storage, topic='region')
-    path = bag / (part if part != 'data' else f'private_0.{ {"sqlite3": "db3"}.get(storage, "mcap")}')
+    suffix = {'sqlite3': 'db3', 'mcap': 'mcap'}[storage]
+    path = bag / (part if part != 'data' else f'private_0.{suffix}')
     path.unlink()
     make(path)
     assert 'no regular file' in failure(bag)
@@ -228,8 +229,8 @@ def children(monkeypatch):
 
     monkeypatch.setattr(child, 'call', call)
     monkeypatch.setattr(with_rosbag2, 'is_installed', lambda: True)
-    monkeypatch.setattr(with_rosbag2, 'decode', lambda kind, definitions, field, messages, naming: [
-        data.decode() for data in messages])
+    monkeypatch.setattr(with_rosbag2, 'decode', lambda *arguments: [
+        data.decode() for data in arguments[3]])
     monkeypatch.setattr(rosbag, 'LIBRARIES', (with_rosbag2,))
     return calls
 
@@ -256,7 +257,7 @@ CHUNKS = {
 
 
 @pytest.mark.parametrize('chunks, reason', CHUNKS.values(), ids=CHUNKS)
-def test_announced_sizes_are_checked_before_another_program_reads(tmp_path, children, chunks, reason):
+def test_sizes_are_checked_before_another_program_reads(tmp_path, children, chunks, reason):
     assert reason in failure(mcap_of(tmp_path / 'bomb.mcap', *chunks))
     assert children == []
 
@@ -403,14 +404,14 @@ def test_a_database_whose_checks_take_memory(tmp_path):
         db.execute("UPDATE sqlite_master SET sql = replace(sql, 'data BLOB', "
                    "'data BLOB CHECK (length(randomblob(990000000)) > 0)') WHERE name='messages'")
         db.commit()
-    script = f'''
+    script = f"""
 from pathlib import Path
 from symdp_ros.logs import read_log
 assert len(read_log({str(file)!r}, topic='region')) == 3
 # Not ru_maxrss, which begins with what the parent had.
 status = dict(line.split(':', 1) for line in Path('/proc/self/status').read_text().splitlines())
 print(int(status['VmHWM'].split()[0]) >> 10)
-'''
+"""
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                           cwd=ROOT, timeout=120, check=True)
     assert int(done.stdout) < 500

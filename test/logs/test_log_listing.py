@@ -114,7 +114,7 @@ def test_neither_ros_nor_a_library_of_recordings_is_imported_for_other_logs(tmp_
     """So that text logs need neither, and a recording says what to install."""
     write_log(tmp_path / 'log.csv', WORD, format='csv')
     write_log(tmp_path / 'bag', WORD, format='sqlite3')
-    script = f'''
+    script = f"""
 import sys
 for name in ('rosbags', 'mcap', 'zstandard', 'lz4', 'rosbag2_py', 'rclpy', 'ament_index_python'):
     sys.modules[name] = None
@@ -127,7 +127,7 @@ for act in (lambda: read_log({str(tmp_path / 'bag')!r}),
         act()
     except LogError as error:
         print(error.reason)
-'''
+"""
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                           cwd=Path(__file__).resolve().parents[2], check=False)
     read, *reasons = done.stdout.splitlines()

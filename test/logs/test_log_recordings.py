@@ -91,7 +91,8 @@ def test_why_rosbags_alone_does_not_do(name):
     ('empty_bag/empty_bag_0.db3', {'topic': 'topic'}, 'has no topic'),
     ('sqlite3_wrong_rmw_test', {'topic': 'test_topic', 'field': 'int32_value'},
      'not serialized as cdr'),
-    ('mcap_wrong_rmw_test', {'topic': 'test_topic', 'field': 'int32_value'}, 'not serialized as cdr'),
+    ('mcap_wrong_rmw_test', {'topic': 'test_topic', 'field': 'int32_value'},
+     'not serialized as cdr'),
     ('mcap_wrong_rmw_test/wrong_rmw_test_0.mcap',
      {'topic': 'test_topic', 'field': 'int32_value'}, 'not serialized as cdr'),
     ('sqlite3_wrong_rmw_test/wrong_rmw_test_0.db3',
@@ -369,7 +370,7 @@ def test_a_recording_that_is_open_in_its_writer(tmp_path, storage):
     file = bag / f'bag{SUFFIX[storage]}'
     if storage == 'sqlite3':
         (bag / 'bag.db3-wal').write_bytes(b'some pages')
-        reason = 'a writer\'s journal'
+        reason = "a writer's journal"
     else:
         file.write_bytes(file.read_bytes()[:-8])
         reason = 'still being written'

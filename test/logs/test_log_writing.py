@@ -186,7 +186,7 @@ def test_an_interruption(tmp_path, monkeypatch, form):
 @every
 def test_a_write_that_really_fails(tmp_path, form):
     """The kernel refuses to let a file grow past 8 kB, in the middle of the data."""
-    script = f'''
+    script = f"""
 import resource, signal
 from symdp_ros.logs import LogError, write_log
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -195,7 +195,7 @@ try:
     write_log({str(tmp_path / 'x')!r}, ['dock'] * 5000, format={form!r})
 except LogError as error:
     print(error)
-'''
+"""
     root = Path(__file__).resolve().parents[2]
     result = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                             timeout=60, cwd=root, check=False)

@@ -81,7 +81,7 @@ class ArchivePlace:
                       if not path.name.startswith('.'))
 
     def check(self, charges=1):
-        """What is visible is charged once and whole, and nothing else is left."""
+        """Check that what is visible is charged once and complete, and nothing else is left."""
         with Ledger(self.ledger) as ledger:
             files = ledger.files()
             assert ledger.problems() == [] and len(ledger.charges()) == charges
@@ -101,6 +101,6 @@ class ArchivePlace:
 
 @pytest.fixture
 def walks(tmp_path):
-    """A place for an archive, its release and a ledger."""
+    """Return a place for an archive, its release and a ledger."""
     pytest.importorskip('pyarrow', reason='archives need pyarrow')
     return ArchivePlace(tmp_path)

@@ -12,7 +12,7 @@ import zlib
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.units import Loss
 
-_VERSION_1 = '''
+_VERSION_1 = """
     CREATE TABLE ledger (version INTEGER NOT NULL, id TEXT NOT NULL, key BLOB NOT NULL);
     CREATE TABLE charges (
         number INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, log_id TEXT,
@@ -24,7 +24,7 @@ _VERSION_1 = '''
         number INTEGER NOT NULL REFERENCES charges, path TEXT NOT NULL UNIQUE,
         staged TEXT NOT NULL, digest TEXT NOT NULL, visible INTEGER NOT NULL
     );
-'''
+"""
 
 
 def loss(epsilon=1, adjacency=1, sampling='message', period=None, seconds=None):

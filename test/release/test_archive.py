@@ -522,8 +522,7 @@ def test_an_interrupt_just_after_the_charge_loses_nothing(walks, monkeypatch):
 
 def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
     """
-    What Arrow holds here, and the process that reads: some chunks, however many there are in the
-    archive, of one row group.
+    Arrow holds some chunks here and in the process that reads, of any number in one row group.
 
     With two mechanisms at most six chunks at once: one is written, three wait, one is read, and
     one more is being put together from what was read. How many there are at a moment is up to the
@@ -558,7 +557,7 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
 
 # Kills itself with SIGKILL at the given number of calls into release/ or of the operating
 # system's file functions. What is drawn is not looked at here.
-CHILD = '''
+CHILD = """
 import os, signal, sys
 sys.path.insert(0, 'test/release')
 from fractions import Fraction
@@ -586,7 +585,7 @@ sys.setprofile(count)
 walks.release()
 sys.setprofile(None)
 print(left)
-'''
+"""
 
 
 def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(walks, monkeypatch):

@@ -40,7 +40,7 @@ def nothing_chosen_before():
 
 @pytest.fixture
 def used(monkeypatch):
-    """The mechanisms that the engine makes, and what each privatizes."""
+    """Return the mechanisms that the engine makes, and what each privatizes."""
     found = []
 
     class Spy(OfflineMechanism):
@@ -209,13 +209,14 @@ def test_after_preparation_no_release_compiles_anything(mechanism, chain):
     assert (done.returncode, done.stdout) == (0, 'done\n'), done.stderr
 
 
-PREPARED = '''
+PREPARED = """
 import json, sys
 import numba
 from symdp_ros import Chain, Privacy
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.settings import ReleaseSettings
-settings = ReleaseSettings(Chain(json.loads(sys.argv[2]), 'a'), Privacy(2.0), mechanism=sys.argv[1])
+chain = Chain(json.loads(sys.argv[2]), 'a')
+settings = ReleaseSettings(chain, Privacy(2.0), mechanism=sys.argv[1])
 mechanisms = Mechanisms(settings)
 mechanisms.prepare()
 def compiles(*arguments):
@@ -228,4 +229,4 @@ for length in (1, 3, 12, 400):
         word = (['a', 'b', None, 'd', 'c'] * length)[:length]
         assert len(mechanisms._of(name).privatize(word)) == length
 print('done')
-'''
+"""

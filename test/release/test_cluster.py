@@ -321,7 +321,7 @@ def test_an_interrupt_leaves_nothing(walks, scheduler):
 
 
 # Kills itself when the second part is there.
-DRIVER = '''
+DRIVER = """
 import os, signal, sys
 sys.path.insert(0, 'test/release')
 from pathlib import Path
@@ -334,7 +334,7 @@ def tell(rows, total):
     if len(told) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
 ArchivePlace(Path(sys.argv[1])).release(scheduler=sys.argv[2], on_rows=tell)
-'''
+"""
 
 
 def test_after_a_kill_of_the_driver_nothing_is_free_and_nothing_is_left(walks, scheduler):

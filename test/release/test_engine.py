@@ -384,7 +384,7 @@ def test_two_processes_never_release_a_log_twice(place):
 
 # Kills itself with SIGKILL at the given number of calls into release/, the writers
 # or the operating system's file functions, whichever function that may be.
-CHILD = '''
+CHILD = """
 import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, 'test/release')
@@ -415,7 +415,7 @@ place.release(settings(mechanism='causal', format=(sys.argv[3:] or ['csv'])[0]),
               rewrite_missing=True)
 sys.setprofile(None)
 print(left)
-'''
+"""
 
 
 @pytest.mark.parametrize('form', ['csv', 'sqlite3'])
@@ -456,11 +456,10 @@ def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(place, f
 
 def test_the_report_names_the_first_of_each_kind():
     report = Report((outcome('a', 'released', 3), outcome('b', 'failed', reason='because'),
-                            outcome('c', 'failed', reason='too'), outcome('d', 'refused',
-                                                                          reason='spent')))
+                     outcome('c', 'failed', reason='too'),
+                     outcome('d', 'refused', reason='spent')))
     assert str(report) == ('1 released, 0 already released, 1 refused by the budget (d: spent), '
                            '2 failed (b: because; and 1 more)')
-
 
 
 def test_a_log_of_which_nothing_is_known_is_refused_where_the_operator_alone_sees_it(place):

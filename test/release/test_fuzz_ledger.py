@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Damaged ledgers: whatever happens to their files, nothing is spent beyond the budget, every error is
-one of ours, and what the mark tells of is not forgotten by a recovery.
+Damaged ledgers.
+
+Nothing is spent beyond the budget, every error is one of ours, and a recovery counts what the mark
+lists.
 """
 import contextlib
 from datetime import datetime

@@ -18,7 +18,7 @@ from symdp_ros.release.outbox import holds, Outbox
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
 STATES = Chain.from_yaml(CHAIN)
-PATIENCE = 120.0  # seconds for a process to begin its work; nothing is asserted of how long it takes
+PATIENCE = 120.0  # seconds for a process to begin its work; no time is asserted
 
 
 class Place:
@@ -38,7 +38,7 @@ class Place:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def kill(self, *arguments) -> bool:
-        """Kill a release at a random moment of its work; return whether it had not ended before."""
+        """Kill a release at a random moment of its work; return whether it was still running."""
         something = self.chance.choice(('.staging-*', '.staging-*', '.staging-*/*', '[!.]*'))
         before = set(self.out.glob(something))
         process = self.start(*arguments)

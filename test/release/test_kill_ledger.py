@@ -16,7 +16,7 @@ from symdp_ros.release.recovery import recover
 
 ROOT = Path(__file__).resolve().parents[2]
 
-KILLED = '''
+KILLED = """
 import os, signal, sys
 from symdp_ros.release.recovery import recover
 left = int(sys.argv[2])
@@ -31,7 +31,7 @@ sys.setprofile(count)
 recover(sys.argv[1], {})
 sys.setprofile(None)
 print(left)
-'''
+"""
 
 
 def test_a_recovery_that_is_killed_loses_no_spend(tmp_path):

@@ -165,7 +165,7 @@ def test_another_ledger_in_its_place_is_noticed(tmp_path):
 
 
 def test_other_processes_never_take_the_ledger_from_under_two_objects_of_one(tmp_path):
-    """SQLite's locks are the process's: nothing else here may open and close the file."""
+    """Locks of SQLite belong to the process: nothing else here may open and close the file."""
     path = tmp_path / 'a.ledger'
     with Ledger(path) as first:
         charge(first, settings='1')
@@ -231,7 +231,7 @@ def test_a_failed_charge_leaves_nothing(ledger):
     assert ledger.problems() == []
 
 
-SPENDER = '''
+SPENDER = """
 import sys
 from symdp_ros import BudgetError, Privacy
 from symdp_ros.release.ledger import Ledger
@@ -246,7 +246,7 @@ with Ledger(sys.argv[1]) as ledger:
         except BudgetError:
             pass
 print(made)
-'''
+"""
 
 
 def test_processes_cannot_pass_a_budget_together(tmp_path):

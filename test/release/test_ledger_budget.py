@@ -43,8 +43,8 @@ def test_another_budget_in_passing_is_refused(ledger):
     for attempt in (lambda: charge(ledger, 1, 'b', subject_budget=6.0),
                     lambda: ledger.check('r1', loss(), 'b', subject_budget=4.0),
                     lambda: ledger.keep_budget('r1', 100.0)):
-        with pytest.raises(BudgetError, match=r"is 5 in the ledger, not \d+: leave it "
-                           r"out, or change it with symdp ledger .*robots.ledger --set-budget"):
+        with pytest.raises(BudgetError, match=r'is 5 in the ledger, not \d+: leave it out, or '
+                           r'change it with symdp ledger .*robots.ledger --set-budget'):
             attempt()
     assert ledger.spent('r1') == 1
 
@@ -94,7 +94,7 @@ def test_what_was_spent_besides_counts_for_every_log(ledger):
     charge(ledger, 1)
     assert ledger.set_spent('r1', Fraction(3), 'an older release') == 2
     assert ledger.set_spent('r1', Fraction(3), 'once more') == 0
-    assert ledger.spent('r1') == 3 and ledger.spent('r1', 'a') == 3 and ledger.spent('r1', 'b') == 2
+    assert ledger.spent('r1') == ledger.spent('r1', 'a') == 3 and ledger.spent('r1', 'b') == 2
     with pytest.raises(BudgetError, match="budget of the log 'b' is 2: 2 of it is spent"):
         charge(ledger, 1, 'b', budget=2.0)
     assert ledger.set_spent('new', Fraction(1, 3), 'elsewhere') == Fraction(1, 3)
@@ -111,7 +111,7 @@ def test_names_that_are_not_utf_8(ledger):
     assert ledger.charges() == []
 
 
-CHARGES = '''
+CHARGES = """
 import resource, sys
 from fractions import Fraction
 from symdp_ros import LedgerError
@@ -130,7 +130,7 @@ with Ledger(sys.argv[1]) as ledger:
             assert 'cannot be used' in str(error), error
             assert not ledger._database._db.in_transaction
 print(made)
-'''
+"""
 
 
 @pytest.mark.skipif(sys.platform != 'linux', reason='limits of Linux')

@@ -27,7 +27,8 @@ def path(tmp_path):
 
 
 def charge(ledger, log_id='new.csv', epsilon=1, **more):
-    return ledger.charge('r1', loss(epsilon), log_id=log_id, settings='s', description='{}', **more)
+    return ledger.charge('r1', loss(epsilon), log_id=log_id, settings='s', description='{}',
+                         **more)
 
 
 def change(path, *statements):
@@ -55,7 +56,8 @@ DAMAGES = {
         path.with_name('a.ledger.mark'))),
     'cheaper': flip_epsilons,
     'other k': lambda path: change(path, 'UPDATE charges SET adjacency = 1000 WHERE number = 2'),
-    'larger budget': lambda path: change(path, "UPDATE charges SET epsilon = '9' WHERE number = 1"),
+    'larger budget': lambda path: change(
+        path, "UPDATE charges SET epsilon = '9' WHERE number = 1"),
     'of another subject': lambda path: change(path, "UPDATE charges SET subject = 'r2'"),
     'a charge less': lambda path: change(path, 'DELETE FROM charges WHERE number = 2'),
     'another kind of charge': lambda path: change(
@@ -208,14 +210,14 @@ def test_a_copy_without_its_mark_is_a_ledger(path):
     assert path.with_name('a.ledger.mark').exists()
 
 
-HOLDER = '''
+HOLDER = """
 import sys
 from symdp_ros.release.ledger import Ledger
 with Ledger(sys.argv[1]) as ledger:
     ledger.problems()
     print('open', flush=True)
     sys.stdin.read()
-'''
+"""
 
 
 def test_a_ledger_that_is_in_use_is_not_recovered(path):
@@ -264,7 +266,7 @@ def test_sums_do_not_go_by_an_index(path):
 
 def test_a_damaged_index_is_a_problem(path):
     change(path, 'PRAGMA writable_schema = ON',
-           "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE "
+           'UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE '
            "name = 'charges') WHERE name = 'sqlite_autoindex_files_1'")
     with pytest.raises(LedgerError, match='damaged'):
         with Ledger(path) as ledger:

@@ -108,7 +108,7 @@ def test_amounts_as_people_read_them(amount, text):
     assert (as_decimal(Fraction(amount)) is None) == text.endswith(')') or 'E' in text
 
 
-SPENDER = '''
+SPENDER = """
 import sys
 from symdp_ros import BudgetError, Privacy
 from symdp_ros.release.ledger import Ledger
@@ -123,7 +123,7 @@ with Ledger(sys.argv[1]) as ledger:
         except BudgetError:
             pass
 print(made)
-'''
+"""
 
 
 def test_three_processes_that_count_otherwise_keep_one_budget(tmp_path):

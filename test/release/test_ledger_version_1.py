@@ -45,7 +45,8 @@ def test_charges_of_one_k_keep_it(path):
         assert ledger.spent('r1') == Fraction('0.8')
     with Ledger(path) as ledger:  # it is converted once, and its mark with it
         assert ledger.problems() == [] and len(units_told(ledger)) == 2
-        assert json.loads(path.with_name('a.ledger.mark').read_text().split('\n')[0])['number'] == 6
+        mark = json.loads(path.with_name('a.ledger.mark').read_text().split('\n')[0])
+        assert mark['number'] == 6
 
 
 def test_several_k_are_counted_in_the_largest(path):
@@ -77,14 +78,15 @@ def test_several_samplings_keep_their_sum_and_take_no_more(path):
         assert 'symbols of several samplings (archive, message, period 0.5 s)' in \
             units_told(ledger)[0]
         for sampling, period in (('message', None), ('period', 0.5), ('archive', None)):
-            with pytest.raises(BudgetError, match='sampling: archive and message and period 0.5 s'):
+            with pytest.raises(BudgetError,
+                               match='sampling: archive and message and period 0.5 s'):
                 ledger.charge('r1', loss(1, 1, sampling, period), settings='t', description='{}')
         assert ledger.find('r1', 'b', 's') is not None and ledger.problems() == []
 
 
 @pytest.mark.parametrize('change, mark', [
     ("UPDATE charges SET epsilon = '0.5' WHERE number = 1", None),
-    ("UPDATE charges SET seal = NULL WHERE number = 1", None),
+    ('UPDATE charges SET seal = NULL WHERE number = 1', None),
     ('DELETE FROM charges WHERE number = 1', None), ('DELETE FROM charges WHERE number = 2', None),
     ("UPDATE charges SET description = '[' WHERE number = 1", None),
     (None, {'number': 3}), (None, {'seal': 'ab' * 32}), (None, 'garbage')])

@@ -32,7 +32,7 @@ def test_digests_in_old_ledgers_keep_their_meaning(settings, digest):
 
 
 def test_defaults_are_the_same_everywhere():
-    """policy guided, mechanism auto: in Python, on the command line and in the nodes."""
+    """Policy guided, mechanism auto: in Python, on the command line and in the nodes."""
     for settings in (ReleaseSettings, ArchiveSettings):
         defaults = settings(CHAIN, Privacy(1.0))
         assert (defaults.policy, defaults.mechanism) == ('guided', 'auto')
