@@ -43,7 +43,7 @@ def _described(option):
     if option.default is None:
         return f'{text}; required, here or in params_file'
     return text if option.default == '' else (
-        f'{text}; without it, and without it in params_file: {option.default}')
+        f'{text}; if neither this nor params_file sets it: {str(option.default).lower()}')
 
 
 def _check_names(context):

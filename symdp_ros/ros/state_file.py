@@ -213,7 +213,7 @@ class StateFile:
             raise StateFileError(
                 f'state_file {self._path} holds a word between other topics than {topics}: it is '
                 "another robot's, or topics were renamed. Give each robot its own state_file. "
-                'If that word is not needed any more, remove the file: a new word begins')
+                'If that word is not needed any more, remove the file')
         if settings != self._settings:
             return 'a word of other settings'
         if not (position < states or position == _NOTHING):
