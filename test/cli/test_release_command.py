@@ -88,7 +88,7 @@ def test_the_ledger_remembers_the_budget_and_is_not_charged_while_damaged(place)
     run = release(place, *again)
     assert run.returncode == 1 and '2 refused' in run.stdout
     run = release(place, *again, '--subject-budget', '3')
-    assert run.returncode == 1 and 'is 2 in the ledger, and this names 3' in run.stderr
+    assert run.returncode == 1 and 'is 2 in the ledger, not 3' in run.stderr
     run = symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '3', cwd=place)
     assert run.returncode == 0 and 'budget: 3' in run.stdout, run.stderr
     (place / 'robots.ledger').unlink()
