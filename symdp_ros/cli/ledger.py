@@ -145,6 +145,6 @@ def _file_problems(files):
     for file in files:
         path = printable(file.path)
         if not file.visible:
-            yield f'the release {path} is charged and not yet in its place: release again'
+            yield f'the release {path} is charged and not yet moved to its path: release again'
         elif file.path.exists() and not holds(file.path, file.digest):
             yield f'the release {path} is not what was released: it was changed since'

@@ -208,7 +208,7 @@ def test_what_is_charged_and_cannot_be_put_in_its_place_is_said(place, monkeypat
     left[0] = 1
     assert main(arguments) == 1  # not at the start, and then when its log is asked for
     told = capsys.readouterr()
-    assert 'symdp release: 000001.private.csv is charged, and cannot be put' in told.err
+    assert 'symdp release: 000001.private.csv is charged, and cannot be moved' in told.err
     assert '2 already released' in told.out
     assert main(arguments) == 0 and len(list((place / 'out').glob('[!.]*'))) == 2
 
