@@ -391,7 +391,7 @@ def test_nodes_keep_to_the_stored_budget_and_charge_no_damaged_ledger(world, pla
     first.stop()
     for more, sentence in (
             ({}, "subject_budget of 'r1' is 1: 1 of it is spent, 0 is left, and this costs 1"),
-            ({'subject_budget': 5.0}, "subject_budget of 'r1' is 1 in the ledger, and this names "
+            ({'subject_budget': 5.0}, "subject_budget of 'r1' is 1 in the ledger, not "
                                       '5: leave it out, or change it with symdp ledger')):
         refused = world.privatizer(wait=False, **given, **more)
         assert refused.wait() == 1 and sentence in refused.log, refused.log
