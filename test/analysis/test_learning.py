@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Learning a chain: how far its tables move, what leaves, and what is learned."""
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+from symdp_ros import Chain, ChainError, ConfigurationError, PrivacyError
+from symdp_ros.analysis.learning import ChainLearner, learn_chain, Unit
+
+TWO = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')
+THREE = Chain({'a': ['a', 'b', 'c'], 'b': ['a', 'c'], 'c': ['c']}, 'a')
+MAPS = pytest.mark.parametrize('chain', [TWO, THREE], ids=['two', 'three'])
+
+
+def distance(first, second):
+    return sum(a != b for a, b in zip(first, second, strict=True))
+
+
+def moved(learner, first, second):
+    """Return how far apart the two tables of two sets of logs are, in L1."""
+    one, other = learner.count(first), learner.count(second)
+    return [int(abs(getattr(one, name) - getattr(other, name)).sum())
+            for name in ('stays', 'moves')]
+
+
+def walk(chain, length, random):
+    states, here = [], chain.initial_state
+    for _ in range(length):
+        row = chain.probabilities(here)
+        [here] = random.choices(list(row), list(row.values()))
+        states.append(here)
+    return states
+
+
+
+@MAPS
+@pytest.mark.parametrize('adjacency', [1, 2])
+def test_every_adjacent_pair_of_words(chain, adjacency):
+    """Every pair, exactly: the noise keeps its share of ε for each table."""
+    learner = ChainLearner(chain, Unit(adjacency))
+    words = list(product([*chain.states, None, 'x'], repeat=4 if chain is TWO else 3))
+    epsilon = Fraction(7, 5)
+    _, scales = learner.add_noise(learner.count([]), epsilon, 40, Random(0))
+    worst = [0, 0]
+    for first in words:
+        for second in words:
+            if distance(first, second) <= adjacency:
+                worst = list(map(max, worst, moved(learner, [[first]], [[second]])))
+    assert max(worst) <= learner._unit.distance == 4 * adjacency
+    assert max(worst) >= 4 - (chain is THREE)  # the bound is not far off
+    # P[noisy tables] differs by the factor e^{Σ |Δ| / scale} at most.
+    assert sum(Fraction(far) / scale for far, scale in zip(worst, scales, strict=True)) <= epsilon
+
+
+@pytest.mark.parametrize('overlapping', [1, 2])
+def test_symbols_of_several_logs(overlapping):
+    """The same moment in two logs: one change shows in both."""
+    learner = ChainLearner(TWO, Unit(overlapping=overlapping))
+    words = list(product(['a', 'b', None], repeat=3))
+    worst = 0
+    for first in words:
+        for second in words:
+            if distance(first, second) <= 1:
+                other = second if overlapping == 2 else first
+                worst = max(worst, *moved(learner, [[first], [first]], [[second], [other]]))
+    assert 2 * overlapping < worst <= learner._unit.distance
+
+
+@MAPS
+@pytest.mark.parametrize('clip', [1, 2, 5])
+def test_every_pair_of_logs(chain, clip):
+    learner = ChainLearner(chain, Unit(clip=clip))
+    words = list(product([*chain.states, None], repeat=4))
+    kept = ['a', 'b', 'a']
+    for first in words:
+        for second in ([list('aaaa')], [list('abab')], [], [[None]], [list('ab'), list('ac')]):
+            assert max(moved(learner, [[first], [kept]], [second, [kept]])) \
+                <= learner._unit.distance == 2_000 * clip
+            assert max(moved(learner, [[first]], [[]])) <= 1_000 * clip
+
+
+@MAPS
+def test_cells_that_no_noise_hides_are_zero_in_every_table(chain):
+    learner = ChainLearner(chain, Unit())
+    nothing = learner.count([])
+    noisy, _ = learner.add_noise(nothing, Fraction(1, 10**6), 10, Random(3))
+    for word in product([*chain.states, None, 'x'], repeat=3):
+        counted = learner.count([[word]])
+        for name in ('stays', 'moves'):
+            assert not getattr(counted, name)[getattr(noisy, name) == 0].any()
+
+
+def test_an_unknown_symbol_and_a_move_off_the_map_count_nowhere():
+    learner = ChainLearner(THREE, Unit())
+    counted = learner.count([[['a', 'b', None, 'b', 'b', 'c', 'c', 'x', 'a']]])
+    assert counted.moves.tolist() == [0, 1, 0, 0, 1, 0]  # a→b, b→c; c has no choice
+    assert counted.stays.tolist() == [0, 1]
+
+
+@MAPS
+@pytest.mark.parametrize('unit', [Unit(), Unit(clip=100)], ids=['symbols', 'log'])
+def test_the_map_stays_what_it_is(chain, unit):
+    """Whatever the words are, and however large the noise: the same moves, all possible."""
+    for seed, epsilon in enumerate([1e-9, 0.1, 1.0, 1e6]):
+        learned = learn_chain(chain, [[list('acacx')]], epsilon, unit=unit, random=Random(seed))
+        assert learned.states == chain.states and learned.initial_state == chain.initial_state
+        for state in chain.states:
+            assert learned.successors(state) == chain.successors(state)
+            assert sum(learned.probabilities(state).values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize('unit', [Unit(), Unit(clip=1_000)], ids=['symbols', 'log'])
+def test_much_data_is_learned(unit):
+    true = Chain({'a': {'a': 0.6, 'b': 0.3, 'c': 0.1}, 'b': {'b': 0.2, 'a': 0.8},
+                  'c': {'c': 0.9, 'a': 0.05, 'b': 0.05}}, 'a')
+    plain = Chain({state: true.successors(state) for state in true.states}, 'a')
+    random = Random(5)
+    logs = [[walk(true, 1_000, random)] for _ in range(300)]
+    learned = learn_chain(plain, logs, 2.0, unit=unit, random=random)
+    for state in true.states:
+        for target, chance in true.probabilities(state).items():
+            assert learned.probabilities(state)[target] == pytest.approx(chance, abs=0.03)
+
+
+def test_without_data_moves_are_as_the_map_has_them():
+    """Two hundred noisy tables of nothing: moves stay near the map's on average and mostly."""
+    fair = Chain({str(i): [str(i), str((i + 1) % 9), str((i + 4) % 9)] for i in range(9)}, '0')
+    off = [abs(learned.probabilities(s)[t] / (1 - learned.probabilities(s)[s]) - 0.5)
+           for seed in range(20)
+           for learned in [learn_chain(fair, [[['0']]], 1.0, random=Random(seed))]
+           for s in fair.states for t in fair.successors(s)[1:]]
+    assert np.mean(np.array(off) < 0.01) > 0.5
+
+
+def test_the_shares_add_up():
+    for chain in (TWO, THREE, Chain({'a': ['b', 'a'], 'b': ['a', 'b']}, 'a'),
+                  Chain({'a': ['b', 'c'], 'b': ['a'], 'c': ['a']}, 'a')):
+        for unit in (Unit(), Unit(3, 2), Unit(clip=50)):
+            for symbols in (0, 1, 50, 10**9):
+                shares = ChainLearner(chain, unit).shares(symbols)
+                assert sum(shares) == 1 and all(share >= 0 for share in shares)
+
+
+@pytest.mark.parametrize('arguments', [{'adjacency': 0}, {'adjacency': True}, {'clip': -1},
+                                       {'overlapping': 0}, {'adjacency': 1.5}])
+def test_bad_units(arguments):
+    with pytest.raises(ConfigurationError, match=next(iter(arguments))):
+        Unit(**arguments)
+
+
+@pytest.mark.parametrize('epsilon', [0, float('nan'), float('inf'), -1])
+def test_bad_epsilon(epsilon):
+    with pytest.raises((ConfigurationError, PrivacyError)):
+        learn_chain(TWO, [], epsilon)
+
+
+def test_an_alphabet_has_no_moves():
+    with pytest.raises(ChainError, match='transitions'):
+        learn_chain(Chain.complete(['a', 'b'], 'a'), [], 1.0)
