@@ -251,6 +251,19 @@ class Chain:
             here = there
         return True
 
+    def every(self, ticks: int, moves: int) -> 'Chain':
+        """
+        Return the chain of what is seen of a robot every `ticks` steps of this one.
+
+        A state can be followed by those within `moves` moves (`core.between_reports`).
+
+        :raises ChainError: `ticks` or `moves` is no whole number ≥ 1; a state is left without a
+            successor.
+        """
+        from symdp_ros.core.between_reports import between_reports
+
+        return between_reports(self, ticks, moves)
+
     def states_without_staying(self) -> tuple[str, ...]:
         """Return the states that cannot follow themselves."""
         if not self.stores_edges:

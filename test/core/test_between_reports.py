@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The chain between reports: against the definition, move by move."""
+from fractions import Fraction
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from strategies import chains
+from symdp_ros import Chain, ChainError
+
+RING = Chain({'a': ['b', 'a'], 'b': ['c', 'b'], 'c': ['d', 'c'], 'd': ['a', 'd']}, 'a')
+
+
+def powers(chain, ticks):
+    """Return P^ticks in exact arithmetic, of the floats that the chain holds."""
+    P = {s: {t: Fraction(p) for t, p in chain.probabilities(s).items()} for s in chain.states}
+    rows = {s: {s: Fraction(1)} for s in chain.states}
+    for _ in range(ticks):
+        rows = {s: {t: sum((p * P[x].get(t, 0) for x, p in row.items()), Fraction(0))
+                    for t in chain.states} for s, row in rows.items()}
+    return rows
+
+
+def distance(chain, start, end):
+    """Return the fewest moves from one state to another; None where there is no way."""
+    seen, moves = {start}, 0
+    while end not in seen:
+        further = {t for s in seen for t in chain.successors(s)} | seen
+        if further == seen:
+            return None
+        seen, moves = further, moves + 1
+    return moves
+
+
+@given(chains(), st.integers(1, 4), st.integers(1, 3))
+def test_against_the_definition(chain, ticks, moves):
+    exact, expected = powers(chain, ticks), {}
+    for s in chain.states:
+        row = {t: p for t, p in exact[s].items()
+               if p > 0 and (d := distance(chain, s, t)) is not None and d <= moves}
+        expected[s] = {t: float(p / sum(row.values())) for t, p in row.items()}
+    if not all(expected.values()):
+        with pytest.raises(ChainError, match='allow more moves'):
+            chain.every(ticks, moves)
+        return
+    found = chain.every(ticks, moves)
+    assert found.states == chain.states and found.initial_state == chain.initial_state
+    for s in chain.states:
+        assert found.probabilities(s) == pytest.approx(expected[s], rel=1e-9)
+        assert set(found.successors(s)) == set(expected[s])
+
+
+def test_one_tick_and_one_move_change_nothing_but_the_order():
+    found = RING.every(1, 1)
+    for s in RING.states:
+        assert found.probabilities(s) == RING.probabilities(s)
+
+
+def test_an_alphabet_is_itself():
+    modes = Chain.complete(['idle', 'busy'], 'idle')
+    assert modes.every(30, 1) is modes
+
+
+def test_a_state_that_cannot_be_near_any_more():
+    one_way = Chain({'a': ['b'], 'b': ['c'], 'c': ['c']}, 'a')
+    with pytest.raises(ChainError, match="'a'.*within 1 moves"):
+        one_way.every(2, 1)
+
+
+@pytest.mark.parametrize('ticks, moves', product([0, -1, 1.5, True, None, '2'], [1]))
+def test_what_is_no_number(ticks, moves):
+    for arguments in ((ticks, moves), (moves, ticks)):
+        with pytest.raises(ChainError, match='whole number'):
+            RING.every(*arguments)
+
+
+def test_large_chains_are_worked_on_in_parts(monkeypatch):
+    import symdp_ros.core.between_reports as module
+    whole = RING.every(3, 2)
+    monkeypatch.setattr(module, '_BLOCK', 1)
+    assert RING.every(3, 2) == whole
