@@ -12,9 +12,8 @@ counts, each with noise and a share of ε of its own (their ε add up):
 
 **Privacy.** Let the unit be k symbols, changed anywhere in all words together. One symbol is part
 of two transitions, and each of them adds 1 to one cell of a table at most; so a changed symbol
-takes at most 2 from cells and adds at most 2, and a table changes by at most 4k in L1. (Where m of
-the words may show one moment, that is m times as much.) Let the unit be one log, whatever it
-holds: its part of a table is scaled down to a total of at most `clip`, in whole thousandths,
+takes at most 2 from cells and adds at most 2, and a table changes by at most 4k in L1. (No two of
+the words may show the same moment.) Let the unit be one log, whatever it holds: its part of a table is scaled down to a total of at most `clip`, in whole thousandths,
 rounded down; exchanging it changes the table by at most 2·clip. Noise that keeps a share of ε for
 such a distance is drawn in integers (`core.discrete_laplace`). What follows is computed from the
 noisy tables and public data alone.
@@ -54,17 +53,15 @@ class Unit:
     What one ε protects while a chain is learned.
 
     :param adjacency: k ≥ 1: any k symbols of all logs together.
-    :param overlapping: m ≥ 1: how many logs may show one moment.
     :param clip: where positive, the unit is instead one whole log, of which at most so many
         transitions count.
     """
 
     adjacency: int = 1
-    overlapping: int = 1
     clip: int = 0
 
     def __post_init__(self) -> None:
-        for name in ('adjacency', 'overlapping', 'clip'):
+        for name in ('adjacency', 'clip'):
             value, least = getattr(self, name), 0 if name == 'clip' else 1
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ConfigurationError(f'{name} is {value!r}: it must be a whole number, at '
@@ -80,7 +77,7 @@ class Unit:
         """How far apart, in L1 and in these parts, the tables of adjacent logs can be."""
         if self.clip:
             return 2 * self.clip * self.per_transition
-        return 4 * self.adjacency * self.overlapping
+        return 4 * self.adjacency
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class ChainLearner:
     """
 
     def __init__(self, chain: Chain, unit: Unit):
-        if chain.is_complete:
+        if not chain.stores_edges:
             raise ChainError('symbols that can all follow one another have no moves to learn: '
                              'write them as transitions')
         self._chain, self._unit = chain, unit
@@ -239,7 +236,7 @@ class ChainLearner:
     def _moves_of(self, counts: Floats, spread: float) -> Floats:
         """Return each move's share among the moves from its state; that of staying is 0."""
         states, sources, moving = len(self._chain), self._sources, ~self._staying
-        prior = self._chain_probabilities() * moving
+        prior = self._chain.edge_probabilities() * moving
         sums = np.bincount(sources, prior, states)
         prior = prior / np.where(sums > 0, sums, 1.0)[sources]
         total = np.maximum(np.bincount(sources, counts, states), 0.0)
@@ -257,10 +254,6 @@ class ChainLearner:
         trusted[own_sums <= 0] = 0.0
         shares = own / np.where(own_sums > 0, own_sums, 1.0)[sources]
         return prior + trusted[sources] * self._chosen * (shares - prior)
-
-    def _chain_probabilities(self) -> Floats:
-        return np.array([p for state in self._chain.states
-                         for p in self._chain.probabilities(state).values()])
 
 
 def learn_chain(chain: Chain, logs: Sequence[Sequence[Word]], epsilon: float, *,

@@ -33,12 +33,11 @@ def between_reports(chain: 'Chain', ticks: int, moves: int) -> 'Chain':
     for name, value in (('ticks', ticks), ('moves', moves)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ChainError(f'{name} is {value!r}: it must be a whole number, at least 1')
-    if chain.is_complete:  # every state is one move away, and all are equally likely
+    if not chain.stores_edges:  # every state is one move away, and all are equally likely
         return chain
     offsets, targets = chain.csr()
     size, states = len(chain), chain.states
-    P = csr_array((np.concatenate([list(chain.probabilities(s).values()) for s in states]),
-                   targets, offsets), shape=(size, size))
+    P = csr_array((chain.edge_probabilities(), targets, offsets), shape=(size, size))
     within = csr_array((np.ones(len(targets), np.int8), targets, offsets), shape=(size, size))
     rows = {}
     height = max(1, _BLOCK // size)

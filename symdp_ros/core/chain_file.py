@@ -14,17 +14,21 @@ or, for an alphabet in which every symbol can follow every symbol,
     symbols: [idle, driving, charging]
 
 With `self_loops: true`, every state can also follow itself (`TransitionGraph.with_self_loops`).
+`tick: 1.0` says how many seconds one step takes. `moves: 3` says that a step is one report, within
+three moves of the one before (`core.reports`): that is then not applied again.
 
 The YAML is composed, never constructed: no tag can make an object, and every message can name
 its line. Labels must be strings as YAML sees them; `no`, `1` or `null` have to be quoted.
 """
+from math import isfinite
+
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.text_file import FilePath
 from symdp_ros.core.yaml_reader import compose_yaml, line_of, TAG, YamlReader
 import yaml
 
-KEYS = ('initial_state', 'transitions', 'symbols', 'self_loops')
+KEYS = ('initial_state', 'transitions', 'symbols', 'self_loops', 'tick', 'moves')
 
 
 def read_chain_file(path: FilePath) -> TransitionGraph:
@@ -54,14 +58,19 @@ def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
         raise ChainError(f'{source}: a chain file has either transitions (which state can follow '
                          'which) or symbols (all can follow all)')
     self_loops = 'self_loops' in top and reader.boolean(top['self_loops'], 'self_loops')
+    step = {'tick': reader.seconds(top['tick']) if 'tick' in top else None,
+            'moves': reader.count(top['moves']) if 'moves' in top else None}
+    if step['moves'] is not None and step['tick'] is None:
+        raise reader.error(top['moves'], 'moves is for a chain of reports: give tick, the seconds '
+                           'between two reports, too')
     if 'symbols' in top:
         names = reader.labels(top['symbols'], 'symbols')
         return TransitionGraph({name: [] for name in names}, initial, source, complete=True,
-                               initial_line=initial_line)
+                               initial_line=initial_line, **step)
     rows = reader.entries(top['transitions'], 'transitions', 'state: [successor, …]', reader.label)
     graph = TransitionGraph({state: reader.row(state, node) for state, (_, node) in rows.items()},
                             initial, source, initial_line=initial_line,
-                            lines={state: line for state, (line, _) in rows.items()})
+                            lines={state: line for state, (line, _) in rows.items()}, **step)
     return graph.with_self_loops() if self_loops else graph
 
 
@@ -99,6 +108,25 @@ class _ChainReader(YamlReader):
 
     def probability(self, node: yaml.Node) -> float:
         """Return a number; the chain checks that it is a probability."""
+        found = self._number(node)
+        if found is None:
+            raise self.error(node, 'a probability must be a number, such as 0.25')
+        return found
+
+    def seconds(self, node: yaml.Node) -> float:
+        found = self._number(node)
+        if found is None or not (isfinite(found) and found > 0):
+            raise self.error(node, 'tick must be a number of seconds above 0, such as 1.0')
+        return found
+
+    def count(self, node: yaml.Node) -> int:
+        found = self._number(node)
+        if found is None or not (isfinite(found) and found >= 1 and found == int(found)):
+            raise self.error(node, 'moves must be a whole number, at least 1')
+        return int(found)
+
+    @staticmethod
+    def _number(node: yaml.Node) -> float | None:
         numeric = isinstance(node, yaml.ScalarNode) and not node.style and (  # plain, unquoted
             node.tag in (f'{TAG}int', f'{TAG}float', f'{TAG}str'))
         if numeric:
@@ -107,4 +135,4 @@ class _ChainReader(YamlReader):
                 return float(node.value.replace('.inf', 'inf').replace('.nan', 'nan'))
             except ValueError:
                 pass
-        raise self.error(node, 'a probability must be a number, such as 0.25')
+        return None

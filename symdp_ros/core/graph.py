@@ -29,6 +29,8 @@ class TransitionGraph:
     :param repeated: how many moves the file lists more than once.
     :param unnamed: the states that the map gives no name, so that they got a label; None where
         its format names all.
+    :param tick: how long one step takes, in seconds, where the file says so.
+    :param moves: where the file is that of reports, the most moves between two of them.
     :param pruned: the states that were left out (`maps.dead_ends`), in the order of the file.
     """
 
@@ -41,6 +43,8 @@ class TransitionGraph:
     repeated: int = 0
     initial_line: int | None = None
     unnamed: frozenset[str] | None = None
+    tick: float | None = None
+    moves: int | None = None
     pruned: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -67,6 +71,27 @@ class TransitionGraph:
             return self
         looped = {state: with_loop(state, row) for state, row in self.successors.items()}
         return replace(self, successors=looped)
+
+    def with_stay(self, chance: float) -> 'TransitionGraph':
+        """
+        Return the graph in which every state follows itself with a probability.
+
+        The moves of a state share the rest. Where a uniform row gives staying more, it has that.
+
+        :raises ChainError: the graph has probabilities of its own.
+        """
+        named = [s for s, row in self.successors.items() if isinstance(row, Mapping)]
+        if named:
+            raise ChainError(f'{self.place(named[0])}state {named[0]!r} has probabilities of its '
+                             'own, which tell how long the robot stays: leave stay out')
+
+        def with_chance(state: str, row: Row) -> Row:
+            moves = [s for s in (self.successors if self.complete else row) if s != state]
+            share = max(chance, 1 / (len(moves) + 1)) if moves else 1.0
+            return {**{s: (1 - share) / len(moves) for s in moves}, state: share}
+
+        rows = {state: with_chance(state, row) for state, row in self.successors.items()}
+        return replace(self, successors=rows, complete=False)
 
     def place(self, state: str | None = None, line: int | None = None) -> str:
         """Return 'FILE, line N: ' as far as they are known, to begin a message with."""

@@ -9,6 +9,7 @@ from symdp_ros.core import chain_file
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.reports import Reports
 from symdp_ros.core.text_file import FilePath
 from symdp_ros.core.yaml_reader import compose_yaml, keys_of
 from symdp_ros.maps import nav2, patrolling_sim, rmf, strands, tmap2
@@ -51,16 +52,19 @@ def read_graph(path: FilePath, *, initial_state: str | None = None, self_loops: 
 
 
 def read_chain(path: FilePath, initial_state: str | None = None, *, self_loops: bool = False,
-               graph: int | None = None, level: str | None = None, prune: bool = False) -> Chain:
+               graph: int | None = None, level: str | None = None, prune: bool = False,
+               reports: Reports | None = None) -> Chain:
     """
     Read a file as `read_graph` does and make a chain of it.
 
+    :param reports: for `sampling: period`, when the robot reports: the chain is that of reports.
     :raises ChainError: with the file and the place in it.
+    :raises ConfigurationError: the reports do not fit the steps of the chain.
     """
     found = read_graph(path, initial_state=initial_state, self_loops=self_loops, graph=graph,
                        level=level, prune=prune)
     require_moves(found)
-    return Chain.from_graph(found)
+    return Chain.from_graph(found) if reports is None else reports.chain(found)
 
 
 def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> TransitionGraph:

@@ -18,6 +18,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.reports import as_fraction, symbols_during
 
 _EXACT = Context(prec=2000)  # any sum of any doubles, written out
 _ROUGH = Context(prec=6)
@@ -105,19 +106,9 @@ class Unit:
                 + (f' (sampling: {sampling})' if sampling else ''))
 
 
-def symbols_during(seconds: Fraction, period: Fraction) -> int:
-    """Return how many symbols, one every `period` seconds, a change of some seconds may touch."""
-    return seconds // period + 1
-
-
 def sampling_text(sampling: str, period: Fraction | None) -> str:
     """Return a sampling as people read it."""
     return sampling if period is None else f'{sampling} {as_text(period)} s'
-
-
-def as_fraction(number: float) -> Fraction:
-    """Return a number, read as its shortest decimal, exactly."""
-    return Fraction(repr(float(number)))
 
 
 def as_decimal(amount: Fraction) -> str | None:

@@ -55,20 +55,6 @@ def test_every_adjacent_pair_of_words(chain, adjacency):
     assert sum(Fraction(far) / scale for far, scale in zip(worst, scales, strict=True)) <= epsilon
 
 
-@pytest.mark.parametrize('overlapping', [1, 2])
-def test_symbols_of_several_logs(overlapping):
-    """The same moment in two logs: one change shows in both."""
-    learner = ChainLearner(TWO, Unit(overlapping=overlapping))
-    words = list(product(['a', 'b', None], repeat=3))
-    worst = 0
-    for first in words:
-        for second in words:
-            if distance(first, second) <= 1:
-                other = second if overlapping == 2 else first
-                worst = max(worst, *moved(learner, [[first], [first]], [[second], [other]]))
-    assert 2 * overlapping < worst <= learner._unit.distance
-
-
 @MAPS
 @pytest.mark.parametrize('clip', [1, 2, 5])
 def test_every_pair_of_logs(chain, clip):
@@ -138,14 +124,14 @@ def test_without_data_moves_are_as_the_map_has_them():
 def test_the_shares_add_up():
     for chain in (TWO, THREE, Chain({'a': ['b', 'a'], 'b': ['a', 'b']}, 'a'),
                   Chain({'a': ['b', 'c'], 'b': ['a'], 'c': ['a']}, 'a')):
-        for unit in (Unit(), Unit(3, 2), Unit(clip=50)):
+        for unit in (Unit(), Unit(3), Unit(clip=50)):
             for symbols in (0, 1, 50, 10**9):
                 shares = ChainLearner(chain, unit).shares(symbols)
                 assert sum(shares) == 1 and all(share >= 0 for share in shares)
 
 
 @pytest.mark.parametrize('arguments', [{'adjacency': 0}, {'adjacency': True}, {'clip': -1},
-                                       {'overlapping': 0}, {'adjacency': 1.5}])
+                                       {'adjacency': 1.5}])
 def test_bad_units(arguments):
     with pytest.raises(ConfigurationError, match=next(iter(arguments))):
         Unit(**arguments)
