@@ -4,8 +4,8 @@
 Reports that are seconds apart: the chain between them, and how many of them a visit touches.
 
 With `sampling: period`, one symbol is one report, every T seconds. A visit of D seconds touches up
-to ⌊D/T⌋ + 1 of them, which is then k. Fewer reports mean a smaller k, and so less noise; between two
-of them the robot may make several moves.
+to ⌊D/T⌋ + 1 of them, which is then k. Fewer reports mean a smaller k, and so less noise; between
+two of them the robot may make several moves.
 """
 from dataclasses import dataclass
 from decimal import Decimal
@@ -109,7 +109,5 @@ def check_visits(*, sampling: str, adjacency: int, protect: float, moves: int,
 def protection(protect: float, epsilon: float) -> str:
     """Return in one sentence what is protected of a visit; D and ε as given."""
     return (f'protected: whatever the region was during any {protect:g} s. What others see is at '
-            f'most e^{epsilon:g} times as likely as had it been anything else then, the rest being '
-            'the same at the same times')
-
-
+            f'most e^{epsilon:g} times as likely as had it been anything else then, the rest '
+            'being the same at the same times')

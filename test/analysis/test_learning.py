@@ -35,7 +35,6 @@ def walk(chain, length, random):
     return states
 
 
-
 @MAPS
 @pytest.mark.parametrize('adjacency', [1, 2])
 def test_every_adjacent_pair_of_words(chain, adjacency):

@@ -14,8 +14,8 @@ def graph(**more):
 
 
 @pytest.mark.parametrize('protect, period, k', [
-    (30, 1, 31), (30, 15, 3), (30, 31, 1), (0.6, 0.2, 4), (0.3, 0.1, 4), (29.9, 15, 2), (1e-3, 1, 1),
-    (0, 5, 1)])
+    (30, 1, 31), (30, 15, 3), (30, 31, 1), (0.6, 0.2, 4), (0.3, 0.1, 4), (29.9, 15, 2),
+    (1e-3, 1, 1), (0, 5, 1)])
 def test_how_many_reports_a_visit_touches(protect, period, k):
     assert adjacency_of(protect, period) == k
 
@@ -42,7 +42,8 @@ def test_how_long_the_robot_stays():
     slow = Reports(15.0, moves=3, stay=60.0).chain(graph())
     assert slow == Reports(1.0, stay=60.0).chain(graph()).every(15, 3)
     modes = TransitionGraph({'idle': [], 'busy': []}, 'idle', complete=True)
-    assert Reports(1.0, stay=4.0).chain(modes).probabilities('idle') == {'busy': 0.25, 'idle': 0.75}
+    found = Reports(1.0, stay=4.0).chain(modes)
+    assert found.probabilities('idle') == {'busy': 0.25, 'idle': 0.75}
 
 
 def test_a_map_that_knows_how_long_the_robot_stays():
@@ -67,7 +68,8 @@ def test_steps_and_reports_that_do_not_fit(reports, more, said):
 
 def test_a_chain_of_reports_is_not_made_of_reports_again():
     made = graph(tick=15.0, moves=3)
-    assert Reports(15.0).chain(made) == Reports(15.0, moves=3).chain(made) == Chain.from_graph(made)
+    expected = Chain.from_graph(made)
+    assert Reports(15.0).chain(made) == Reports(15.0, moves=3).chain(made) == expected
 
 
 @pytest.mark.parametrize('given', [{'protect': 30.0}, {'moves': 3}, {'stay': 20.0}])
