@@ -13,8 +13,8 @@ counts, each with noise and a share of ε of its own (their ε add up):
 **Privacy.** Let the unit be k symbols, changed anywhere in all words together. One symbol is part
 of two transitions, and each of them adds 1 to one cell of a table at most; so a changed symbol
 takes at most 2 from cells and adds at most 2, and a table changes by at most 4k in L1. (No two of
-the words may show the same moment.) Let the unit be one log, whatever it holds: its part of a table
-is scaled down to a total of at most `clip`, in whole thousandths, rounded down; exchanging it
+the words may show the same moment.) Let the unit be one log, whatever it holds: its part of a
+table is scaled down to a total of at most `clip`, in whole thousandths, rounded down; exchanging it
 changes the table by at most 2·clip. Noise that keeps a share of ε for such a distance is drawn in
 integers (`core.discrete_laplace`). What follows is computed from the noisy tables and public data
 alone.

@@ -81,10 +81,18 @@ class ReleaseSettings:
 
         :raises LogError, ConfigurationError: as `read_log` and `sample`.
         """
-        entries = read_log(log.path, topic=self.topic, message_type=self.message_type,
-                           field=self.field, stamp_key=self.stamp_key, symbol_key=self.symbol_key,
-                           naming=symbol_table(self.chain.states,
-                                               parse_symbol_map(self.symbol_map)))
+        return self.words_of(self.entries(log), log)
+
+    def entries(self, log: LogFile) -> list[tuple[int, str | None]]:
+        """Return what `read_log` finds in a log."""
+        return read_log(log.path, topic=self.topic, message_type=self.message_type,
+                        field=self.field, stamp_key=self.stamp_key, symbol_key=self.symbol_key,
+                        naming=symbol_table(self.chain.states,
+                                            parse_symbol_map(self.symbol_map)))
+
+    def words_of(self, entries: list[tuple[int, str | None]],
+                 log: LogFile) -> list[list[str | None]]:
+        """Return the words that are sampled from the entries of a log."""
         words = self._sample(entries)
         if not words:
             raise LogError('no symbols are left to release', path=log.path)

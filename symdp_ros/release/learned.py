@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+A chain learned from logs, as a chain file: charged before it is visible, as every release is.
+
+The file holds noisy counts alone, and how it was made: ε, its unit, and how many logs there were.
+The same logs are never learned from again for free: under the same settings the file that was made
+is handed out, under others a new one is charged.
+"""
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+import json
+import os
+from pathlib import Path
+import shutil
+from typing import Any
+
+from symdp_ros.analysis.learning import learn_chain, Unit
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.printable import printable
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.logs import LogFile
+from symdp_ros.release.ledger import Ledger, LedgerFile
+from symdp_ros.release.outbox import digest_of, flush, holds, Outbox
+from symdp_ros.release.report import ALL_UNKNOWN, Outcome
+from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.units import Loss
+
+_DIGITS = 6  # after the point, of a probability in the file
+
+#: A log: its words, and the stamps of its first and last entry (nanoseconds).
+_Read = tuple[list[list[str | None]], int, int]
+
+
+@dataclass(frozen=True)
+class LearnSettings:
+    """
+    How a chain is learned.
+
+    :param reading: how logs are read and sampled; its chain is the public map, its privacy ε and k.
+    :param clip: where positive, ε is for one whole log, of which so many transitions count.
+    :param moves: where each symbol is a report of several moves, how many; for the file.
+    """
+
+    reading: ReleaseSettings
+    clip: int = 0
+    moves: int = 0
+
+    @property
+    def unit(self) -> Unit:
+        """What one ε protects."""
+        return Unit(clip=self.clip) if self.clip else Unit(self.reading.privacy.adjacency)
+
+    @property
+    def loss(self) -> Loss:
+        """What learning may give away. A changed log counts as one symbol, changed in any log."""
+        if not self.clip:
+            return self.reading.loss
+        return Loss.of(Privacy(self.reading.privacy.epsilon), self.reading.sampling,
+                       self.reading.period)
+
+    @property
+    def unit_text(self) -> str:
+        """What one ε protects, for people to read."""
+        k = self.reading.privacy.adjacency
+        return (f'any change of one whole log, of which up to {self.clip} transitions count'
+                if self.clip else f'any {k} changed symbol{"" if k == 1 else "s"} of all logs')
+
+    def described(self) -> dict[str, Any]:
+        """Return all that the result depends on, for people to read."""
+        made = {key: value for key, value in self.reading.described().items()
+                if key not in ('mechanism', 'policy')}
+        return made | {'learn': 'log' if self.clip else 'symbols'} | (
+            {'clip': self.clip} if self.clip else {})
+
+    def digest(self) -> str:
+        """Return a SHA-256 (hex) of `described`."""
+        return sha256(json.dumps(self.described(), sort_keys=True).encode()).hexdigest()
+
+
+def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Path, *,
+                    ledger: Ledger, subject: str, subject_budget: float = 0.0,
+                    random: Any = None, wait: float = 10.0,
+                    on_wait: Callable[[], None] = lambda: None) -> Outcome:
+    """
+    Learn a chain from logs, charge it, and put the chain file at `output`.
+
+    :param output: a path that is free, or holds the very file that was made of these logs before.
+    :param random: for tests, an object with `getrandbits`.
+    :param wait: seconds to wait for another process that releases into the same directory.
+    :return: of kind 'released' or 'already released'.
+    :raises LogError: a log cannot be read, or shows what another one shows; nothing is charged.
+    :raises BudgetError, LedgerError, ConfigurationError: nothing is charged.
+    """
+    names = sorted(log.id for log in logs)
+    log_id = f'chain of {len(names)} logs {sha256(json.dumps(names).encode()).hexdigest()[:12]}'
+    description = json.dumps(settings.described())
+    with Outbox(output.parent, ledger, wait=wait, on_wait=on_wait) as outbox:
+        output = outbox.directory / output.name
+        read = [_read(settings.reading, log) for log in logs]
+        if not settings.clip:
+            _check_apart(logs, read)
+        words = [word for own, _, _ in read for word in own]
+        length = sum(map(len, words))
+        content = ledger.fingerprint(words)
+        charge = ledger.find(subject, log_id, settings.digest())
+        if charge is not None:
+            if charge.content != content:
+                raise LogError('the logs have changed since a chain was learned from them: give '
+                               'new logs names of their own')
+            [file] = ledger.files(charge.number)
+            return Outcome(log_id, 'already released', length, (_again(outbox, file, output),))
+        if os.path.lexists(output) or ledger.has_path(output):
+            raise ConfigurationError(f'{printable(output)} is there already, or is promised to '
+                                     'another release: name another file')
+        if all(symbol is None for word in words for symbol in word):
+            raise LogError(ALL_UNKNOWN)
+        ledger.check(subject, settings.loss, log_id, subject_budget=subject_budget,
+                     description=description)
+        chain = learn_chain(settings.reading.chain, [own for own, _, _ in read],
+                            settings.reading.privacy.epsilon, unit=settings.unit, random=random)
+        with outbox.staged('.yaml') as path:
+            path.write_text(_chain_file(chain, settings, len(logs)), encoding='utf-8')
+            flush(path)
+            flush(path.parent)
+            digest = digest_of(path)
+            outbox.check([output.name])
+            charge, new = ledger.charge(
+                subject, settings.loss, log_id=log_id, settings=settings.digest(),
+                content=content, lengths=[length], description=description,
+                subject_budget=subject_budget, files=lambda number: [(output, path, digest)])
+            if not new:  # another process was faster, in another directory
+                raise ConfigurationError('another process has just learned from these logs: try '
+                                         'again')
+            [file] = ledger.files(charge.number)
+            return Outcome(log_id, 'released', length, (outbox.publish(file),))
+
+
+def _again(outbox: Outbox, file: LedgerFile, output: Path) -> Path:
+    """Return where the file that was made before is, copied to `output` where that is free."""
+    there = next((path for path in (output, file.path, file.staged)
+                  if holds(path, file.digest)), None)
+    if there is None:
+        raise ConfigurationError(
+            f'a chain was learned from these logs before, as {printable(file.path)}, which is no '
+            'longer there or was changed: copy it from where it was given to')
+    if there == output:
+        return output
+    if os.path.lexists(output):
+        raise ConfigurationError(f'{printable(output)} is there already: name another file')
+    with outbox.staged('.yaml') as path:
+        shutil.copyfile(there, path)
+        flush(path)
+        return outbox.publish(LedgerFile(0, output, path, file.digest, True))
+
+
+def _read(settings: ReleaseSettings, log: LogFile) -> _Read:
+    entries = settings.entries(log)
+    return settings.words_of(entries, log), entries[0][0], entries[-1][0]
+
+
+def _check_apart(logs: Sequence[LogFile], read: Sequence[_Read]) -> None:
+    """Check that no two logs show the same moment: one changed symbol would show in both."""
+    ordered = sorted(zip(logs, read, strict=True), key=lambda pair: pair[1][1])
+    for (log, (_, _, end)), (other, (_, begin, _)) in zip(ordered, ordered[1:], strict=False):
+        if begin <= end:
+            raise LogError(
+                f'{printable(log.id)} and {printable(other.id)} overlap in time, so that one '
+                'changed symbol may show in both: leave one of them out, or let ε be for one whole '
+                'log (--unit log)')
+
+
+def _chain_file(chain: Chain, settings: LearnSettings, logs: int) -> str:
+    reading, quote = settings.reading, lambda text: json.dumps(text, ensure_ascii=False)
+    lines = ['# Learned by `symdp learn`, with noise. Whoever reads this file learns about the logs',
+             f'# no more than ε = {reading.privacy.epsilon:g} allows for {settings.unit_text}.',
+             f'# Logs: {logs}; sampling: {reading.sampling}.',
+             f'initial_state: {quote(chain.initial_state)}']
+    if reading.sampling == 'period':
+        lines.append(f'tick: {reading.period!r}')
+        if settings.moves:
+            lines.append(f'moves: {settings.moves}')
+    lines.append('transitions:')
+    for state in chain.states:
+        row = ', '.join(f'{quote(target)}: {p}' for target, p in _rounded(
+            chain.probabilities(state)).items())
+        lines.append(f'  {quote(state)}: {{{row}}}')
+    return '\n'.join(lines) + '\n'
+
+
+def _rounded(row: dict[str, float]) -> dict[str, str]:
+    """Return the probabilities of a row as decimals that sum to exactly 1."""
+    unit = 10**_DIGITS
+    parts = {target: max(1, round(p * unit)) for target, p in row.items()}
+    largest = max(parts, key=lambda target: parts[target])
+    parts[largest] += unit - sum(parts.values())
+    return {target: f'{part / unit:.{_DIGITS}f}' for target, part in parts.items()}
