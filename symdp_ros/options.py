@@ -278,6 +278,17 @@ LAUNCHED_PARAMETERS = (
 
 # `symdp` alone
 
+LEARN_UNIT = Option('unit', str, 'symbols',
+                    'what ε is for. symbols: any k symbols of all logs together; log: any change '
+                    'of one whole log', choices=('symbols', 'log'))
+CLIP = Option('clip', int, 300,
+              'with --unit log: of a log, at most so many transitions count; about as many as a '
+              'log has', least=1, most=10**9, unit='transitions')
+LEARNED_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
+OF_LEARNED_LOGS = (TOPIC, replace(MESSAGE_TYPE, default='', meaning='type of the recorded messages; '
+                                  'if not set: as the recording says'),
+                   FIELD, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, SAMPLING, PERIOD, INPUT_TIMEOUT)
+
 STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
 LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols')
 TARGET_ERROR = Option('target_error', float, '',

@@ -8,6 +8,7 @@ import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
+from symdp_ros.cli.log_arguments import listed_logs
 from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
@@ -126,7 +127,7 @@ def _logs_release(options, chain, output):
         chain, Privacy(options.epsilon, options.adjacency),
         symbol_map=tuple(options.symbol_map),
         **{name: getattr(options, name) for name in same})
-    logs, skipped = _logs(options.logs)
+    logs, skipped = listed_logs(options.logs)
     for name in filter(os.path.isdir, options.logs):
         if lies_within(name, output):
             raise ConfigurationError(
@@ -156,7 +157,7 @@ def _archive_release(options, chain, output):
         chain, Privacy(options.epsilon, options.adjacency), mechanism=options.mechanism,
         policy=options.policy, symbol_map=tuple(options.symbol_map), charge=options.charge,
         columns=Columns(options.route_key, options.position_key, options.symbol_key))
-    [archive], _ = _logs(options.logs)
+    [archive], _ = listed_logs(options.logs)
 
     def release(**keeping):
         with _progress() as (progress, bar), ArchiveReleaser(
@@ -166,36 +167,6 @@ def _archive_release(options, chain, output):
             return Report((releaser.release(archive),), problems=releaser.problems)
 
     return release
-
-
-def _logs(names):
-    """Return the logs that the arguments name, and those that were skipped."""
-    from symdp_ros.logs import list_logs, LogFile
-
-    logs, skipped = [], []
-    for name in names:
-        # Not by methods of Path: some raise at names that are too long, and at circles of links.
-        path = Path(name)
-        if os.path.isdir(path) and path.suffix != '.parquet' and not os.path.exists(
-                path / 'metadata.yaml'):
-            listing = list_logs(path)
-            if not listing.logs and any(path.glob('*.parquet')):
-                raise ConfigurationError(f'{path} holds archives and no logs: release each '
-                                         'archive separately')
-            logs += listing.logs
-            skipped += listing.skipped
-        else:
-            logs.append(LogFile(os.path.basename(os.path.realpath(path)), path))
-    seen = set()
-    for log in logs:
-        if not log.id.isprintable():
-            raise ConfigurationError(f'the name of the log {printable(log.id)} holds characters '
-                                     'that cannot be printed: rename it')
-        if log.id in seen:
-            raise ConfigurationError(f'two logs have the id {log.id!r}: a ledger could not '
-                                     'distinguish them; rename one')
-        seen.add(log.id)
-    return logs, tuple(skipped)
 
 
 def _print_message(text):

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`symdp learn LOG… --map MAP -o FILE`: a chain's probabilities from logs, with privacy."""
+import argparse
+from pathlib import Path
+import sys
+
+from symdp_ros.cli.arguments import add_arguments
+from symdp_ros.cli.check import add_chain_arguments, chain_of
+from symdp_ros.cli.log_arguments import listed_logs
+from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.printable import printable
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.options import (CLIP, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS, PRIVACY,
+                               RELEASE_LEDGER)
+
+
+def add_parser(commands) -> None:
+    """Add the subcommand to the parser."""
+    parser = commands.add_parser(
+        'learn', help='learn how a robot moves from its logs, with privacy',
+        description='Counts, in logs of one robot, how often it stays and which moves it makes, '
+                    'adds noise, and writes a chain file with probabilities. The file is public; '
+                    'ε says what it may reveal about the logs, and is charged to the ledger. '
+                    'Mechanisms that know how a robot moves make fewer errors at the same ε: '
+                    '`symdp calibrate` shows how many fewer.')
+    parser.add_argument('logs', metavar='LOG', nargs='+',
+                        help='a log, or a directory of logs; its file name is its id, and public')
+    add_arguments(parser, [LEARNED_CHAIN])
+    add_chain_arguments(parser.add_argument_group('map'), '--map')
+    add_arguments(parser.add_argument_group('privacy'), (*PRIVACY, LEARN_UNIT, CLIP))
+    ledger = [option for option in RELEASE_LEDGER if option.name != 'budget']
+    add_arguments(parser.add_argument_group('ledger'), ledger)
+    add_arguments(parser.add_argument_group('reading'), OF_LEARNED_LOGS)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Learn the chain; return 0."""
+    from rich.console import Console
+    from symdp_ros.release.learned import learn_from_logs, LearnSettings
+    from symdp_ros.release.ledger import Ledger
+    from symdp_ros.release.outbox import check_apart
+    from symdp_ros.release.settings import ReleaseSettings
+
+    if options.ledger is None or options.subject is None:
+        raise ConfigurationError('to learn from logs spends ε: give --ledger and --subject, which '
+                                 'remember it')
+    if options.unit == 'log' and options.adjacency != 1:
+        raise ConfigurationError('--adjacency counts symbols, and --unit log protects a whole log: '
+                                 'give one of them')
+    if options.unit != 'log' and options.clip != CLIP.default:
+        raise ConfigurationError('--clip is for --unit log: leave it out')
+    same = [option.name for option in OF_LEARNED_LOGS if option.name != 'symbol_map']
+    settings = LearnSettings(
+        ReleaseSettings(chain_of(options), Privacy(options.epsilon, options.adjacency),
+                        symbol_map=tuple(options.symbol_map),
+                        **{name: getattr(options, name) for name in same}),
+        clip=options.clip if options.unit == 'log' else 0)
+    settings.reading.check()
+    output = Path(options.output)
+    if output.suffix.lower() not in ('.yaml', '.yml'):
+        raise ConfigurationError(f'{printable(output)} is to be a chain file: give it a name that '
+                                 'ends in .chain.yaml')
+    if not output.parent.is_dir():
+        raise ConfigurationError(f'{printable(output.parent)} is no directory: make it first')
+    check_apart(options.ledger, output.parent)
+    logs, skipped = listed_logs(options.logs)
+    for log in skipped:
+        raise LogError(f'{printable(log.name)}: {log.reason}')
+    if not logs:
+        raise ConfigurationError('there are no logs: name some')
+    with Ledger(options.ledger) as ledger:
+        outcome = learn_from_logs(
+            settings, logs, output, ledger=ledger, subject=options.subject,
+            subject_budget=options.subject_budget, wait=float('inf'),
+            on_wait=lambda: print('symdp learn: another process is releasing into this directory: '
+                                  'waiting until it is done', file=sys.stderr, flush=True))
+        account = ledger.account(options.subject)
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    before = ', as before: nothing more is spent' if outcome.kind == 'already released' else ''
+    console.print(f'{printable(outcome.files[0])}: learned from {len(logs)} logs, '
+                  f'{outcome.length:,} symbols{before}; ε = {options.epsilon:g} for '
+                  f'{settings.unit_text}')
+    console.print(str(account))
+    console.print(f'what it gains: symdp calibrate {printable(outcome.files[0])}')
+    return 0

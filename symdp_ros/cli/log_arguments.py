@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The logs that arguments of `symdp` name."""
+from collections.abc import Sequence
+import os
+from pathlib import Path
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.printable import printable
+from symdp_ros.logs import list_logs, LogFile, SkippedLog
+
+
+def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, ...]]:
+    """Return the logs that the arguments name, and those that were skipped."""
+    logs, skipped = [], []
+    for name in names:
+        # Not by methods of Path: some raise at names that are too long, and at circles of links.
+        path = Path(name)
+        if os.path.isdir(path) and path.suffix != '.parquet' and not os.path.exists(
+                path / 'metadata.yaml'):
+            listing = list_logs(path)
+            if not listing.logs and any(path.glob('*.parquet')):
+                raise ConfigurationError(f'{path} holds archives and no logs: release each '
+                                         'archive separately')
+            logs += listing.logs
+            skipped += listing.skipped
+        else:
+            logs.append(LogFile(os.path.basename(os.path.realpath(path)), path))
+    seen = set()
+    for log in logs:
+        if not log.id.isprintable():
+            raise ConfigurationError(f'the name of the log {printable(log.id)} holds characters '
+                                     'that cannot be printed: rename it')
+        if log.id in seen:
+            raise ConfigurationError(f'two logs have the id {log.id!r}: a ledger could not '
+                                     'distinguish them; rename one')
+        seen.add(log.id)
+    return logs, tuple(skipped)
