@@ -9,12 +9,16 @@ test, and so are the choices that other modules define.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core import sampling_rules
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
 from symdp_ros.core.printable import printable
+
+if TYPE_CHECKING:
+    from symdp_ros.core.privacy import Privacy
+    from symdp_ros.core.reports import Reports
 
 LARGEST_INTEGER = 2**62
 
@@ -153,7 +157,19 @@ PERIOD = Option('period', float, 1.0, 'time between two symbols, for sampling: p
 INPUT_TIMEOUT = Option('input_timeout', float, 0.0,
                        'for sampling: period, time without input after which the region is '
                        'unknown; 0: never', least=0, most=1e9, unit='seconds')
-INPUT = (MESSAGE_TYPE, FIELD, SYMBOL_MAP, NO_REGION, SAMPLING, PERIOD, INPUT_TIMEOUT)
+PROTECT = Option('protect', float, 0.0,
+                 'for sampling: period, the visit that ε protects: k is then the number of '
+                 'symbols that it touches, protect/period + 1; 0: adjacency says what ε protects',
+                 least=0, most=1e9, unit='seconds')
+MOVES = Option('moves', int, 0,
+               'for sampling: period, the most moves that the robot makes between two symbols; 0: '
+               'each symbol is one step of the map', least=0, most=10**6, unit='moves')
+STAY = Option('stay', float, 0.0,
+              'for sampling: period, how long the robot typically stays in a place, if the map '
+              'names no probabilities; every state can then follow itself; 0: not known', least=0,
+              most=1e9, unit='seconds')
+VISITS = (PROTECT, MOVES, STAY)
+INPUT = (MESSAGE_TYPE, FIELD, SYMBOL_MAP, NO_REGION, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS)
 UNKNOWN_SYMBOL = Option(
     'unknown_symbol', str, 'uniform',
     'what becomes of unknown regions. uniform: each is one more symbol, drawn uniformly; drop: '
@@ -256,7 +272,7 @@ PARAMETERS = {
         *CHAIN, *PRIVACY, MECHANISM, POLICY, *INPUT, UNKNOWN_SYMBOL, LOG_DIR, RELEASE_DIR,
         LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, TOPIC, STAMP_KEY, SYMBOL_KEY, FORMAT,
         KEEP_NAMES, AUTOSTART, PARAMETER_SERVICES),
-    'belief': (*CHAIN, *PRIVACY, POLICY, TOP, AUTOSTART, PARAMETER_SERVICES),
+    'belief': (*CHAIN, *PRIVACY, POLICY, SAMPLING, PERIOD, *VISITS, TOP, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
 }
 
@@ -273,7 +289,7 @@ LAUNCH = (
 )
 LAUNCHED_PARAMETERS = (
     Option('use_sim_time', bool, False, 'take the time from the topic /clock'), AUTOSTART,
-    CHAIN_FILE, INITIAL_STATE, SELF_LOOPS, EPSILON, ADJACENCY, POLICY, SAMPLING, PERIOD,
+    CHAIN_FILE, INITIAL_STATE, SELF_LOOPS, EPSILON, ADJACENCY, POLICY, SAMPLING, PERIOD, *VISITS,
     STATE_FILE)
 
 # `symdp` alone
@@ -287,7 +303,8 @@ CLIP = Option('clip', int, 300,
 LEARNED_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
 OF_LEARNED_LOGS = (TOPIC, replace(MESSAGE_TYPE, default='', meaning='type of the recorded messages; '
                                   'if not set: as the recording says'),
-                   FIELD, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, SAMPLING, PERIOD, INPUT_TIMEOUT)
+                   FIELD, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, SAMPLING, PERIOD, INPUT_TIMEOUT,
+                   *VISITS)
 
 STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
 LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols')
@@ -323,8 +340,41 @@ RELEASE_LEDGER = (
 OF_LOGS = (
     TOPIC, replace(MESSAGE_TYPE, default='', meaning='type of the recorded messages; if not set: '
                    'as the recording says'),
-    FIELD, STAMP_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT, UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES)
+    FIELD, STAMP_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS, UNKNOWN_SYMBOL, FORMAT,
+    KEEP_NAMES)
 OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SCHEDULER)
+
+
+def reports_of(values: Mapping[str, Any]) -> 'Reports | None':
+    """
+    Return when the robot reports; None where `sampling` is not `period`, or no option.
+
+    :raises ConfigurationError: the options about visits do not go with the others.
+    """
+    from symdp_ros.core.reports import check_visits, Reports
+
+    if 'sampling' not in values:
+        return None
+    check_visits(**{name: values[name] for name in ('sampling', 'adjacency', 'protect', 'moves',
+                                                    'stay')})
+    if values['sampling'] != 'period':
+        return None
+    return Reports(values['period'], values['moves'], values['stay'])
+
+
+def privacy_of(values: Mapping[str, Any]) -> 'Privacy':
+    """
+    Return ε and k; with `protect`, k is how many symbols a visit touches.
+
+    :raises PrivacyError: they are not valid.
+    """
+    from symdp_ros.core.privacy import Privacy
+    from symdp_ros.core.reports import adjacency_of
+
+    k = values['adjacency']
+    if values.get('protect'):
+        k = adjacency_of(values['protect'], values['period'])
+    return Privacy(values['epsilon'], k)
 
 
 def map_choices(values: Mapping[str, Any]) -> dict[str, Any]:

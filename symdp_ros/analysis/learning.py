@@ -32,8 +32,11 @@ from random import SystemRandom
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.discrete_laplace import (discrete_laplace_deviation, draw_discrete_laplace,
-                                             RandomBits)
+from symdp_ros.core.discrete_laplace import (
+    discrete_laplace_deviation,
+    draw_discrete_laplace,
+    RandomBits,
+)
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.privacy import Privacy
 

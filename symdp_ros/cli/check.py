@@ -11,7 +11,7 @@ from symdp_ros.core.naming import one_of
 from symdp_ros.core.printable import printable
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.dead_ends import counted, listed, require_moves
-from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, PRUNE, STATES
+from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, PRUNE, reports_of, STATES
 
 
 def add_parser(commands) -> None:
@@ -61,13 +61,15 @@ def chain_of(options) -> Chain:
     """
     Return the chain that the arguments name, and print pruned states on stderr.
 
+    With `sampling: period`, it is that of reports.
+
     :raises ChainError: with the file and the place in it.
     """
-    graph = graph_of(options)
+    graph, reports = graph_of(options), reports_of(vars(options))
     if options.prune:
         print(f'{printable(graph.place())}pruned: {_pruned(graph)}', file=sys.stderr)
     require_moves(graph)
-    return Chain.from_graph(graph)
+    return Chain.from_graph(graph) if reports is None else reports.chain(graph)
 
 
 def run(options) -> int:

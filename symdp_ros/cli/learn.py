@@ -10,9 +10,15 @@ from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.log_arguments import listed_logs
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
-from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import (CLIP, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS, PRIVACY,
-                               RELEASE_LEDGER)
+from symdp_ros.options import (
+    CLIP,
+    LEARN_UNIT,
+    LEARNED_CHAIN,
+    OF_LEARNED_LOGS,
+    PRIVACY,
+    privacy_of,
+    RELEASE_LEDGER,
+)
 
 
 def add_parser(commands) -> None:
@@ -51,12 +57,13 @@ def run(options: argparse.Namespace) -> int:
                                  'give one of them')
     if options.unit != 'log' and options.clip != CLIP.default:
         raise ConfigurationError('--clip is for --unit log: leave it out')
-    same = [option.name for option in OF_LEARNED_LOGS if option.name != 'symbol_map']
+    same = [option.name for option in OF_LEARNED_LOGS if option.name not in (
+        'symbol_map', 'moves', 'stay')]
     settings = LearnSettings(
-        ReleaseSettings(chain_of(options), Privacy(options.epsilon, options.adjacency),
+        ReleaseSettings(chain_of(options), privacy_of(vars(options)),
                         symbol_map=tuple(options.symbol_map),
                         **{name: getattr(options, name) for name in same}),
-        clip=options.clip if options.unit == 'log' else 0)
+        clip=options.clip if options.unit == 'log' else 0, moves=options.moves)
     settings.reading.check()
     output = Path(options.output)
     if output.suffix.lower() not in ('.yaml', '.yml'):

@@ -19,6 +19,7 @@ from symdp_ros.options import (
     OUTPUT,
     POLICY,
     PRIVACY,
+    privacy_of,
     RELEASE_LEDGER,
     RELEASE_MECHANISM,
     SYMBOL_KEY,
@@ -122,9 +123,10 @@ def _logs_release(options, chain, output):
     from symdp_ros.release.outbox import lies_within
     from symdp_ros.release.settings import ReleaseSettings
 
-    same = ('mechanism', 'policy', 'symbol_key', *(option.name for option in OF_LOGS))
+    same = ('mechanism', 'policy', 'symbol_key', *(
+        option.name for option in OF_LOGS if option.name not in ('moves', 'stay')))
     settings = ReleaseSettings(
-        chain, Privacy(options.epsilon, options.adjacency),
+        chain, privacy_of(vars(options)),
         symbol_map=tuple(options.symbol_map),
         **{name: getattr(options, name) for name in same})
     logs, skipped = listed_logs(options.logs)

@@ -12,10 +12,11 @@ from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.printable import printable
+from symdp_ros.options import privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.settings import chain_of, privacy_of
+from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
 
 _QUEUE = 1000  # as many as the privatizer keeps for late subscribers

@@ -15,7 +15,9 @@ from std_srvs.srv import Trigger
 from symdp_ros.core.compile_notice import COMPILING, on_slow_loops
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.message_fields import message_class
+from symdp_ros.core.reports import protection
 from symdp_ros.logs.rosbag import full_name
+from symdp_ros.options import privacy_of
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import Mechanisms
@@ -24,7 +26,7 @@ from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.messages import region_reader
 from symdp_ros.ros.resources import resolve_path
-from symdp_ros.ros.settings import chain_of, privacy_of
+from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run
 
@@ -71,7 +73,7 @@ class LogRelease(ManagedNode):
         chain, chain_name = chain_of(settings)
         privacy = privacy_of(settings)
         same = ('mechanism', 'policy', 'topic', 'field', 'stamp_key', 'symbol_key', 'sampling',
-                'period', 'input_timeout', 'unknown_symbol', 'format', 'keep_names',
+                'period', 'input_timeout', 'protect', 'unknown_symbol', 'format', 'keep_names',
                 'message_type')
         self._release_settings = ReleaseSettings(
             chain, privacy, symbol_map=tuple(settings['symbol_map']),
@@ -159,6 +161,8 @@ class LogRelease(ManagedNode):
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'ε = {privacy.epsilon:g} for each log, k = {privacy.adjacency}, '
             f'mechanism {settings["mechanism"]}')
+        if settings['protect']:
+            log(protection(settings['protect'], privacy.epsilon))
         if settings['budget'] == 0:
             log('budget: 0.0, no limit')
         log(f'ledger: {self._ledger.account(settings["subject"]).budget_text}')

@@ -8,7 +8,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.message_fields import message_class
+from symdp_ros.core.reports import protection
 from symdp_ros.core.sampling_rules import check_sampling
+from symdp_ros.options import privacy_of
 from symdp_ros.ros.adaptive_subscription import (
     AdaptiveSubscription,
     check_qos_overrides,
@@ -21,7 +23,7 @@ from symdp_ros.ros.live_word import Account, LiveWord, Start
 from symdp_ros.ros.messages import full_name, region_reader, region_writer
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.resources import resolve_path
-from symdp_ros.ros.settings import chain_of, privacy_of
+from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.topic_claim import TopicClaim
 
@@ -166,7 +168,8 @@ class Privatizer(ManagedNode):
         if not settings['subject']:
             raise ConfigurationError('ledger_file needs a subject: name whose regions these are')
         account = Account(resolve_path(settings['ledger_file']), settings['subject'],
-                          settings['subject_budget'], settings['sampling'], settings['period'])
+                          settings['subject_budget'], settings['sampling'], settings['period'],
+                          settings['protect'])
         for problem in account.ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
         self.get_logger().info(
@@ -215,6 +218,10 @@ class Privatizer(ManagedNode):
         if targets is not None and targets.radius is not None:
             log(f'{mechanism.policy} targets: within {targets.radius} moves, '
                 f'{targets.nbytes / 1e6:,.0f} MB')
+        if self.settings['protect']:
+            log(protection(self.settings['protect'], privacy.epsilon))
+        if self.settings['moves']:
+            log(f'a private symbol is within {self.settings["moves"]} moves of the one before')
         log(_PROTECTS[self.settings['sampling']].format(period=self.settings['period']) + (
             '; unknown_symbol: drop: silence shows that the region is unknown'
             if self.settings['unknown_symbol'] == 'drop' else ''))

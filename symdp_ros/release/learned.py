@@ -59,7 +59,7 @@ class LearnSettings:
         if not self.clip:
             return self.reading.loss
         return Loss.of(Privacy(self.reading.privacy.epsilon), self.reading.sampling,
-                       self.reading.period)
+                       self.reading.period, self.reading.protect or None)
 
     @property
     def unit_text(self) -> str:

@@ -50,6 +50,7 @@ class ReleaseSettings:
     sampling: str = 'message'
     period: float = 1.0
     input_timeout: float = 0.0
+    protect: float = 0.0
     unknown_symbol: str = 'uniform'
     symbol_map: tuple[str, ...] = ()
     no_region: tuple[str, ...] = ('none', '')
@@ -73,7 +74,7 @@ class ReleaseSettings:
     @property
     def loss(self) -> Loss:
         """Return the privacy loss of a release."""
-        return Loss.of(self.privacy, self.sampling, self.period)
+        return Loss.of(self.privacy, self.sampling, self.period, self.protect or None)
 
     def words(self, log: LogFile) -> list[list[str | None]]:
         """

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-From the values of parameters to a chain and a privacy.
+From the values of parameters to a chain.
 
 What computes is imported when it is first needed: then the node exists already, and other nodes
 can discover it meanwhile.
@@ -9,8 +9,7 @@ can discover it meanwhile.
 from collections.abc import Mapping
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import map_choices
+from symdp_ros.options import map_choices, reports_of
 from symdp_ros.ros.resources import resolve_path
 
 if TYPE_CHECKING:
@@ -26,9 +25,5 @@ def chain_of(settings: Mapping[str, Any]) -> 'tuple[Chain, str]':
     from symdp_ros.maps import read_chain
 
     path = resolve_path(settings['chain_file'])
-    return read_chain(path, **map_choices(settings)), path.name
-
-
-def privacy_of(settings: Mapping[str, Any]) -> Privacy:
-    """Return ε and k."""
-    return Privacy(settings['epsilon'], settings['adjacency'])
+    reports = reports_of(settings)
+    return read_chain(path, **map_choices(settings), reports=reports), path.name

@@ -14,6 +14,7 @@ PAGES = {file.relative_to(ROOT).as_posix(): file.read_text(encoding='utf-8')
                       *sorted((ROOT / 'docs').rglob('*.md')))}
 TABLES = PAGES['docs/parameters.md']
 MAP = ('chain_file', 'initial_state', 'self_loops', 'graph', 'level')
+VISITS = 'protect', 'moves', 'stay'
 EVERY = ('autostart', 'parameter_services')
 
 
@@ -41,8 +42,8 @@ def default_of(option):
 @pytest.mark.parametrize('node, inherited', [
     ('privatizer', ()),
     ('log_release', (*MAP, 'epsilon', 'adjacency', 'policy', 'field', 'symbol_map', 'no_region',
-                     'sampling', 'period', 'input_timeout', *EVERY)),
-    ('belief', (*MAP, 'epsilon', 'adjacency', 'policy', *EVERY)),
+                     'sampling', 'period', 'input_timeout', *VISITS, *EVERY)),
+    ('belief', (*MAP, 'epsilon', 'adjacency', 'policy', 'sampling', 'period', *VISITS, *EVERY)),
     ('patrol', (*MAP, 'parameter_services'))])
 def test_parameters(node, inherited):
     options = [option for option in PARAMETERS[node] if option.name not in inherited]

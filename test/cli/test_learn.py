@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`symdp learn`, and releases that protect visits."""
+from fractions import Fraction
+from itertools import pairwise
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+from symdp_ros import Chain, read_chain
+from symdp_ros.cli.main import main
+from symdp_ros.core.reports import Reports
+from symdp_ros.release.ledger import Ledger
+
+CHAIN = Path(__file__).resolve().parents[2] / 'config' / 'warehouse.chain.yaml'
+MAP = 'initial_state: dock\ntransitions:\n' + ''.join(
+    f'  {state}: [{", ".join(Chain.from_yaml(CHAIN).successors(state))}]\n'
+    for state in Chain.from_yaml(CHAIN).states)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Return a folder with a map without probabilities, and ten logs of 200 seconds."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'map.chain.yaml').write_text(MAP)
+    (tmp_path / 'logs').mkdir()
+    true, random, second = Chain.from_yaml(CHAIN), Random(4), 0
+    for day in range(10):
+        here, lines = true.initial_state, ['stamp,symbol']
+        for _ in range(200):
+            row = true.probabilities(here)
+            [here] = random.choices(list(row), list(row.values()))
+            lines.append(f'{second},{here}')
+            second += 1
+        (tmp_path / 'logs' / f'day_{day}.csv').write_text('\n'.join(lines) + '\n')
+        second += 100
+    return tmp_path
+
+
+def learn(*more, output='robot.chain.yaml', folder='out'):
+    os.makedirs(folder, exist_ok=True)
+    return main(['learn', 'logs', '--map', 'map.chain.yaml', '--epsilon', '2', '--ledger', 'spent',
+                 '--subject', 'r1', '-o', f'{folder}/{output}', *more])
+
+
+@pytest.mark.parametrize('more', [[], ['--unit', 'log', '--clip', '200']], ids=['symbols', 'log'])
+def test_a_chain_is_learned_charged_and_handed_out_again(place, capsys, more):
+    assert learn(*more) == 0
+    assert 'learned from 10 logs, 2,000 symbols; ε = 2' in capsys.readouterr().out
+    file = place / 'out' / 'robot.chain.yaml'
+    learned, plain = read_chain(file), read_chain(place / 'map.chain.yaml')
+    assert learned.states == plain.states
+    assert all(learned.successors(s) == plain.successors(s) for s in plain.states)
+    true = Chain.from_yaml(CHAIN)
+    if not more:
+        for state in true.states:
+            for target, chance in true.probabilities(state).items():
+                assert learned.probabilities(state)[target] == pytest.approx(chance, abs=0.2)
+    with Ledger('spent') as ledger:
+        assert ledger.spent('r1') == 2 and len(ledger.charges()) == 1
+    assert learn(*more) == learn(*more, output='again.chain.yaml') == 0
+    assert 'nothing more is spent' in capsys.readouterr().out
+    assert (place / 'out' / 'again.chain.yaml').read_bytes() == file.read_bytes()
+    with Ledger('spent') as ledger:
+        assert ledger.spent('r1') == 2 and ledger.problems() == []
+
+
+def test_other_settings_are_another_charge(place):
+    assert learn() == 0
+    assert learn('--unit', 'log', output='log.chain.yaml') == 0
+    with Ledger('spent') as ledger:
+        assert ledger.spent('r1') == 4
+    assert learn('--unit', 'log', '--clip', '100', '--subject-budget', '5',
+                 output='third.chain.yaml') == 1
+    assert sorted(os.listdir('out')) == ['.symdp_ros.lock', 'log.chain.yaml', 'robot.chain.yaml']
+
+
+def test_reports_that_are_seconds_apart(place):
+    assert learn('--sampling', 'period', '--period', '10', '--moves', '3', '--protect', '20') == 0
+    text = (place / 'out' / 'robot.chain.yaml').read_text()
+    assert '\ntick: 10.0\nmoves: 3\n' in text
+    learned = read_chain('out/robot.chain.yaml', reports=Reports(10.0))
+    between = read_chain('map.chain.yaml', reports=Reports(10.0, moves=3))
+    assert all(learned.successors(s) == between.successors(s) for s in between.states)
+    with Ledger('spent') as ledger:
+        [charge] = ledger.charges()
+        assert charge.loss.seconds == Fraction(20) and charge.adjacency == 3
+
+
+def test_changed_logs_are_not_learned_from_again(place, capsys):
+    assert learn() == 0
+    log = place / 'logs' / 'day_3.csv'
+    log.write_text(log.read_text().replace('dock', 'gate'))
+    assert learn(output='b.chain.yaml') == 1
+    assert 'changed since' in capsys.readouterr().err
+    assert not os.path.exists('out/b.chain.yaml')
+
+
+def test_logs_that_show_the_same_moment(place, capsys):
+    (place / 'logs' / 'copy.csv').write_text((place / 'logs' / 'day_1.csv').read_text())
+    assert learn() == 1
+    assert 'overlap in time' in capsys.readouterr().err
+    with Ledger('spent') as ledger:
+        assert ledger.charges() == []
+    assert learn('--unit', 'log') == 0
+
+
+@pytest.mark.parametrize('more, said', [
+    (['--unit', 'log', '--adjacency', '2'], 'give one of them'),
+    (['--clip', '10'], 'leave it out'),
+    (['--protect', '30'], 'protect needs sampling: period'),
+    (['--subject', ''], 'subject')])
+def test_wrong_usage(place, capsys, more, said):
+    try:
+        status = learn(*more)
+    except SystemExit as error:
+        status = error.code
+    assert status in (1, 2) and said in capsys.readouterr().err
+    assert os.listdir('out') == []
+
+
+def test_where_the_chain_cannot_be(place, capsys):
+    assert learn(output='robot.txt') == 1 and 'chain.yaml' in capsys.readouterr().err
+    (place / 'out' / 'taken.yaml').write_text('mine')
+    assert learn(output='taken.yaml') == 1 and 'there already' in capsys.readouterr().err
+    assert (place / 'out' / 'taken.yaml').read_text() == 'mine'
+    assert main(['learn', 'logs', '--map', 'map.chain.yaml', '--epsilon', '2', '--ledger', 'spent',
+                 '--subject', 'r1', '-o', 'missing/robot.chain.yaml']) == 1
+
+
+def test_logs_of_noise_are_refused(place, capsys):
+    for file in (place / 'logs').iterdir():
+        header, _, rest = file.read_text().partition('\n')
+        file.write_text(f'{header}\n{rest.translate(str.maketrans("aeiou", "xxxxx"))}')
+    assert learn() == 1 and 'none of its symbols' in capsys.readouterr().err
+
+
+def test_a_release_protects_a_visit(place):
+    assert main(['release', 'logs', '--chain', 'map.chain.yaml', '--epsilon', '2', '-o', 'out',
+                 '--sampling', 'period', '--period', '10', '--protect', '30', '--moves', '3',
+                 '--stay', '20', '--ledger', 'spent', '--subject', 'r1']) == 0
+    chain = read_chain('map.chain.yaml', reports=Reports(10.0, moves=3, stay=20.0))
+    released = [file.read_text().splitlines()[1:] for file in Path('out').glob('*.csv')]
+    assert len(released) == 10
+    for lines in released:
+        stamps, route = zip(*(line.split(',') for line in lines), strict=True)
+        assert len(route) == 20 and chain.is_feasible(route)
+        assert {float(b) - float(a) for a, b in pairwise(stamps)} == {10.0}
+    with Ledger('spent') as ledger:
+        assert {(c.adjacency, c.loss.seconds) for c in ledger.charges()} == {(4, Fraction(30))}
+        assert ledger.spent('r1') == 20

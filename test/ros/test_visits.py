@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Visits through the real nodes: `protect`, `moves` and `stay`."""
+from fractions import Fraction
+
+import pytest
+from std_msgs.msg import String
+from symdp_ros.release.ledger import Ledger
+
+RING = {'a': 'b', 'b': 'c', 'c': 'd', 'd': 'e', 'e': 'f', 'f': 'a'}
+VISITS = {'sampling': 'period', 'period': 0.1, 'protect': 0.3, 'moves': 2, 'stay': 1.0}
+
+
+@pytest.fixture
+def ring(tmp_path):
+    file = tmp_path / 'ring.chain.yaml'
+    file.write_text('initial_state: a\ntick: 0.05\ntransitions:\n' + ''.join(
+        f'  {here}: [{there}]\n' for here, there in RING.items()))
+    return file
+
+
+def test_a_visit_is_protected(world, ring, tmp_path):
+    ledger = tmp_path / 'spent.ledger'
+    run = world.privatizer(chain_file=ring, epsilon=2.0, ledger_file=ledger, subject='robot',
+                           **VISITS)
+    private, statuses = world.listen(), world.diagnostics()
+    world.publisher().publish(String(data='c'))
+    world.wait_until(lambda: len(private) >= 20, 'twenty reports')
+    world.wait_until(lambda: statuses, 'a report')
+    assert 'k = 4' in run.log  # 0.3 s touch four reports, one every 0.1 s
+    assert 'protected: whatever the region was during any 0.3 s. What others see is at most ' \
+           'e^2 times as likely' in run.log
+    assert 'within 2 moves' in run.log
+    near = {here: {here, there, RING[there]} for here, there in RING.items()}
+    assert all(there in near[here] for here, there in zip(private, private[1:], strict=False))
+    [status] = {pair.value for pair in statuses[0].values if pair.key == 'adjacency'}
+    assert status == '4'
+    with Ledger(ledger) as spent:
+        [charge] = spent.charges()
+        assert charge.loss.seconds == Fraction('0.3') and charge.adjacency == 4
+        assert spent.spent('robot') == 2  # ε for 0.3 s
+
+
+def test_belief_follows_with_the_same_parameters(world, ring):
+    world.privatizer(chain_file=ring, epsilon=30.0, **VISITS)
+    belief = world.start('belief', chain_file=ring, epsilon=30.0, **VISITS)
+    believed = world.listen('believed_region')
+    belief.wait_for('active')
+    world.publisher().publish(String(data='c'))
+    world.wait_until(lambda: 'c' in believed, 'the region')
+    assert 'cannot follow' not in belief.log
+
+
+@pytest.mark.parametrize('given, said', [
+    ({'sampling': 'message'}, 'protect needs sampling: period'),
+    ({'adjacency': 3}, 'give one of them'),
+    ({'period': 0.12}, 'no whole number of steps'),
+    ({'moves': 0}, 'give the same period, or moves'),
+    ({'protect': -1.0}, 'protect is -1'),
+    ({'stay': 'long'}, 'stay is')])
+def test_settings_that_do_not_go_together(world, ring, given, said):
+    run = world.privatizer(chain_file=ring, epsilon=2.0, wait=False, **VISITS | given)
+    assert run.wait() == 1
+    assert said in run.log and 'Traceback' not in run.log
