@@ -23,7 +23,7 @@ DASK = ['dask[distributed]>=2024.2,<2027', *PARQUET]
 # What ROS packages are checked with, and types.
 LINT = ['ros-ament-flake8>=0.17,<0.20', 'ros-ament-pep257>=0.17,<0.20', 'flake8>=6,<8',
         'flake8-builtins', 'flake8-comprehensions', 'flake8-docstrings', 'flake8-import-order',
-        'flake8-quotes', 'mypy>=1.15,<3', 'types-PyYAML']
+        'flake8-quotes', 'mypy>=1.15,<3']
 
 setup(
     name=NAME,

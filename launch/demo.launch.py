@@ -4,13 +4,8 @@
 from dataclasses import replace
 
 from launch import LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    GroupAction,
-    IncludeLaunchDescription,
-    RegisterEventHandler,
-    Shutdown,
-)
+from launch.actions import (DeclareLaunchArgument, GroupAction, IncludeLaunchDescription,
+                            RegisterEventHandler, Shutdown)
 from launch.event_handlers import OnProcessExit
 from launch.substitutions import LaunchConfiguration, ThisLaunchFileDir
 from launch_ros.actions import Node

@@ -272,7 +272,8 @@ PARAMETERS = {
         *CHAIN, *PRIVACY, MECHANISM, POLICY, *INPUT, UNKNOWN_SYMBOL, LOG_DIR, RELEASE_DIR,
         LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, TOPIC, STAMP_KEY, SYMBOL_KEY, FORMAT,
         KEEP_NAMES, AUTOSTART, PARAMETER_SERVICES),
-    'belief': (*CHAIN, *PRIVACY, POLICY, SAMPLING, PERIOD, *VISITS, TOP, AUTOSTART, PARAMETER_SERVICES),
+    'belief': (*CHAIN, *PRIVACY, POLICY, SAMPLING, PERIOD, *VISITS, TOP, AUTOSTART,
+               PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
 }
 
@@ -301,10 +302,6 @@ CLIP = Option('clip', int, 300,
               'with --unit log: of a log, at most so many transitions count; about as many as a '
               'log has', least=1, most=10**9, unit='transitions')
 LEARNED_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
-OF_LEARNED_LOGS = (TOPIC, replace(MESSAGE_TYPE, default='', meaning='type of the recorded messages; '
-                                  'if not set: as the recording says'),
-                   FIELD, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, SAMPLING, PERIOD, INPUT_TIMEOUT,
-                   *VISITS)
 
 STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
 LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols')
@@ -337,9 +334,12 @@ RELEASE_LEDGER = (
     replace(LEDGER_FILE, name='ledger', default='',
             meaning='file that records what was spent; made if it does not exist; not in DIR'),
     replace(SUBJECT, default=''), BUDGET, SUBJECT_BUDGET)
+RECORDED_TYPE = replace(MESSAGE_TYPE, default='',
+                        meaning='type of the recorded messages; if not set: as the recording says')
+OF_LEARNED_LOGS = (TOPIC, RECORDED_TYPE, FIELD, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, SAMPLING,
+                   PERIOD, INPUT_TIMEOUT, *VISITS)
 OF_LOGS = (
-    TOPIC, replace(MESSAGE_TYPE, default='', meaning='type of the recorded messages; if not set: '
-                   'as the recording says'),
+    TOPIC, RECORDED_TYPE,
     FIELD, STAMP_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS, UNKNOWN_SYMBOL, FORMAT,
     KEEP_NAMES)
 OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SCHEDULER)

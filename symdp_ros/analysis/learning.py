@@ -14,14 +14,14 @@ counts, each with noise and a share of ε of its own (their ε add up):
 of two transitions, and each of them adds 1 to one cell of a table at most; so a changed symbol
 takes at most 2 from cells and adds at most 2, and a table changes by at most 4k in L1. (No two of
 the words may show the same moment.) Let the unit be one log, whatever it holds: its part of a
-table is scaled down to a total of at most `clip`, in whole thousandths, rounded down; exchanging it
-changes the table by at most 2·clip. Noise that keeps a share of ε for such a distance is drawn in
-integers (`core.discrete_laplace`). What follows is computed from the noisy tables and public data
+table is scaled down to a total of at most `clip`, in whole thousandths, rounded down; exchanging
+it changes the table by at most 2·clip. Noise that keeps a share of ε for such a distance is drawn
+in integers (`core.discrete_laplace`). What follows is computed from the noisy tables and public data
 alone.
 
 **Estimates** go from coarse to fine. A finer table is trusted as far as its spread exceeds what
-its noise and its sampling explain (James–Stein, with known variances): on few data the result is the
-coarser model, and moves as the map has them.
+its noise and its sampling explain (James–Stein, with known variances): on few data the result is
+the coarser model, and moves as the map has them.
 """
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,11 +32,8 @@ from random import SystemRandom
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.discrete_laplace import (
-    discrete_laplace_deviation,
-    draw_discrete_laplace,
-    RandomBits,
-)
+from symdp_ros.core.discrete_laplace import (discrete_laplace_deviation, draw_discrete_laplace,
+                                             RandomBits)
 from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.privacy import Privacy
 

@@ -10,15 +10,8 @@ from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.log_arguments import listed_logs
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
-from symdp_ros.options import (
-    CLIP,
-    LEARN_UNIT,
-    LEARNED_CHAIN,
-    OF_LEARNED_LOGS,
-    PRIVACY,
-    privacy_of,
-    RELEASE_LEDGER,
-)
+from symdp_ros.options import (CLIP, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS, PRIVACY,
+                               privacy_of, RELEASE_LEDGER)
 
 
 def add_parser(commands) -> None:
@@ -53,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError('to learn from logs spends ε: give --ledger and --subject, which '
                                  'remember it')
     if options.unit == 'log' and options.adjacency != 1:
-        raise ConfigurationError('--adjacency counts symbols, and --unit log protects a whole log: '
-                                 'give one of them')
+        raise ConfigurationError('--adjacency counts symbols, and --unit log protects a whole '
+                                 'log: give one of them')
     if options.unit != 'log' and options.clip != CLIP.default:
         raise ConfigurationError('--clip is for --unit log: leave it out')
     same = [option.name for option in OF_LEARNED_LOGS if option.name not in (

@@ -12,7 +12,8 @@ from symdp_ros.logs import list_logs, LogFile, SkippedLog
 
 def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, ...]]:
     """Return the logs that the arguments name, and those that were skipped."""
-    logs, skipped = [], []
+    logs: list[LogFile] = []
+    skipped: list[SkippedLog] = []
     for name in names:
         # Not by methods of Path: some raise at names that are too long, and at circles of links.
         path = Path(name)

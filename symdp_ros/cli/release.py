@@ -13,18 +13,8 @@ from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import (
-    OF_ARCHIVES,
-    OF_LOGS,
-    OUTPUT,
-    POLICY,
-    PRIVACY,
-    privacy_of,
-    RELEASE_LEDGER,
-    RELEASE_MECHANISM,
-    SYMBOL_KEY,
-    SYMBOL_MAP,
-)
+from symdp_ros.options import (OF_ARCHIVES, OF_LOGS, OUTPUT, POLICY, PRIVACY, privacy_of,
+                               RELEASE_LEDGER, RELEASE_MECHANISM, SYMBOL_KEY, SYMBOL_MAP)
 
 
 def add_parser(commands) -> None:

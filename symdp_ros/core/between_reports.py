@@ -56,7 +56,8 @@ def between_reports(chain: 'Chain', ticks: int, moves: int) -> 'Chain':
             if not len(found):
                 raise ChainError(
                     f'state {states[i]!r}: after {ticks} ticks, the robot cannot be within '
-                    f'{moves} moves of it: allow more moves, or staying (self_loops)', state=states[i])
+                    f'{moves} moves of it: allow more moves, or staying (self_loops)',
+                    state=states[i])
             chances = own[found] / own[found].sum()
             rows[states[i]] = {states[j]: float(f'{p:.12g}')
                                for j, p in zip(found.tolist(), chances.tolist(), strict=True)}

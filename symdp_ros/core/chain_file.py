@@ -58,19 +58,20 @@ def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
         raise ChainError(f'{source}: a chain file has either transitions (which state can follow '
                          'which) or symbols (all can follow all)')
     self_loops = 'self_loops' in top and reader.boolean(top['self_loops'], 'self_loops')
-    step = {'tick': reader.seconds(top['tick']) if 'tick' in top else None,
-            'moves': reader.count(top['moves']) if 'moves' in top else None}
-    if step['moves'] is not None and step['tick'] is None:
+    tick = reader.seconds(top['tick']) if 'tick' in top else None
+    moves = reader.count(top['moves']) if 'moves' in top else None
+    if moves is not None and tick is None:
         raise reader.error(top['moves'], 'moves is for a chain of reports: give tick, the seconds '
                            'between two reports, too')
     if 'symbols' in top:
         names = reader.labels(top['symbols'], 'symbols')
         return TransitionGraph({name: [] for name in names}, initial, source, complete=True,
-                               initial_line=initial_line, **step)
+                               initial_line=initial_line, tick=tick, moves=moves)
     rows = reader.entries(top['transitions'], 'transitions', 'state: [successor, …]', reader.label)
     graph = TransitionGraph({state: reader.row(state, node) for state, (_, node) in rows.items()},
                             initial, source, initial_line=initial_line,
-                            lines={state: line for state, (line, _) in rows.items()}, **step)
+                            lines={state: line for state, (line, _) in rows.items()},
+                            tick=tick, moves=moves)
     return graph.with_self_loops() if self_loops else graph
 
 

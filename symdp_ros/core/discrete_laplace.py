@@ -3,7 +3,7 @@
 """
 Integer noise, drawn exactly: the discrete Laplace distribution.
 
-P[x] = (1 − α)/(1 + α)·α^|x| for integers x, α = e^{−1/scale}: the two-sided geometric distribution.
+P[x] = (1 − α)/(1 + α)·α^|x| for integers x, α = e^{−1/scale}: two-sided geometric.
 Added to counts whose L1 distance between adjacent data is at most Δ, noise of scale Δ/ε keeps ε,
 exactly: α^{|y − c|} and α^{|y − c'|} differ by at most the factor e^{|c − c'|/scale}.
 

@@ -3,17 +3,8 @@
 """Logs: patrols as recordings, CSV and JSON Lines; read, sampled into words, and written."""
 from symdp_ros.core.errors import LogError
 from symdp_ros.core.sampling_rules import LOG_UNKNOWN_SYMBOL as UNKNOWN_SYMBOL, SAMPLING
-from symdp_ros.logs.files import (
-    FORMATS,
-    list_logs,
-    LogFile,
-    LogListing,
-    LogState,
-    read_log,
-    release_name,
-    SkippedLog,
-    write_log,
-)
+from symdp_ros.logs.files import (FORMATS, list_logs, LogFile, LogListing, LogState, read_log,
+                                  release_name, SkippedLog, write_log)
 from symdp_ros.logs.sampling import sample
 
 __all__ = ['FORMATS', 'LogError', 'LogFile', 'LogListing', 'LogState', 'SAMPLING', 'SkippedLog',

@@ -14,13 +14,8 @@ import re
 from typing import Any
 
 from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.message_fields import (
-    as_symbol,
-    field_getter,
-    INTEGERS,
-    message_class,
-    useless_field,
-)
+from symdp_ros.core.message_fields import (as_symbol, field_getter, INTEGERS, message_class,
+                                           useless_field)
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import child
 from symdp_ros.logs.recorded import METADATA, Recorded

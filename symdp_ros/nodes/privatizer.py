@@ -11,11 +11,8 @@ from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.reports import protection
 from symdp_ros.core.sampling_rules import check_sampling
 from symdp_ros.options import privacy_of
-from symdp_ros.ros.adaptive_subscription import (
-    AdaptiveSubscription,
-    check_qos_overrides,
-    OVERRIDABLE,
-)
+from symdp_ros.ros.adaptive_subscription import (AdaptiveSubscription, check_qos_overrides,
+                                                 OVERRIDABLE)
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name

@@ -39,7 +39,7 @@ class LearnSettings:
     """
     How a chain is learned.
 
-    :param reading: how logs are read and sampled; its chain is the public map, its privacy ε and k.
+    :param reading: how logs are read and sampled; its chain is the public map.
     :param clip: where positive, ε is for one whole log, of which so many transitions count.
     :param moves: where each symbol is a report of several moves, how many; for the file.
     """
@@ -50,12 +50,12 @@ class LearnSettings:
 
     @property
     def unit(self) -> Unit:
-        """What one ε protects."""
+        """Return the unit of ε."""
         return Unit(clip=self.clip) if self.clip else Unit(self.reading.privacy.adjacency)
 
     @property
     def loss(self) -> Loss:
-        """What learning may give away. A changed log counts as one symbol, changed in any log."""
+        """Return the loss that is charged: a changed log counts as one symbol, changed in any log."""
         if not self.clip:
             return self.reading.loss
         return Loss.of(Privacy(self.reading.privacy.epsilon), self.reading.sampling,
@@ -63,7 +63,7 @@ class LearnSettings:
 
     @property
     def unit_text(self) -> str:
-        """What one ε protects, for people to read."""
+        """Return the unit of ε, for people to read."""
         k = self.reading.privacy.adjacency
         return (f'any change of one whole log, of which up to {self.clip} transitions count'
                 if self.clip else f'any {k} changed symbol{"" if k == 1 else "s"} of all logs')
@@ -168,13 +168,13 @@ def _check_apart(logs: Sequence[LogFile], read: Sequence[_Read]) -> None:
         if begin <= end:
             raise LogError(
                 f'{printable(log.id)} and {printable(other.id)} overlap in time, so that one '
-                'changed symbol may show in both: leave one of them out, or let ε be for one whole '
-                'log (--unit log)')
+                'changed symbol may show in both: leave one of them out, or let ε be for one '
+                'whole log (--unit log)')
 
 
 def _chain_file(chain: Chain, settings: LearnSettings, logs: int) -> str:
     reading, quote = settings.reading, lambda text: json.dumps(text, ensure_ascii=False)
-    lines = ['# Learned by `symdp learn`, with noise. Whoever reads this file learns about the logs',
+    lines = ['# Learned by `symdp learn`, with noise. Readers of this file learn about the logs',
              f'# no more than ε = {reading.privacy.epsilon:g} allows for {settings.unit_text}.',
              f'# Logs: {logs}; sampling: {reading.sampling}.',
              f'initial_state: {quote(chain.initial_state)}']

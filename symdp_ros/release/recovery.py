@@ -36,13 +36,8 @@ from symdp_ros.core.printable import printable
 from symdp_ros.release import ledger_version_1
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.ledger_database import (
-    check_version,
-    COLUMNS,
-    FAILURES,
-    FILE_COLUMNS,
-    LedgerFile,
-)
+from symdp_ros.release.ledger_database import (check_version, COLUMNS, FAILURES, FILE_COLUMNS,
+                                               LedgerFile)
 from symdp_ros.release.mark import Mark
 from symdp_ros.release.outbox import flush
 from symdp_ros.release.units import as_text

@@ -12,35 +12,13 @@ import numpy as np
 from offline_checks import distance
 import pytest
 from scipy.stats import binomtest
-from strategies import (
-    CHAINS,
-    chains,
-    COMPLETE,
-    feasible_words,
-    FOUR,
-    grid,
-    relaxed,
-    replayable_random,
-    SPLIT,
-    words,
-)
-from symdp_ros import (
-    Chain,
-    ConfigurationError,
-    OfflineMechanism,
-    OnlineMechanism,
-    Privacy,
-    UnknownSymbolError,
-)
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, relaxed,
+                        replayable_random, SPLIT, words)
+from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
+                       UnknownSymbolError)
 from symdp_ros.analysis import accuracy as module
-from symdp_ros.analysis.accuracy import (
-    accuracy,
-    best_mechanism,
-    expected_accuracy,
-    expected_errors,
-    mean_stay,
-    patrols,
-)
+from symdp_ros.analysis.accuracy import (accuracy, best_mechanism, expected_accuracy,
+                                         expected_errors, mean_stay, patrols)
 
 ALPHA = 1e-6
 KINDS = ('paper', 'guided', 'planned', 'causal', 'exponential', 'permute_and_flip')

@@ -10,40 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from strategies import (
-    CHAINS,
-    chains,
-    COMPLETE,
-    feasible_words,
-    FOUR,
-    grid,
-    privacies,
-    relaxed,
-    SPLIT,
-)
-from studies.belief import (
-    belief_errors,
-    belief_table,
-    constant_normaliser_error,
-    constant_normaliser_table,
-    patrol,
-    structured,
-)
-from symdp_ros import (
-    Chain,
-    ChainError,
-    ConfigurationError,
-    OfflineMechanism,
-    OnlineMechanism,
-    Privacy,
-)
-from symdp_ros.analysis.belief import (
-    best_route,
-    Filter,
-    smooth,
-    smooth_together,
-    smooth_with_constant_normaliser,
-)
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, privacies, relaxed,
+                        SPLIT)
+from studies.belief import (belief_errors, belief_table, constant_normaliser_error,
+                            constant_normaliser_table, patrol, structured)
+from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
+                       Privacy)
+from symdp_ros.analysis.belief import (best_route, Filter, smooth, smooth_together,
+                                       smooth_with_constant_normaliser)
 from symdp_ros.core.online import POLICIES, targets
 from symdp_ros.maps import read_graph
 

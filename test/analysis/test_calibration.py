@@ -5,15 +5,8 @@ from math import exp, log
 
 import pytest
 from strategies import FOUR, grid
-from symdp_ros import (
-    Chain,
-    ConfigurationError,
-    OfflineMechanism,
-    OnlineMechanism,
-    Privacy,
-    PrivacyError,
-    UnknownSymbolError,
-)
+from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
+                       PrivacyError, UnknownSymbolError)
 from symdp_ros.analysis.accuracy import accuracy, expected_accuracy, MOST_COUNTING_STEPS
 from symdp_ros.analysis.calibration import Calibration, LIVE, LOGGED, MECHANISMS
 from symdp_ros.core.offline.distances import ChainWords

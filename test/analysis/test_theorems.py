@@ -10,24 +10,12 @@ import numpy as np
 from offline_checks import distance
 import pytest
 from strategies import chains, COMPLETE, feasible_words, FOUR, grid, relaxed, RING
-from symdp_ros import (
-    Chain,
-    ConfigurationError,
-    OfflineMechanism,
-    OnlineMechanism,
-    Privacy,
-    UnknownSymbolError,
-)
+from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
+                       UnknownSymbolError)
 from symdp_ros.analysis.accuracy import accuracy
-from symdp_ros.analysis.theorems import (
-    BinomialErrors,
-    hoeffding_concentration,
-    remark_after_theorem_7,
-    theorem_2,
-    theorem_2_concentration,
-    theorem_4,
-    theorem_6,
-)
+from symdp_ros.analysis.theorems import (BinomialErrors, hoeffding_concentration,
+                                         remark_after_theorem_7, theorem_2,
+                                         theorem_2_concentration, theorem_4, theorem_6)
 
 #: The counter-example of DESIGN, item 3.
 SKIPS = Chain({str(i): [str((i + 1) % 4), str((i + 2) % 4)] for i in range(4)}, '0')

@@ -12,20 +12,8 @@ from hypothesis import strategies as st
 import numpy as np
 from offline_checks import assert_drawn, assert_private, distance, large_grid
 import pytest
-from strategies import (
-    CHAINS,
-    chains,
-    exp_bounds,
-    feasible_words,
-    FOUR,
-    grid,
-    per_symbol,
-    periodic_chains,
-    relaxed,
-    replayable_random,
-    Tape,
-    words,
-)
+from strategies import (CHAINS, chains, exp_bounds, feasible_words, FOUR, grid, per_symbol,
+                        periodic_chains, relaxed, replayable_random, Tape, words)
 from symdp_ros import Chain, Privacy
 from symdp_ros.core import compiling
 from symdp_ros.core.offline import backward, kernels, reachable

@@ -15,26 +15,10 @@ import numpy as np
 from offline_checks import assert_drawn, large_grid
 import pytest
 from scipy.stats import binomtest
-from strategies import (
-    CHAINS,
-    chains,
-    COMPLETE,
-    feasible_words,
-    FOUR,
-    grid,
-    privacies,
-    relaxed,
-    replayable_random,
-    Tape,
-)
-from symdp_ros import (
-    Chain,
-    ConfigurationError,
-    OfflineMechanism,
-    OnlineMechanism,
-    Privacy,
-    UnknownSymbolError,
-)
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, privacies, relaxed,
+                        replayable_random, Tape)
+from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
+                       UnknownSymbolError)
 from symdp_ros.core.batch import RandomStream
 from symdp_ros.core.offline import batch, kernels
 from symdp_ros.core.online import batch as online_batch

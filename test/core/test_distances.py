@@ -11,17 +11,8 @@ from hypothesis import strategies as st
 import numpy as np
 from offline_checks import assert_drawn, distance
 import pytest
-from strategies import (
-    CHAINS,
-    chains,
-    COMPLETE,
-    feasible_words,
-    FOUR,
-    grid,
-    relaxed,
-    replayable_random,
-    words,
-)
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, relaxed,
+                        replayable_random, words)
 from symdp_ros import Chain
 from symdp_ros.core.offline import distances
 from symdp_ros.core.offline.automaton import HammingAutomaton

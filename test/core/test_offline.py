@@ -16,17 +16,8 @@ from hypothesis import strategies as st
 import numpy as np
 from offline_checks import assert_drawn, assert_private, distance, large_grid
 import pytest
-from strategies import (
-    CHAINS,
-    chains,
-    COMPLETE,
-    feasible_words,
-    FOUR,
-    grid,
-    relaxed,
-    replayable_random,
-    words,
-)
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, relaxed,
+                        replayable_random, words)
 from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy, UnknownSymbolError
 from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
 

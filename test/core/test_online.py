@@ -17,31 +17,11 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from strategies import (
-    CHAINS,
-    chains,
-    COMPLETE,
-    exp_bounds,
-    feasible_words,
-    FOUR,
-    grid,
-    per_symbol,
-    privacies,
-    relaxed,
-    replayable_random,
-    Scripted,
-    symbols,
-    words,
-)
-from symdp_ros import (
-    Chain,
-    ChainError,
-    ConfigurationError,
-    OnlineMechanism,
-    Privacy,
-    SymdpError,
-    UnknownSymbolError,
-)
+from strategies import (CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR, grid,
+                        per_symbol, privacies, relaxed, replayable_random, Scripted, symbols,
+                        words)
+from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy, SymdpError,
+                       UnknownSymbolError)
 from symdp_ros.core.online import mechanism as online
 from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 

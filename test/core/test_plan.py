@@ -13,27 +13,10 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from strategies import (
-    chains,
-    COMPLETE,
-    exp_bounds,
-    FOUR,
-    grid,
-    per_symbol,
-    privacies,
-    relaxed,
-    RING,
-    SPLIT,
-    successor_maps,
-)
-from symdp_ros import (
-    Chain,
-    ConfigurationError,
-    OfflineMechanism,
-    OnlineMechanism,
-    Privacy,
-    UnknownSymbolError,
-)
+from strategies import (chains, COMPLETE, exp_bounds, FOUR, grid, per_symbol, privacies, relaxed,
+                        RING, SPLIT, successor_maps)
+from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
+                       UnknownSymbolError)
 from symdp_ros.analysis.accuracy import expected_accuracy
 from symdp_ros.core.online import planned as plan
 from symdp_ros.core.online import targets

@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from strategies import COMPLETE, relaxed
-from symdp_ros import (
-    ChainError,
-    OfflineMechanism,
-    OnlineMechanism,
-    Privacy,
-    PrivacyError,
-    SymdpError,
-)
+from symdp_ros import (ChainError, OfflineMechanism, OnlineMechanism, Privacy, PrivacyError,
+                       SymdpError)
 
 
 @pytest.mark.parametrize('epsilon, adjacency, stored', [

@@ -28,7 +28,7 @@ print(symdp_ros.__file__)
 
 @pytest.fixture(scope='module')
 def installed(tmp_path_factory):
-    """Return the folder that holds an installation of its own; libraries are those of the tests."""
+    """Return the folder that holds an installation; libraries are those of the tests."""
     source, target = (tmp_path_factory.mktemp(name) for name in ('source', 'target'))
     for name in ('symdp_ros', 'launch', 'config', 'resource'):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns('__pycache__'))
