@@ -16,8 +16,8 @@ takes at most 2 from cells and adds at most 2, and a table changes by at most 4k
 the words may show the same moment.) Let the unit be one log, whatever it holds: its part of a
 table is scaled down to a total of at most `clip`, in whole thousandths, rounded down; exchanging
 it changes the table by at most 2·clip. Noise that keeps a share of ε for such a distance is drawn
-in integers (`core.discrete_laplace`). What follows is computed from the noisy tables and public data
-alone.
+in integers (`core.discrete_laplace`). What follows is computed from the noisy tables and public
+data alone.
 
 **Estimates** go from coarse to fine. A finer table is trusted as far as its spread exceeds what
 its noise and its sampling explain (James–Stein, with known variances): on few data the result is

@@ -55,7 +55,7 @@ class LearnSettings:
 
     @property
     def loss(self) -> Loss:
-        """Return the loss that is charged: a changed log counts as one symbol, changed in any log."""
+        """Return the loss to charge: a changed log counts as one symbol, changed in any log."""
         if not self.clip:
             return self.reading.loss
         return Loss.of(Privacy(self.reading.privacy.epsilon), self.reading.sampling,
