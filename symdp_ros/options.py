@@ -13,7 +13,7 @@ from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core import sampling_rules
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
+from symdp_ros.core.policies import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.core.printable import printable
 
 if TYPE_CHECKING:
@@ -132,7 +132,11 @@ PRIVACY = (EPSILON, ADJACENCY)
 POLICY = Option('policy', str, DEFAULT_POLICY,
                 'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
                 'the true region is not one move away, toward it; planned: with the fewest '
-                'errors in the long run. All keep the same ε', choices=POLICIES)
+                'errors in the long run; adaptive: the same, by what all private symbols so far '
+                'let others believe. All keep the same ε', choices=POLICIES)
+TRUST = Option('trust', float, DEFAULT_TRUST,
+               "for policy: adaptive, how far the map's probabilities of moves are trusted; 0: "
+               'all moves are equally likely', least=0, most=1)
 MECHANISM = Option('mechanism', str, 'auto',
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
                    'takes the one with the fewest expected errors, chosen from chain, ε, k and '
@@ -263,7 +267,7 @@ PARAMETER_SERVICES = Option('parameter_services', bool, True,
 #: Name of each node → its parameters.
 PARAMETERS = {
     'privatizer': (
-        *CHAIN, *PRIVACY, POLICY, *INPUT, LIVE_UNKNOWN_SYMBOL, OUTPUT_TYPE, STATE_FILE,
+        *CHAIN, *PRIVACY, POLICY, TRUST, *INPUT, LIVE_UNKNOWN_SYMBOL, OUTPUT_TYPE, STATE_FILE,
         replace(LEDGER_FILE, default='',
                 meaning='ledger that every word is charged to; if not set: none'),
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
@@ -295,6 +299,8 @@ LAUNCHED_PARAMETERS = (
 
 # `symdp` alone
 
+DEMO_POLICY = replace(POLICY, choices=tuple(name for name in POLICIES if name != 'adaptive'),
+                      meaning='how a private symbol is chosen, as the node belief can follow it')
 LEARN_UNIT = Option('unit', str, 'symbols',
                     'what ε is for. symbols: any k symbols of all logs together; log: any change '
                     'of one whole log', choices=('symbols', 'log'))

@@ -8,8 +8,8 @@ error always. Everything is exact up to rounding:
 
 | mechanism                 | mean, variance                    | each position | longest word   |
 |---------------------------|-----------------------------------|---------------|----------------|
-| online, causal (all three | forward, O(n·|E|)                 | yes           | any            |
-| policies)                 |                                   |               |                |
+| online, causal            | forward, O(n·|E|)                 | yes           | any            |
+| policy 'adaptive'         | simulated, standard error         | simulated     | any            |
 | exponential               | backward and forward, O(n·|E|)    | yes           | any            |
 | permute-and-flip          | distance distribution, O(n²·|E|), | no            | n²·|E| ≤ 10¹⁰, |
 |                           | on an alphabet O(n)               |               | any            |
@@ -20,7 +20,7 @@ errors itself (`core.law.Law`).
 All of these results for a given word are as sensitive as the word.
 """
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -30,7 +30,7 @@ from numbers import Integral
 from random import Random
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Word
+from symdp_ros.core.annotations import Booleans, Floats, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.mechanism import Mechanism
@@ -44,6 +44,7 @@ _TOGETHER = 2**20         # edges·words that are looked at together,
 _KEPT = 2**24             # and states·words·2√n
 _COUNTING_STEPS = 10**10  # n²·|E|·walks that `best_mechanism` spends on permute-and-flip
 _LEAST_WALKS = 2
+_SIMULATED, _MOST_DRAWS = 40_000, 400  # symbols in all, and outputs of a word
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Accuracy:
     mean: float                      # E[d]
     variance: float                  # Var[d]
     per_position: Floats | None = field(repr=False)  # P[o_t ≠ w_t], shape (n,); None: unknown
+    standard_error: float = 0.0  # of the mean; 0: exact
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,12 @@ def accuracy(mechanism: Mechanism, word: Sequence[str | None]) -> Accuracy:
     """
     word = list(word)
     found = _errors(mechanism, [word])
+    if _is_simulated(mechanism):
+        [missed] = _simulated(mechanism, [word])
+        distances = missed.sum(axis=1)
+        variance = float(distances.var(ddof=1))
+        return Accuracy(float(distances.mean()), variance, missed.mean(axis=0),
+                        sqrt(variance / len(distances)))
     if found is None:
         chances = mechanism.distance_distribution(word)
         distances = np.arange(len(chances))
@@ -98,7 +106,8 @@ def expected_accuracy(mechanism: Mechanism, length: int, *,
     """
     Return the expected error per symbol before any word is known: averaged over `patrols`.
 
-    Exact for each walk; the walks are the same for all mechanisms of a chain, at every ε and k.
+    Exact for each walk (simulated for the policy 'adaptive'); the walks are the same for all
+    mechanisms of a chain, at every ε and k.
 
     :param length: n ≥ 1.
     :param walks: ≥ 2.
@@ -120,6 +129,9 @@ def average_accuracy(mechanism: Mechanism,
     walks, length = len(check_walks(words)), len(words[0])
     found = [part[0].sum(axis=0) for some in _parts(words, mechanism.chain, length)
              if (part := _errors(mechanism, some, variances=False)) is not None]
+    if _is_simulated(mechanism):
+        found = [np.array([missed.sum() / len(missed) for missed in _simulated(
+            mechanism, words)])]
     means = np.concatenate(found) if found else np.array(
         [accuracy(mechanism, word).mean for word in words])
     each = means / length
@@ -207,6 +219,24 @@ def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Wo
     edges = chain.edge_count if chain.stores_edges else len(chain)
     size = max(1, min(_TOGETHER // edges, int(_KEPT / (len(chain) * 2 * sqrt(length)))))
     return [words[i:i + size] for i in range(0, len(words), size)]
+
+
+def _is_simulated(mechanism: Mechanism) -> bool:
+    """Return whether each draw depends on all outputs before it: no recursion is exact then."""
+    online = mechanism.law.online
+    return online is not None and online.tables is not None
+
+
+def _simulated(mechanism: Mechanism, words: Sequence[Word]) -> Iterator[Booleans]:
+    """Yield where private words differ from each word: shape (draws, n). The seed is fixed."""
+    online = mechanism.law.online
+    assert online is not None
+    each = _SIMULATED // max(1, sum(map(len, words)))
+    draws = max(2, min(each, _MOST_DRAWS))
+    online = online.another(random=Random(draws))
+    for word in words:
+        yield np.array([[s != o for s, o in zip(word, online.privatize(word), strict=True)]
+                        for _ in range(draws)]).reshape(draws, len(word))
 
 
 def _errors(mechanism: Mechanism, words: Sequence[Word],

@@ -44,9 +44,9 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50) -> G
     :param mechanism: the online one; a causal release is the same.
     :param length: n ≥ 1.
     """
-    chain, privacy = mechanism.chain, mechanism.privacy
+    chain = mechanism.chain
     prior = walk_distribution(chain, length).max(axis=1).mean()
-    drawing = OnlineMechanism(chain, privacy, policy=mechanism.policy, random=Random(length))
+    drawing = mechanism.another(random=Random(length))
     outputs = [drawing.privatize(word) for word in patrols(chain, length, walks)]
     together = max(1, _TOGETHER // (length * len(chain)))
     after = np.concatenate([

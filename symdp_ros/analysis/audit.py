@@ -6,7 +6,8 @@ The exact audit: the worst loss of every mechanism over all words, by enumeratio
 On a small chain, all words (feasible or not, unknown symbols included), all pairs of them that
 differ in at most k symbols and all feasible outputs are compared. The laws:
 
-- online and causal, each policy: products of the fractions that are drawn from, exact;
+- online and causal, each policy: products of the fractions that are drawn from, exact; what no
+  word can give (outside the sets that the policy 'adaptive' draws from) is left out;
 - exponential: as it is drawn from the weights in float64, rounding included, which are rational
   numbers (`core.offline.backward`, equation (2)): exact; on the complete chain as online;
 - permute-and-flip: its closed form in floats; the loss is off by at most `COUNTING_ERROR`.
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import log
+from math import inf, log
 
 import numpy as np
 from symdp_ros.core.annotations import Ints, Word
@@ -35,6 +36,7 @@ MOST_ADJACENCY = 3
 COUNTING_ERROR = 2.5e-9
 
 _NEAR = 1e-9
+_NEVER = 1e300  # −ln 0, as far as differences go
 
 
 @dataclass(frozen=True)
@@ -110,11 +112,16 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
         error = COUNTING_ERROR
         values = np.array([_float_probabilities(law, word, outputs) for word in words])
     else:
+        # What no word can give tells nothing; what some can, and others cannot, tells all.
+        possible = [i for i in range(len(outputs)) if any(row[i] for row in table)]
+        outputs = [outputs[i] for i in possible]
+        table = [[row[i] for i in possible] for row in table]
         different: dict[Fraction, int] = {}
         numbers = np.array([[different.setdefault(chance, len(different)) for chance in row]
                             for row in table])
         exact = [*different]
-        logs = np.array([log(chance.numerator) - log(chance.denominator) for chance in exact])
+        logs = np.array([log(chance.numerator) - log(chance.denominator) if chance else -_NEVER
+                         for chance in exact])
         values = logs[numbers]
     coded = {symbol: i for i, symbol in enumerate({s for word in words for s in word})}
     letters = np.array([[coded[symbol] for symbol in word] for word in words])
@@ -126,7 +133,9 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
     others = [compared(i) for i in range(len(words))]
     worst = max(float((values[i] - values[some]).max()) for i, some in enumerate(others))
     ratio, holds = None, worst <= privacy.epsilon + error
-    if not error:
+    if worst > _NEVER / 2:
+        worst = inf
+    elif not error:
         found = set()
         for i, some in enumerate(others):
             which, where = np.nonzero(values[i] - values[some] >= worst - _NEAR)

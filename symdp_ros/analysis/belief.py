@@ -11,6 +11,8 @@ the beliefs b_t(s) = P[s_t = s | o_1 … o_t] and c_t(s) = P[s_t = s | o_1 … o
     c_t(s)  =  b_t(s) · Σ_{s'} P(s'|s) · c_{t+1}(s') / p_{t+1}(s'),   c_n = b_n,               (2)
 
 exactly, for every policy, and so for causal release, which is the online mechanism over a word.
+(Policy 'adaptive': μ(o_t | s, o_1…o_{t−1}) in place of μ(o_t | s, o_{t−1}), and feasible is what
+may be drawn.)
 
 **No output rules everything out.** μ(o|s, o') ≥ a/T > 0 for every s and every feasible o
 (`core.online.response`: a ≥ 1), and p_t sums to 1, so the sum in (1) is at least a/T: also where
@@ -51,7 +53,7 @@ class Filter:
     """
 
     def __init__(self, mechanism: OnlineMechanism):
-        self._mechanism = mechanism
+        self._mechanism = mechanism.another()
         self._forward, _ = _moves(mechanism.chain)
         self.reset()
 
@@ -71,12 +73,12 @@ class Filter:
     @property
     def previous(self) -> str:
         """Return the last private symbol; before the first one, the initial state."""
-        return self._previous
+        return self._mechanism.previous
 
     def reset(self) -> None:
         """Begin a new word: the true region and the private one are the initial state."""
         chain = self._mechanism.chain
-        self._previous = chain.initial_state
+        self._mechanism.reset()
         self._beliefs = np.zeros(len(chain))
         self._beliefs[chain.state_index[chain.initial_state]] = 1
         self._beliefs.flags.writeable = False
@@ -87,10 +89,19 @@ class Filter:
 
         :raises ChainError: it cannot follow the last one; nothing changes. See `resume`.
         """
-        likelihood = self._mechanism.likelihood(output, self._previous)
+        likelihood = self._mechanism.current_likelihood(output)
         if not likelihood[0]:
-            raise ChainError(f'the private symbol {output!r} cannot follow {self._previous!r}')
-        return self._set(_posterior(self._forward(self._beliefs), likelihood), output)
+            raise ChainError(f'the private symbol {output!r} cannot follow {self.previous!r}')
+        self._mechanism.advance(output)
+        return self._set(_posterior(self._forward(self._beliefs), likelihood))
+
+    def restart(self) -> None:
+        """
+        Take note that what draws was restarted and carries on the word: `OnlineMechanism.reset`.
+
+        The beliefs stay. For every policy but 'adaptive' it makes no difference.
+        """
+        self._mechanism.reset(self.previous)
 
     def resume(self, output: str) -> Floats:
         """
@@ -101,18 +112,23 @@ class Filter:
         O(states) time for each state that can precede the symbol.
 
         :raises ChainError: it is no state, or none can precede it; nothing changes.
+        :raises ConfigurationError: policy 'adaptive', whose draws depend on all that was missed.
         """
         chain = self._mechanism.chain
+        if self._mechanism.tables is not None:
+            raise ConfigurationError('the policy adaptive draws by all outputs: what was missed '
+                                     'cannot be left out; begin anew where a word begins')
         before = _predecessors(chain, output)
         if not before:
             raise ChainError(f'the private symbol {output!r} can follow no state')
         likelihood = np.sum([self._mechanism.likelihood(output, previous)
                              for previous in before], axis=0)
-        return self._set(_posterior(np.ones(len(chain)), likelihood), output)
+        self._mechanism.reset(output)
+        return self._set(_posterior(np.ones(len(chain)), likelihood))
 
-    def _set(self, beliefs: Floats, output: str) -> Floats:
+    def _set(self, beliefs: Floats) -> Floats:
         beliefs.flags.writeable = False
-        self._beliefs, self._previous = beliefs, output
+        self._beliefs = beliefs
         return beliefs
 
 
@@ -133,10 +149,12 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]]) 
     """
     Return `smooth` of each of some private words of one length: shape (n, states, words).
 
-    :raises ChainError: a word is not feasible from the initial state.
+    :raises ChainError: a word is not feasible from the initial state, or cannot have been drawn.
     """
     chain = mechanism.chain
     routes = [_checked(chain, word) for word in words]
+    if mechanism.tables is not None:
+        return _smooth(chain, len(routes[0]), len(routes), _along(mechanism, routes))
     moves = [zip((chain.initial_state, *route), route, strict=False) for route in routes]
 
     @lru_cache(maxsize=max(1, _KEPT // len(chain)))
@@ -145,6 +163,20 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]]) 
 
     return _smooth(chain, len(routes[0]), len(routes), lambda t: np.stack(
         [likelihood(*next(steps)) for steps in moves], axis=1))
+
+
+def _along(mechanism: OnlineMechanism, routes: list[list[str]]) -> Callable[[int], Floats]:
+    """Return likelihoods for `_smooth` where they depend on all outputs before."""
+    walkers = [mechanism.another() for _ in routes]
+
+    def likelihood(t: int) -> Floats:
+        columns = []
+        for walker, route in zip(walkers, routes, strict=True):
+            columns.append(walker.current_likelihood(route[t]))
+            walker.advance(route[t])
+        return np.stack(columns, axis=1)
+
+    return likelihood
 
 
 def smooth_with_constant_normaliser(mechanism: OfflineMechanism,

@@ -83,7 +83,8 @@ class Calibration:
         """
         mechanism = self._mechanism(name, epsilon)
         if self._word is not None:
-            return Error(accuracy(mechanism, self._word).mean / len(self._word), 0.0)
+            of_word = accuracy(mechanism, self._word)
+            return Error(of_word.mean / len(self._word), of_word.standard_error / len(self._word))
         found = average_accuracy(mechanism, self._words)
         return Error(found.error, found.standard_error)
 

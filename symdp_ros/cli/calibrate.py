@@ -139,7 +139,7 @@ def _errors(rows):
     table.add_column('ε', justify='right', no_wrap=True)
     names = list(next(iter(rows.values())))
     for name in names:
-        table.add_column(name, justify='right', no_wrap=True)
+        table.add_column(name.replace(', ', ',\n'), justify='right', no_wrap=True)
     for epsilon, row in rows.items():
         table.add_row(f'{epsilon:g}', *(f'{row[name].mean:.3f}' for name in names))
     return table

@@ -55,6 +55,11 @@ class Belief(ManagedNode):
     def configure(self):
         chain, name = chain_of(self.settings)
         privacy, policy = privacy_of(self.settings), self.settings['policy']
+        if policy == 'adaptive':
+            raise ConfigurationError(
+                'policy is adaptive: what it draws depends on all private regions since the '
+                'privatizer started, which this node may have missed; choose another policy for '
+                'the privatizer, or use symdp_ros.analysis.belief with all of them')
         if self.resolve_topic_name('private_region') == self.resolve_topic_name('believed_region'):
             raise ConfigurationError('the private region and the believed one are both '
                                      f'{self.resolve_topic_name("private_region")}: remap one')

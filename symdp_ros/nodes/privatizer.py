@@ -76,7 +76,7 @@ class Privatizer(ManagedNode):
         output_type = message_class(settings['output_type'])
         self._write = region_writer(output_type, chain.states, settings['symbol_map'])
         mechanism = OnlineMechanism(chain, privacy, policy=settings['policy'],
-                                    random=self._random)
+                                    trust=settings['trust'], random=self._random)
         check_qos_overrides(self, 'subscription', 'region')
         check_qos_overrides(self, 'publisher', 'private_region')
         self._claim_topics()
@@ -208,10 +208,11 @@ class Privatizer(ManagedNode):
     def _log_settings(self, mechanism):
         log, chain, privacy = self.get_logger().info, mechanism.chain, mechanism.privacy
         log(f'chain {self._chain_name}: {len(chain)} states, {chain.edge_count} moves; '
-            f'ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy {mechanism.policy}: '
+            f'ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy {mechanism.policy}'
+            + (f' (trust {mechanism.trust:g})' if mechanism.policy == 'adaptive' else '') + ': '
             f'words that differ in j symbols are kept apart by no more than '
             f'e^(j·{float(privacy.epsilon_per_symbol):g})')
-        targets = mechanism.targets
+        targets = mechanism.targets or mechanism.tables
         if targets is not None and targets.radius is not None:
             log(f'{mechanism.policy} targets: within {targets.radius} moves, '
                 f'{targets.nbytes / 1e6:,.0f} MB')

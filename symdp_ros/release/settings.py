@@ -14,6 +14,7 @@ from typing import Any, TYPE_CHECKING
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.offline import OfflineMechanism, WHOLE_WORD
+from symdp_ros.core.policies import DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
@@ -185,7 +186,10 @@ Settings = ReleaseSettings | ArchiveSettings
 def _described(settings: Settings) -> dict[str, Any]:
     """Return the part of `described` that logs and archives have in common."""
     # Only causal release uses the policy; 'auto' may choose it.
-    policy = {} if settings.mechanism in WHOLE_WORD else {'policy': settings.policy}
+    policy: dict[str, str | float] = (
+        {} if settings.mechanism in WHOLE_WORD else {'policy': settings.policy})
+    if 'adaptive' in policy.values():
+        policy['trust'] = DEFAULT_TRUST
     return {'chain': settings.chain.digest(), 'epsilon': settings.privacy.epsilon,
             'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **policy,
             'no_region': sorted(settings.no_region), 'symbol_map': sorted(settings.symbol_map)}

@@ -71,12 +71,18 @@ class Account:
             subject_budget=self.subject_budget, description=json.dumps({
                 'chain': mechanism.chain.digest(), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'mechanism': 'live',
-                'policy': mechanism.policy, 'sampling': self._sampling, **period}))
+                **_policy(mechanism), 'sampling': self._sampling, **period}))
         return True
 
     def close(self) -> None:
         """Close the ledger."""
         self.ledger.close()
+
+
+def _policy(mechanism: 'OnlineMechanism') -> dict[str, str | float]:
+    """Return what the distribution depends on besides chain, ε and k."""
+    trust = {'trust': mechanism.trust} if mechanism.policy == 'adaptive' else {}
+    return {'policy': mechanism.policy, **trust}
 
 
 class LiveWord:
@@ -85,7 +91,8 @@ class LiveWord:
 
     It goes on over a stop and a start within one process, and with a state file over restarts, as
     long as the settings stay the same: chain, ε, k, policy, sampling, and the account. Between
-    other topics, too, it is another word.
+    other topics, too, it is another word. From each start on, the policy 'adaptive' believes what
+    the last private symbol alone allows: the file needs to hold no more.
 
     :param mechanism: what draws it.
     :param sampling: text that says what its symbols are, such as 'message' or 'period 1.0'.
@@ -112,7 +119,7 @@ class LiveWord:
         owner = (account.ledger.id, account.subject) if account is not None else ()
         self.settings = settings_digest(
             mechanism.chain.digest(), mechanism.privacy.epsilon, mechanism.privacy.adjacency,
-            mechanism.policy, sampling, topics, *owner)
+            *_policy(mechanism).values(), sampling, topics, *owner)
         self.name, self._perhaps_charged = os.urandom(NAME_BYTES), False
         self._start: Start | None = None
         self.last: str | None = None

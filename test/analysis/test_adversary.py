@@ -8,7 +8,7 @@ from math import log, prod, sqrt
 
 import numpy as np
 import pytest
-from strategies import CHAINS, COMPLETE, feasible_words, FOUR
+from strategies import CHAINS, COMPLETE, feasible_words, FOUR, probability
 from studies.belief import structured
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.adversary import best_guess, walk_distribution
@@ -37,15 +37,15 @@ def enumerated(mechanism, length):
     words = [(word, prior(chain, word)) for word in feasible_words(chain, length)]
     mean = square = 0.0
     for output, _ in words:
-        before = [chain.initial_state, *output]
         chances = defaultdict(float)  # (t, s): P[s_t = s and the output]
         total = 0.0
         for word, chance in words:
-            both = chance * prod(float(mechanism.exact_distribution(s, p)[o])
-                                 for s, p, o in zip(word, before, output, strict=False))
+            both = chance * float(probability(mechanism, word, output))
             total += both
             for place in enumerate(word):
                 chances[place] += both
+        if not total:  # outside what is drawn from
+            continue
         right = sum(max(chance for (at, _), chance in chances.items() if at == t)
                     for t in range(length)) / length
         mean += right

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, privacies, relaxed,
-                        SPLIT)
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, privacies,
+                        probability, relaxed, SPLIT)
 from studies.belief import (belief_errors, belief_table, constant_normaliser_error,
                             constant_normaliser_table, patrol, structured)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
@@ -30,6 +30,7 @@ MODELS = {**CHAINS, 'four, structured': structured(FOUR), 'split, structured': s
                            'c': {'c': 0.05, 'b': 0.95}}, 'b')}
 for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 for_all_policies = pytest.mark.parametrize('policy', POLICIES)
+BY_PREVIOUS = [policy for policy in POLICIES if policy != 'adaptive']
 
 
 def prior(chain, word):
@@ -38,17 +39,16 @@ def prior(chain, word):
 
 
 def joint(chain, length, law):
-    """Return {output: {word: P[word and output]}} over all feasible words."""
+    """Return {output: {word: P[word and output]}} over all feasible words that can be drawn."""
     words = list(feasible_words(chain, length))
-    return {output: {word: prior(chain, word) * law(word, output) for word in words}
-            for output in words}
+    found = {output: {word: prior(chain, word) * law(word, output) for word in words}
+             for output in words}
+    return {output: weights for output, weights in found.items() if any(weights.values())}
 
 
 def online_law(mechanism):
     def law(word, output):
-        before = [mechanism.chain.initial_state, *output]
-        return prod(float(mechanism.exact_distribution(s, p)[o])
-                    for s, p, o in zip(word, before, output, strict=False))
+        return float(probability(mechanism, word, output))
 
     return law
 
@@ -70,7 +70,7 @@ def filtered(mechanism, outputs):
 
 # The likelihood.
 
-@given(chains(), privacies(), st.sampled_from(POLICIES))
+@given(chains(), privacies(), st.sampled_from(BY_PREVIOUS))
 @relaxed
 def test_the_likelihood_is_the_mechanisms(chain, privacy, policy):
     mechanism = OnlineMechanism(chain, privacy, policy=policy)
@@ -88,7 +88,7 @@ def test_the_likelihood_of_what_is_no_state():
         mechanism.likelihood('s0', 'x')
 
 
-@for_all_policies
+@pytest.mark.parametrize('policy', BY_PREVIOUS)
 def test_the_likelihood_of_pairs_within_a_radius(policy, monkeypatch):
     monkeypatch.setattr(targets, 'DENSE_STATES', 0)
     monkeypatch.setattr(targets, 'MOST_PAIRS', 400)
@@ -176,7 +176,7 @@ def test_what_cannot_follow_is_refused_and_changes_nothing(output):
     assert tracker.previous == 's1' and tracker.beliefs.tolist() == before
 
 
-@for_all_policies
+@pytest.mark.parametrize('policy', BY_PREVIOUS)
 @for_all_models
 def test_after_a_gap(chain, policy):
     """Bayes over all pairs (s_t, o_{t−1}), each as likely; then on as before."""
@@ -203,6 +203,37 @@ def test_what_is_no_state_cannot_be_resumed_from(output):
         tracker.resume(output)
 
 
+@for_all_models
+def test_an_adaptive_mechanism_is_followed_over_a_restart(chain):
+    """The filter's rows are those of the mechanism that was reset; b_t goes on."""
+    mechanism = OnlineMechanism(chain, Privacy(2.0), policy='adaptive', random=Random(3))
+    tracker = Filter(mechanism)
+    for symbol in (*chain.states, None, *chain.states):
+        mechanism.reset(mechanism.previous)
+        tracker.restart()
+        before = tracker.beliefs
+        output = mechanism.another()
+        output.reset(mechanism.previous)
+        rows = output
+        drawn = mechanism.step(symbol)
+        expected = (chain_moves(chain) @ before) * rows.current_likelihood(drawn)
+        assert tracker.update(drawn) == pytest.approx(expected / expected.sum(), abs=1e-12)
+
+
+def chain_moves(chain):
+    """Return Pᵀ."""
+    return np.array([[chain.probabilities(s).get(t, 0.0) for s in chain.states]
+                     for t in chain.states])
+
+
+def test_an_adaptive_mechanism_cannot_be_joined_late():
+    tracker = Filter(OnlineMechanism(FOUR, Privacy(2.0), policy='adaptive'))
+    with pytest.raises(ConfigurationError, match='draws by all outputs'):
+        tracker.resume('s1')
+    with pytest.raises(ChainError, match='cannot follow'):
+        tracker.update('s0')
+
+
 # Nothing vanishes.
 
 @for_all_policies
@@ -223,10 +254,10 @@ def test_beliefs_of_any_feasible_word(data):
     chain = data.draw(chains())
     mechanism = OnlineMechanism(chain, data.draw(privacies()),
                                 policy=data.draw(st.sampled_from(POLICIES)))
-    here, output = chain.initial_state, []
+    walker, output = mechanism.another(), []
     for _ in range(data.draw(st.integers(1, 30))):
-        here = data.draw(st.sampled_from(chain.successors(here)))
-        output.append(here)
+        output.append(data.draw(st.sampled_from([*walker.current_distribution(None)])))
+        walker.advance(output[-1])
     beliefs = smooth(mechanism, output)
     assert beliefs.sum(axis=1) == pytest.approx(np.ones(len(output)))
     assert beliefs[-1] == pytest.approx(filtered(mechanism, output)[-1])

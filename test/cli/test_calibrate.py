@@ -35,6 +35,8 @@ def tables(run):
             found.append([])
         elif line[:1] in '┃│':
             found[-1].append([cell.strip() for cell in re.split('[┃│]', line)[1:-1]])
+            if line[0] == '┃' and len(found[-1]) == 2:  # a head of two lines
+                found[-1] = [[' '.join(parts).strip() for parts in zip(*found[-1], strict=True)]]
     return found
 
 

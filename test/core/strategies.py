@@ -126,6 +126,17 @@ def feasible_words(chain, length, start=None):
             yield (state, *rest)
 
 
+def probability(mechanism, word, output):
+    """Return P[output | word] of an online mechanism, row by row."""
+    online, chance = mechanism.another(), Fraction(1)
+    for symbol, o in zip(word, output, strict=False):
+        chance *= online.exact_current_distribution(symbol).get(o, 0)
+        if not chance:
+            break
+        online.advance(o)
+    return chance
+
+
 class Scripted:
     """A `random` from which the mechanism takes exactly the integers given, in order."""
 

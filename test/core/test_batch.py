@@ -4,7 +4,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import product
-from math import exp, prod
+from math import exp
 import os
 from random import Random
 
@@ -15,8 +15,8 @@ import numpy as np
 from offline_checks import assert_drawn, large_grid
 import pytest
 from scipy.stats import binomtest
-from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, privacies, relaxed,
-                        replayable_random, Tape)
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, privacies,
+                        probability, relaxed, replayable_random, Tape)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.batch import RandomStream
@@ -128,8 +128,7 @@ def test_words_are_drawn_from_the_product(chain, policy, epsilon, lookup):
     states = (*chain.states, None)
     some = [list(word) for word in product(states, repeat=2)]
     for word in some:
-        chances = {output: prod(mechanism.exact_distribution(s, before)[o] for s, before, o
-                                in zip(word, (chain.initial_state, *output), output))
+        chances = {output: probability(mechanism, word, output)
                    for output in feasible_words(chain, len(word))}
         drawn = privatized(mechanism, [word] * 2_000)
         counts = Counter(map(tuple, drawn))

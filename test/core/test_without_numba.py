@@ -64,6 +64,10 @@ for name, chain in CHAINS.items():
         many = kind(chain, Privacy(1.5), random=Random(7)).privatize_many(
             np.concatenate(words), offsets)
         found[f'{name}, {kind.__name__}'] = many.tolist()
+    adaptive = OnlineMechanism(chain, Privacy(2.0), policy='adaptive', random=Random(8))
+    found[f'{name}, adaptive'] = adaptive.privatize(word(chain, 30, 3))
+    adaptive.replay(found[f'{name}, adaptive'])
+    found[f'{name}, adaptive, belief'] = adaptive._word.belief.tobytes().hex()
     found[f'{name}, planned'] = OnlineMechanism(
         chain, Privacy(2.0), policy='planned', random=Random(8)).privatize(word(chain, 30, 3))
 print(json.dumps(found))
@@ -85,7 +89,7 @@ def drawn(directory, without_numba):
 def test_the_same_words(tmp_path):
     pytest.importorskip('numba', reason='numba is not installed: nothing to compare with')
     compiled, uncompiled = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
-    assert len(compiled) == 40 and sum(words is not None for words in compiled.values()) >= 34
+    assert len(compiled) == 48 and sum(words is not None for words in compiled.values()) >= 34
     for name, words in compiled.items():
         assert uncompiled[name] == words, name
 

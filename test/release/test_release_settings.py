@@ -31,6 +31,14 @@ def test_digests_in_old_ledgers_keep_their_meaning(settings, digest):
     assert settings.digest() == digest
 
 
+def test_only_the_policy_adaptive_depends_on_trust():
+    for mechanism in ('causal', 'auto', 'exponential'):
+        for policy in ('guided', 'planned', 'adaptive'):
+            described = ReleaseSettings(CHAIN, Privacy(1.0), mechanism=mechanism,
+                                        policy=policy).described()
+            assert ('trust' in described) == (policy == 'adaptive' and mechanism != 'exponential')
+
+
 def test_defaults_are_the_same_everywhere():
     """Policy guided, mechanism auto: in Python, on the command line and in the nodes."""
     for settings in (ReleaseSettings, ArchiveSettings):

@@ -123,7 +123,8 @@ def without_times(text):
     {'policy': 'paper'},
     {'policy': 'guided', 'symbol_map': "['gannet=plover']"},
     {'sampling': 'period', 'period': 0.02},
-], ids=['message', 'mapped', 'period'])
+    {'policy': 'adaptive', 'trust': 1.0},
+], ids=['message', 'mapped', 'period', 'adaptive'])
 def test_runs_on_different_words_look_alike(tmp_path, parameters):
     words = WORDS | ({'silent': SILENT} if parameters.get('sampling') == 'period' else {})
     runs = {name: record(tmp_path / name, word, parameters) for name, word in words.items()}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What survives a restart: the state file."""
 from harness import RELIABLE, wait_until
+import pytest
 from std_msgs.msg import String
 from symdp_ros import Chain
 
@@ -41,10 +42,13 @@ def test_after_a_kill_the_same_feasible_word_goes_on(world, tmp_path):
     assert all(0 <= step <= 12 for step in steps)
 
 
-def test_a_stop_and_a_start_carry_the_word_on_exactly(world, chain_file, tmp_path):
+@pytest.mark.parametrize('policy', ['guided', 'adaptive'])
+def test_a_stop_and_a_start_carry_the_word_on_exactly(world, chain_file, tmp_path, policy):
     private, state, expected = world.listen(), tmp_path / 'word', ''
     for word in ('bc', 'cab', 'd'):
-        run = world.privatizer(chain_file=chain_file, epsilon=SURE, state_file=state)
+        run = world.privatizer(chain_file=chain_file, epsilon=SURE, state_file=state,
+                               policy=policy)
+        assert f'policy {policy}' in run.log and ('trust 0.8' in run.log) == (policy == 'adaptive')
         # Not latched: a word that goes on does not ask for what was published before.
         publisher = world.publisher(qos=RELIABLE)
         for _ in range(25):
@@ -91,3 +95,9 @@ def test_other_settings_are_said_at_the_start(world, chain_file, tmp_path):
     assert world.privatizer(chain_file=chain_file, epsilon=1.0, state_file=state).stop() == 0
     run = world.privatizer(chain_file=chain_file, epsilon=2.0, state_file=state)
     assert 'it held a word of other settings: a new word begins' in run.log
+    assert run.stop() == 0
+    for trust, same in ((0.5, False), (0.5, True), (0.6, False)):
+        run = world.privatizer(chain_file=chain_file, epsilon=2.0, state_file=state,
+                               policy='adaptive', trust=trust)
+        assert ('it held a word of other settings: a new word begins' in run.log) == (not same)
+        assert run.stop() == 0

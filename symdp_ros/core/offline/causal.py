@@ -12,6 +12,13 @@ from symdp_ros.core.offline.moments import forward, Move
 from symdp_ros.core.online import OnlineMechanism
 
 
+def causal(online: OnlineMechanism) -> 'Causal':
+    """Return the law of an online mechanism over a whole word."""
+    from symdp_ros.core.offline.causal_adaptive import CausalAdaptive
+
+    return Causal(online) if online.tables is None else CausalAdaptive(online)
+
+
 class Causal:
     """An online mechanism over a whole word (a `core.law.Law`)."""
 
@@ -57,7 +64,8 @@ class Causal:
             word, (initial, *output), output, strict=False)), start=Fraction(1))
             for output in outputs]
 
-    def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None]:
+    def errors(self, columns: Ints,
+               variances: bool = True) -> tuple[Floats, Floats | None] | None:
         chain = self.online.chain
         if not self._independent:
             return forward(chain, columns, _moves(self.online, columns), variances)

@@ -11,11 +11,11 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import Mechanism
-from symdp_ros.core.offline.causal import Causal
+from symdp_ros.core.offline.causal import Causal, causal
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.policies import DEFAULT_POLICY
+from symdp_ros.core.policies import DEFAULT_POLICY, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 
 
@@ -61,13 +61,14 @@ class OfflineMechanism(Mechanism):
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',
-                 policy: str = DEFAULT_POLICY, random: RandomBits | None = None):
+                 trust: float = DEFAULT_TRUST, policy: str = DEFAULT_POLICY,
+                 random: RandomBits | None = None):
         if selection not in SELECTIONS:
             raise ConfigurationError(f'selection must be one of {", ".join(SELECTIONS)}, '
                                      f'not {selection!r}')
         super().__init__(chain, privacy)
         self._selection = selection
-        self._law = LAWS[selection](chain, privacy, policy, random)
+        self._law = LAWS[selection](chain, privacy, random, trust=trust, policy=policy)
 
     @property
     def selection(self) -> str:
@@ -139,19 +140,20 @@ class OfflineMechanism(Mechanism):
         return min(0.0, self.law.log_probability(word, output))
 
 
-def _exponential(chain: Chain, privacy: Privacy, policy: str, random: RandomBits | None) -> Law:
+def _exponential(chain: Chain, privacy: Privacy, random: RandomBits | None, **_: object) -> Law:
     if chain.is_alphabet:
         return Causal(OnlineMechanism(chain, privacy, policy='paper', random=random))
     return Exponential(chain, privacy, random)
 
 
-def _permute_and_flip(chain: Chain, privacy: Privacy, policy: str,
-                      random: RandomBits | None) -> Law:
+def _permute_and_flip(chain: Chain, privacy: Privacy, random: RandomBits | None,
+                      **_: object) -> Law:
     return PermuteAndFlip(chain, privacy, random)
 
 
-def _causal(chain: Chain, privacy: Privacy, policy: str, random: RandomBits | None) -> Law:
-    return Causal(OnlineMechanism(chain, privacy, policy=policy, random=random))
+def _causal(chain: Chain, privacy: Privacy, random: RandomBits | None, *, trust: float,
+            policy: str, **_: object) -> Law:
+    return causal(OnlineMechanism(chain, privacy, policy=policy, trust=trust, random=random))
 
 
 #: selection → what makes its law: a new mechanism is one more module and one more line here.

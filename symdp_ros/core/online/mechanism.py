@@ -3,19 +3,22 @@
 """The online mechanism: one private symbol for each sensitive one, as it comes."""
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
+from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.core.mechanism import Mechanism
+from symdp_ros.core.online.adaptive import AdaptiveTables, AdaptiveWord
 from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
-from symdp_ros.core.policies import DEFAULT_POLICY, POLICIES
+from symdp_ros.core.policies import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
 
@@ -38,6 +41,8 @@ def _planned(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> 
 #: policy → its table of targets, or None where every target is the symbol itself: where every
 #: symbol is feasible, there is nothing to guide or to plan.
 _TARGETS = {'guided': _guided, 'planned': _planned, 'paper': lambda *_: None}
+_BY_HISTORY = ('policy adaptive draws by all that was published so far, not by the last private '
+               'symbol alone: replay(outputs), then ask {}')
 
 
 class OnlineMechanism(Mechanism):
@@ -54,10 +59,15 @@ class OnlineMechanism(Mechanism):
     policy='paper': the target is s_t itself, where it is feasible; else there is none (Theorem 7).
     policy='planned': the target, where s_t is feasible too, is the feasible state that lets the
     fewest errors be expected in the long run, by the chain's P (`core.online.planned`).
+    policy='adaptive': the target is what errs least by the public belief that all outputs so far
+    allow, within the part of C(o_{t−1}) that is worth drawing from (`core.online.adaptive`). The
+    methods that take `previous` do not describe it; `replay` and `current_distribution` do. Where
+    `Chain.complete` made the chain, there is nothing to adapt to, and it is guided.
 
-    **Privacy.** Fix the previous private symbol o. For any two sensitive symbols, the probability
-    of one output differs by a factor of at most e^{ε/k} (`core.online.response`, Claim), whatever
-    the targets are, as long as they are fixed by public data. P[o_1…o_n | w] is the product of
+    **Privacy.** Fix the previous private symbol o (adaptive: all of o_1…o_{t−1}). For any two
+    sensitive symbols, the probability of one output differs by a factor of at most e^{ε/k}
+    (`core.online.response`, Claim), whatever the targets are, as long as they are fixed by public
+    data. P[o_1…o_n | w] is the product of
     μ(o_t | w_t, o_{t−1}); for adjacent words at most k factors differ: the ratio is at most e^ε.
     Changing j symbols costs at most j·ε/k.
 
@@ -66,55 +76,90 @@ class OnlineMechanism(Mechanism):
 
     :param chain: the public chain.
     :param privacy: ε and k.
-    :param policy: 'guided', 'paper' or 'planned'.
+    :param policy: 'guided', 'paper', 'planned' or 'adaptive'.
+    :param trust: from 0 to 1, how far the chain's P is trusted (`core.base_measure`); used by
+        'adaptive' alone.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
-    :raises ConfigurationError: unknown policy.
+    :raises ConfigurationError: unknown policy, or trust out of range.
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
-                 random: RandomBits | None = None):
+                 trust: float = DEFAULT_TRUST, random: RandomBits | None = None):
         if policy not in POLICIES:
             raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
                                      f'not {policy!r}')
         super().__init__(chain, privacy)
-        self._policy = policy
+        check_base('chain', trust)
+        self._policy, self._trust = policy, float(trust)
         self._random = random
         self._batch: OnlineBatch | None = None
-        self._width, self._responses = responses(set(chain.out_degrees().tolist()), privacy)
-        self._targets = _TARGETS[policy](chain, privacy, self.weights())
+        self._word: AdaptiveWord | None
+        self._continue: Callable[[str], None]
+        self._previous: Callable[[], str]
+        counts = set(chain.out_degrees().tolist())
+        adaptive = policy == 'adaptive' and chain.stores_edges
+        if adaptive:
+            counts.update(range(1, max(counts)))
+        self._width, self._responses = responses(counts, privacy)
+        self._tables = AdaptiveTables(chain, self._trust, *self.weights(),
+                                      self._responses) if adaptive else None
+        self._targets = None if policy == 'adaptive' else _TARGETS[policy](
+            chain, privacy, self.weights())
         self._begin_word()
 
     def _begin_word(self) -> None:
-        # A closure: a sixth faster than a method whose state is in self.
-        step, self._continue, self._previous = _stepper(
-            self._chain, self._targets, self._responses, self._width, self._random)
+        if self._tables is None:
+            self._word = None
+            # A closure: a sixth faster than a method whose state is in self.
+            step, self._continue, self._previous = _stepper(
+                self._chain, self._targets, self._responses, self._width, self._random)
+        else:
+            word = self._word = AdaptiveWord(self._chain, self._tables, self._responses,
+                                             self._width, self._random)
+            step, self._continue, self._previous = word.step, word.reset, lambda: word.previous
         self.step = step  # type: ignore[assignment, method-assign]  # which documents it
         self.reset()
 
-    def another(self) -> 'OnlineMechanism':
-        """Return a mechanism for another word, which shares the tables of this one."""
+    def another(self, *, random: RandomBits | None = None) -> 'OnlineMechanism':
+        """
+        Return a mechanism for another word, which shares the tables of this one.
+
+        :param random: in place of this one's.
+        """
         other = object.__new__(type(self))
         vars(other).update(vars(self))
+        if random is not None:
+            other._random = random
         other._begin_word()
         return other
 
     @property
     def policy(self) -> str:
-        """Return 'paper', 'guided' or 'planned'."""
+        """Return 'paper', 'guided', 'planned' or 'adaptive'."""
         return self._policy
+
+    @property
+    def trust(self) -> float:
+        """Return how far P is trusted; the policy 'adaptive' alone makes use of it."""
+        return self._trust
 
     @property
     def law(self) -> 'Causal':
         """Return how likely its outputs are, for whole words (`core.law.Law`)."""
-        from symdp_ros.core.offline.causal import Causal
+        from symdp_ros.core.offline.causal import causal
 
-        return Causal(self)
+        return causal(self)
 
     @property
     def targets(self) -> Targets | None:
-        """Return the table of targets, or None where every target is s_t itself."""
+        """Return the table of targets; None: s_t itself, or `tables` has them."""
         return self._targets
+
+    @property
+    def tables(self) -> AdaptiveTables | None:
+        """Return what 'adaptive' chooses by; None: a draw depends on s_t and o_{t−1} alone."""
+        return self._tables
 
     @property
     def previous(self) -> str:
@@ -122,15 +167,47 @@ class OnlineMechanism(Mechanism):
         return self._previous()
 
     def __repr__(self) -> str:
-        return f'OnlineMechanism({self.chain}, {self.privacy}, policy={self.policy!r})'
+        trust = f', trust={self.trust:g}' if self.policy == 'adaptive' else ''
+        return f'OnlineMechanism({self.chain}, {self.privacy}, policy={self.policy!r}{trust})'
 
     def reset(self, previous: str | None = None) -> None:
         """
         Begin a new word, or continue one whose last private symbol is `previous`.
 
+        What 'adaptive' believed is forgotten, which costs no privacy; `replay` rebuilds it.
+
         :raises ChainError: `previous` is no state.
         """
         self._continue(self._chain.initial_state if previous is None else previous)
+
+    def advance(self, output: str) -> None:
+        """
+        Go on as if `output` had been drawn and published.
+
+        :raises ChainError: it cannot have been; nothing changes.
+        """
+        if self._word is not None:
+            self._word.advance(output)
+        elif output is None or output not in self._index or (
+                self._chain.stores_edges and output not in self._chain.successors(self.previous)):
+            raise ChainError(f'{output!r} cannot follow {self.previous!r}')
+        else:
+            self._continue(output)
+
+    def replay(self, outputs: Iterable[str], previous: str | None = None) -> None:
+        """
+        Stand where a word stands after these outputs.
+
+        :param previous: where the mechanism was `reset` to before them; None: a new word.
+        :raises ChainError: these cannot be its outputs; the mechanism is left as after `reset()`.
+        """
+        self.reset(previous)
+        try:
+            for output in outputs:
+                self.advance(output)
+        except ChainError:
+            self.reset()
+            raise
 
     def step(self, symbol: str | None) -> str:
         """
@@ -176,9 +253,18 @@ class OnlineMechanism(Mechanism):
         from symdp_ros.core.online.batch import OnlineBatch
 
         words, ends = checked(symbols, offsets, len(self._chain))
+        if self._tables is not None:
+            return self._one_by_one(words, ends)
         if self._batch is None:
             self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
         return self._batch.draw(words, ends, self._random)
+
+    def _one_by_one(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
+        online, names = self.another(), (*self._chain.states, None)  # −1 is the last of them
+        outputs = [self._index[output]
+                   for begin, end in pairwise(offsets.tolist())
+                   for output in online.privatize([names[s] for s in symbols[begin:end].tolist()])]
+        return np.array(outputs, np.int32)
 
     def target(self, symbol: str | None, previous: str) -> str | None:
         """
@@ -186,8 +272,10 @@ class OnlineMechanism(Mechanism):
 
         :raises UnknownSymbolError: `symbol` is no state.
         :raises ChainError: `previous` is no state.
+        :raises ConfigurationError: policy 'adaptive', as in all that takes `previous`.
         """
         self._checked([symbol])
+        self._require_rows('current_distribution(symbol)')
         successors = self._chain.successors(previous)
         if self._targets is None:
             if symbol is None or self._chain.stores_edges and symbol not in successors:
@@ -205,6 +293,7 @@ class OnlineMechanism(Mechanism):
         :raises ChainError: the chain stores no edges; the target is then the symbol itself.
         """
         self._checked([symbol])
+        self._require_rows('current_distribution(symbol)')
         offsets, successors = self._chain.csr()
         column = self._index[symbol]
         found = np.full(len(self._chain), -1, np.int64)
@@ -257,6 +346,7 @@ class OnlineMechanism(Mechanism):
 
         :raises ChainError: `previous` is no state.
         """
+        self._require_rows('current_likelihood(output)')
         successors = self._chain.successors(previous)
         if output not in successors:
             return np.zeros(len(self._chain))
@@ -275,6 +365,32 @@ class OnlineMechanism(Mechanism):
             found = np.full(len(self._chain), other)
         found[self._index[output]] = aimed
         return found
+
+    def exact_current_distribution(self, symbol: str | None) -> dict[str, Fraction]:
+        """
+        Return how the next output is drawn for this symbol, after the outputs so far, exactly.
+
+        :return: the probability of each state that may be drawn, in the order of `successors`.
+        :raises UnknownSymbolError: `symbol` is no state.
+        """
+        if self._word is not None:
+            return self._word.exact_distribution(symbol)
+        return self.exact_distribution(symbol, self.previous)
+
+    def current_distribution(self, symbol: str | None) -> dict[str, float]:
+        """Return `exact_current_distribution` as floats."""
+        exact = self.exact_current_distribution(symbol)
+        return {state: float(chance) for state, chance in exact.items()}
+
+    def current_likelihood(self, output: str) -> Floats:
+        """Return the probability of the next output for each s_t, as `likelihood`."""
+        if self._word is not None:
+            return self._word.likelihood(output)
+        return self.likelihood(output, self.previous)
+
+    def _require_rows(self, instead: str) -> None:
+        if self._tables is not None:
+            raise ConfigurationError(_BY_HISTORY.format(instead))
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError('an online mechanism has the state of a word: make another one, do not '

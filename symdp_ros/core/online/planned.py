@@ -99,19 +99,32 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
 
 def _solve(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: Floats) -> Numbers:
     """Return the codes of the pairs: uint32, shape (first[-1],)."""
+    tolerance = NEAR_TOLERANCE if len(symbols) else TOLERANCE
+    X, work = values(chain, first, symbols, others, gain, chain.edge_probabilities(), DISCOUNT,
+                     tolerance)
+    _, _, choose = _loops()
+    return choose(first, symbols, *chain.csr(), _TIE, X, work)
+
+
+def values(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: Floats,
+           moves: Floats, discount: float, tolerance: float) -> tuple[Floats, Floats]:
+    """
+    Return X of equation (1) for all pairs, and the `work` of the loops below.
+
+    :param moves: P of each edge, in the order of `Chain.csr`.
+    :param tolerance: matches (see the module).
+    :return: shapes (first[-1],) and (4, states).
+    """
     offsets, successors = chain.csr()
-    moves = chain.edge_probabilities()
-    earn, improve, choose = _loops()
-    n, sparse = len(chain), len(symbols) > 0
-    tolerance = NEAR_TOLERANCE if sparse else TOLERANCE
+    earn, improve, _ = _loops()
     U, X = np.zeros(first[-1]), np.empty(first[-1])
-    work = np.zeros((4, n))
-    spread = DISCOUNT / (1 - DISCOUNT)
+    work = np.zeros((4, len(chain)))
+    spread = discount / (1 - discount)
     while True:
-        earn(first, symbols, offsets, successors, moves, DISCOUNT, U, X, work)
+        earn(first, symbols, offsets, successors, moves, discount, U, X, work)
         least, most = improve(first, symbols, offsets, successors, others, gain, U, X, work)
-        if spread * (most - (0.0 if sparse else least)) <= tolerance:
-            return choose(first, symbols, offsets, successors, _TIE, X, work)
+        if spread * (most - (0.0 if len(symbols) else least)) <= tolerance:
+            return X, work
 
 
 # The loops, compiled on first use. A pair is numbered by row: those of o are first[o] …

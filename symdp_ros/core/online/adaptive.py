@@ -1,0 +1,323 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The adaptive policy: each draw is fitted to what is publicly believed of the true symbol.
+
+Let f(s) = P[s_t = s | o_1…o_{t−1}], by Bayes from what was published: s moves by P̃
+(`core.base_measure`), o_t is drawn as below. Before s_t is looked at, a set T ⊆ C(o_{t−1}) is
+chosen for a large
+
+    Σ_s f(s)·[ a/T·Σ_{x ∈ T} X(s, x) + (b−a)/T·max_{x ∈ T} X(s, x) ],                           (1)
+
+and for every symbol s its target, the x ∈ T of largest X(s, x), the first of `successors` where
+several come within 10⁻¹² of it; none (uniform on T) where no match is ever to be had, and for an
+unknown symbol. Then o_t is drawn on T about the target of s_t, in the integers a, b of |T|
+(`core.online.response`). X is the value of the planned policy, with P̃ and γ = 0.9
+(`core.online.planned`): how many matches are expected, this one and the discounted later ones.
+
+T grows one state at a time, each the one that makes (1) largest, and the best of these sets is
+taken. Where more than 16 states can follow, they are tried in the order of Σ_s f(s)·X(s, x) alone.
+States with f(s) < 10⁻⁹ are left out of (1).
+
+**Privacy.** Fix the outputs o_1…o_{t−1}. f, T and all targets are functions of them and of public
+data, so every symbol's row is a randomized response on the same T, about some target or about
+none: for any two symbols the probability of one output differs by at most e^{ε/k}
+(`core.online.response`, Claim), and what lies outside T has probability 0 for both. P[o_1…o_n | w]
+is the product of these rows along o; for adjacent words at most k factors differ: the ratio is at
+most e^ε. It holds for any f, so also where f was forgotten on the way (`reset`).
+
+**The same everywhere.** All sums are in a fixed order and no function but + − × ÷ and max is used,
+so two mechanisms that published the same have the same f, bit by bit, on every machine.
+
+**Memory.** X for all pairs of states, 8 bytes each; above `targets.DENSE_STATES` states, for the
+pairs within the radius of the guided policy: others count as never matched. A step takes
+O(edges + states·N·|T|) time.
+"""
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
+from symdp_ros.core.base_measure import move_weights
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ChainError, UnknownSymbolError
+from symdp_ros.core.online import planned, targets
+from symdp_ros.core.online.guided import near_pairs
+from symdp_ros.core.online.response import Response
+from symdp_ros.core.online.targets import Codes
+from symdp_ros.core.randomness import RandomIntegers
+
+DISCOUNT = 0.9
+
+_TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
+_LEAST = 1e-9         # probability of a state that counts in the choice of a set
+_IMPOSSIBLE = 1e-200  # a probability that counts as 0
+_TIE = 1e-12
+_ALL_TRIED = 16       # states that can follow, up to which all are tried in every round
+
+
+class AdaptiveTables:
+    """
+    What is known before the first symbol, shared by all words.
+
+    :param chain: one that stores its edges.
+    :param trust: of P̃.
+    :param others, gain: as `OnlineMechanism.weights`.
+    :param responses: the `Response` for each number of states from 1 to the largest N.
+
+    `radius` and `nbytes` are as those of `core.online.targets`.
+    """
+
+    def __init__(self, chain: Chain, trust: float, others: Floats, gain: Floats,
+                 responses: dict[int, Response]):
+        n = len(chain)
+        moves = move_weights(chain, trust).astype(np.float64)
+        sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
+        first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
+        if sparse is not None:
+            first, symbols, _ = sparse.pairs()
+        self.radius = None if sparse is None else sparse.radius
+        tolerance = _TOLERANCE if sparse is None else _NEAR_TOLERANCE
+        X, work = planned.values(chain, first, symbols, others, gain, moves, DISCOUNT, tolerance)
+        match = work[3]  # X(c, c), whether or not that is a pair
+        self.most = max(responses)
+        shares = np.zeros((3, self.most + 1))  # of |T|: a/T, b/T, 1/|T|
+        for count, response in responses.items():
+            shares[:, count] = (response.a / response.total, response.b / response.total,
+                                1 / count)
+        offsets, successors = chain.csr()
+        self.shares = shares
+        self.arrays = offsets, successors, moves, first, symbols, X, match, shares
+        self.nbytes = sum(array.nbytes for array in self.arrays)
+
+
+class AdaptiveWord:
+    """
+    One word: what its outputs so far make of the next draw, and the draw.
+
+    :param tables: of the mechanism.
+    :param random: as `OnlineMechanism`.
+
+    `belief` is f: float64, shape (states,), written in place.
+    """
+
+    def __init__(self, chain: Chain, tables: AdaptiveTables, responses: dict[int, Response],
+                 width: int, random: RandomBits | None = None):
+        n = len(chain)
+        # Copies: were a label the caller's own object, its type would show that, and its time too.
+        self._labels = [''.join(list(state)) for state in chain.states]
+        self._index: dict[str | None, int] = {None: n}
+        self._index.update(chain.state_index)
+        self._tables, self._responses, self._advance = tables, responses, _loop()
+        self._width, self._random, self._previous = width, random, -1
+        self._draws_of: dict[int, RandomIntegers] = {}
+        self.belief = np.zeros(n)
+        codes, self._subset = np.zeros(n + 1, np.uint32), np.zeros(tables.most, np.int64)
+        self._codes = memoryview(codes.data)  # of each symbol, the place of its target in T
+        self._near = [0]  # room for a state that is drawn, and T, as positions
+        self._work = (*tables.arrays, self.belief, codes, self._subset, np.zeros((3, n)),
+                      np.zeros((tables.most, n)), np.zeros(n, np.int64),
+                      np.zeros((2, tables.most)))
+        self.reset(chain.initial_state)
+
+    @property
+    def previous(self) -> str:
+        """Return the last output; before the first one, the state that the word was begun from."""
+        return self._labels[self._previous]
+
+    def reset(self, previous: str) -> None:
+        """
+        Begin where the last output is some state, and no more is believed: f = P̃(previous, ·).
+
+        :raises ChainError: it is no state.
+        """
+        position = self._index.get(previous)
+        if previous is None or position is None:
+            raise ChainError(f'{previous!r} is not a state of the chain')
+        self.belief[:] = 0.0
+        self.belief[position] = 1.0
+        self._take(position, 0)
+
+    def advance(self, output: str) -> None:
+        """
+        Go on as if this output had been drawn.
+
+        :raises ChainError: it cannot have been; nothing changes.
+        """
+        position = self._index.get(output)
+        if output is None or position not in self._near[1:]:
+            raise ChainError(f'{output!r} cannot have been drawn after {self.previous!r} and what '
+                             'was published before')
+        self._take(position, self._size)
+
+    def step(self, symbol: str | None) -> str:
+        """Draw, as `OnlineMechanism.step`: all but what follows the draw is ready before it."""
+        try:
+            number, hit = self._draws.buffer.pop()
+            near = self._near
+            near[0] = near[number]
+            position = (near[0], near[self._codes[self._index[symbol]]])[hit]
+        except (IndexError, KeyError):
+            pass
+        else:
+            self._take(position, self._size)
+            return self._labels[position]
+        if symbol not in self._index:
+            raise UnknownSymbolError
+        self._draws.fill()
+        return self.step(symbol)
+
+    def _take(self, position: int, size: int) -> None:
+        """Take in an output: what it costs depends on what was published alone."""
+        self._size = size = self._advance(position, size, *self._work)
+        self._previous = position
+        self._near = [0, *self._subset[:size].tolist()]
+        if size not in self._draws_of:
+            response = self._responses[size]
+            self._draws_of[size] = RandomIntegers(self._width, response.limit, self._random,
+                                                  response.reader())
+        self._draws = self._draws_of[size]
+
+    def exact_distribution(self, symbol: str | None) -> dict[str, Fraction]:
+        """Return the next row, exactly: of T, in the order of the chain's successors."""
+        if symbol not in self._index:
+            raise UnknownSymbolError
+        near, response = self._near[1:], self._responses[self._size]
+        code = self._codes[self._index[symbol]]
+        if not code:
+            return {self._labels[x]: Fraction(1, response.count) for x in near}
+        return {self._labels[x]: Fraction(response.b if place == code else response.a,
+                                          response.total) for place, x in enumerate(near, 1)}
+
+    def likelihood(self, output: str) -> Floats:
+        """Return the probability of the next output for each s_t: shape (states,)."""
+        position, near = self._index.get(output), self._near[1:]
+        codes = np.asarray(self._codes)[:-1]
+        if output is None or position not in near:
+            return np.zeros(len(codes))
+        other, aimed, uniform = self._tables.shares[:, self._size]
+        found: Floats = np.where(codes == 1 + near.index(position), aimed,
+                                 np.where(codes == 0, uniform, other))
+        return found
+
+
+def _advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves: Floats,
+             first: Ints, symbols: ShortInts, X: Floats, match: Floats, shares: Floats,
+             belief: Floats, codes: Codes, subset: Ints, work: Floats, near: Floats, some: Ints,
+             sums: Floats) -> int:
+    """
+    Take an output in: move the belief, choose set and targets; return the size of the set.
+
+    size is that of the set which the output was drawn from. 0: it was not drawn, and the belief is
+    that of s_{t−1} already.
+    """
+    n = len(belief)
+    place = 0
+    for i in range(size):
+        if subset[i] == output:
+            place = i + 1
+    # Bayes. The sum is at least a/T.
+    before, best, spread = work[0], work[1], work[2]
+    total = 0.0
+    for s in range(n):
+        share = 1.0
+        if size > 0:
+            code = np.int64(codes[s])
+            share = shares[2, size] if code == 0 else shares[1 if code == place else 0, size]
+        before[s] = belief[s] * share
+        total += before[s]
+    for s in range(n):
+        belief[s] = 0.0
+    for s in range(n):
+        chance = before[s] / total
+        if chance > _IMPOSSIBLE:
+            for e in range(offsets[s], offsets[s + 1]):
+                belief[successors[e]] += chance * moves[e]
+    # The states that count, and X of these: near[j, i].
+    begin = offsets[output]
+    count = offsets[output + 1] - begin
+    known = 0
+    for s in range(n):
+        if belief[s] > _LEAST:
+            some[known] = s
+            before[known] = belief[s]
+            known += 1
+    dense = len(symbols) == 0
+    for j in range(count):
+        c = np.int64(successors[begin + j])
+        row = spread
+        if dense:
+            row = X[first[c]:first[c + 1]]
+        else:
+            for i in range(first[c], first[c + 1]):
+                row[symbols[i]] = X[i]
+            row[c] = match[c]
+        mean = 0.0
+        for i in range(known):
+            near[j, i] = row[some[i]]
+            mean += before[i] * near[j, i]
+        sums[0, j] = mean
+        sums[1, j] = 0.0  # the round in which it joined the set; 0: none yet
+        if not dense:
+            for i in range(first[c], first[c + 1]):
+                row[symbols[i]] = 0.0
+            row[c] = 0.0
+    # The sets, each with one state more than the last.
+    for i in range(known):
+        best[i] = 0.0
+    largest, chosen, together = -1.0, 0, 0.0
+    for m in range(1, count + 1):
+        value, which = -1.0, 0
+        if count > _ALL_TRIED:
+            for j in range(count):
+                if sums[1, j] == 0.0 and sums[0, j] > value + _TIE:
+                    value, which = sums[0, j], j
+        for j in range(count):
+            if sums[1, j] == 0.0 and (count <= _ALL_TRIED or j == which):
+                covered = 0.0
+                for i in range(known):
+                    covered += before[i] * max(best[i], near[j, i])
+                found = (shares[0, m] * (together + sums[0, j])
+                         + (shares[1, m] - shares[0, m]) * covered)
+                if count > _ALL_TRIED or found > value + _TIE:
+                    value, which = found, j
+        sums[1, which] = m
+        together += sums[0, which]
+        for i in range(known):
+            best[i] = max(best[i], near[which, i])
+        if value > largest + _TIE:
+            largest, chosen = value, m
+    size = 0
+    for j in range(count):
+        if sums[1, j] <= chosen:
+            subset[size] = successors[begin + j]
+            size += 1
+    # The targets.
+    for s in range(n):
+        best[s] = 0.0
+        codes[s] = 0
+    for k in range(size):
+        c = subset[k]
+        if dense:
+            for s in range(n):
+                if X[first[c] + s] > best[s] + _TIE:
+                    best[s] = X[first[c] + s]
+                    codes[s] = k + 1
+        else:
+            for i in range(first[c], first[c + 1]):
+                s = np.int64(symbols[i])
+                if s != c and X[i] > best[s] + _TIE:
+                    best[s] = X[i]
+                    codes[s] = k + 1
+            if match[c] > best[c] + _TIE:
+                best[c] = match[c]
+                codes[c] = k + 1
+    return size
+
+
+@cache
+def _loop() -> Callable[..., int]:
+    from symdp_ros.core.compiling import compiled
+
+    return compiled(_advance)
