@@ -318,7 +318,11 @@ WALKS = Option('walks', int, 40, 'routes to average over', least=2, unit='routes
 LOG_WORD = Option('word', str, '',
                   'a log (stamp,symbol) to use instead of simulated routes: the result is then as '
                   'sensitive as the log', unit='file')
-PLOT = Option('plot', str, '', 'draw the error by ε into this file', unit='file.png')
+PLOT = Option('plot', str, '', 'draw the errors into this file', unit='file.png')
+VISIT = replace(PROTECT, meaning='compare report periods that protect a visit of this length')
+VISIT_STAY = replace(STAY, meaning='how long the robot typically stays in a place, if the map '
+                     'names no probabilities')
+VISIT_EPSILON = replace(EPSILON, default='', meaning='ε; or give --target-error')
 DURATION = Option('duration', float, 20.0, 'how long the demo runs', least=1e-3, most=1e9,
                   unit='seconds')
 RATE = Option('rate', float, 5.0, 'regions per second', least=1e-9, most=1e4, unit='hz')

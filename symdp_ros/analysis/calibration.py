@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from symdp_ros.analysis.accuracy import (accuracy, average_accuracy, check_walks, mean_stay,
-                                         patrols)
+from symdp_ros.analysis.accuracy import accuracy, average_accuracy, check_walks, mean_stay, patrols
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError

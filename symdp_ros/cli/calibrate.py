@@ -1,11 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp calibrate FILE`: choose ε, by expected errors and what an adversary can guess."""
+"""
+`symdp calibrate FILE`: choose ε, by expected errors and what an adversary can guess.
+
+With `--protect`, it compares report periods instead (`cli.calibrate_visits`).
+"""
 import sys
 
 from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.analysis.calibration import Calibration, Error
+from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.progress import progress
@@ -14,7 +19,8 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import ADJACENCY, LENGTH, LOG_WORD, PLOT, TARGET_ERROR, WALKS
+from symdp_ros.options import (ADJACENCY, LENGTH, LOG_WORD, PLOT, TARGET_ERROR, VISIT,
+                               VISIT_EPSILON, VISIT_STAY, WALKS)
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
@@ -29,9 +35,11 @@ def add_parser(commands) -> None:
         description='Prints the ε that each mechanism needs for an expected error, the expected '
                     'error for several ε, and how often an adversary guesses the true region. '
                     'No data is needed: routes are simulated by the probabilities of the chain, '
-                    'and are the same in every call.')
+                    'and are the same in every call. With --protect, it speaks of time: which '
+                    'report period protects a visit of so many seconds with the fewest errors.')
     add_chain_arguments(parser)
     add_arguments(parser, (LENGTH, ADJACENCY, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
+    add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_EPSILON))
     parser.set_defaults(run=run)
 
 
@@ -42,6 +50,11 @@ def run(options) -> int:
     if options.plot:
         from symdp_ros.figures import check_figure
         check_figure(options.plot)
+    if options.protect:
+        return calibrate_visits.run(options)
+    for name in ('stay', 'epsilon'):
+        if getattr(options, name):
+            raise ConfigurationError(f'--{name} is for --protect: give both, or leave it out')
     chain = chain_of(options)
     word = _word(options, chain)
     if word is None:

@@ -19,7 +19,7 @@ from symdp_ros.core.printable import printable
 from symdp_ros.logs import sqlite3_file, with_rosbag2, with_rosbags
 from symdp_ros.logs.bounds import MOST_METADATA
 from symdp_ros.logs.recorded import METADATA, Recorded
-from symdp_ros.logs.regular_file import (file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile)
+from symdp_ros.logs.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
 from symdp_ros.logs.storage import STORAGES
 from symdp_ros.logs.unpack import Allowance
 import yaml

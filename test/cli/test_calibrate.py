@@ -217,3 +217,32 @@ def test_building_maps(name, options):
     run = calibrate(*options, '--initial-state', state)
     assert run.returncode == 0, run.stderr
     assert f'{count} states; 8 symbols' in run.stdout and len(tables(run)[0]) == 1 + len(EPSILONS)
+
+
+def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
+    from symdp_ros.cli.main import main
+
+    monkeypatch.setenv('COLUMNS', '80')
+    depot = str(ROOT / 'config' / 'depot.geojson')
+    plot = tmp_path / 'visits.png'
+    assert main(['calibrate', depot, '--initial-state', '1', '--protect', '10', '--stay', '8',
+                 '--epsilon', '4', '--plot', str(plot)]) == 0
+    text = capsys.readouterr().out
+    assert 'a visit of 10 s is protected' in text and 'these walks stay' in text
+    assert text.count('│best│') == 2 and '…' not in text
+    assert 'for the best row: sampling: period, period: ' in text and plot.stat().st_size > 1_000
+    assert main(['calibrate', depot, '--initial-state', '1', '--self-loops', '--protect', '3',
+                 '--target-error', '0.5']) == 0
+    assert 'if yours stay longer, give --stay' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('more, said', [
+    (['--protect', '10'], 'either --epsilon or --target-error'),
+    (['--protect', '10', '--epsilon', '1', '--target-error', '0.1'], 'either --epsilon'),
+    (['--protect', '10', '--epsilon', '1', '--adjacency', '3'], 'leave it out'),
+    (['--stay', '10'], '--stay is for --protect'), (['--epsilon', '1'], '--epsilon is for')])
+def test_visits_and_other_options(capsys, more, said):
+    from symdp_ros.cli.main import main
+
+    assert main(['calibrate', str(CHAIN), *more]) == 1
+    assert said in capsys.readouterr().err

@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What protecting a visit costs, for several report periods: no data is needed.
+
+A robot is simulated tick by tick, by the map's P and how long it typically stays. It reports every
+T seconds, and readers hold its last private report until the next one. A visit of D seconds
+touches k = ⌊D/T⌋ + 1 reports. What counts is the share of *time* for which the held report is
+wrong, how far off it is, and how often an adversary who knows P guesses the place.
+
+All draws have fixed seeds, the same for every ε: a call repeats, and curves over ε are smooth.
+"""
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import hypot, sqrt
+from random import Random
+
+import numpy as np
+from symdp_ros.analysis.accuracy import mean_stay, patrols
+from symdp_ros.analysis.adversary import best_guess, Guess
+from symdp_ros.core.annotations import Floats, Ints
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism, POLICIES
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.reports import adjacency_of, as_fraction, Reports
+
+#: Candidates for a report period, in ticks or in visits and a tick.
+_TICKS = (1, 2, 5, 10, 15, 30, 60)
+_POLICIES = tuple(policy for policy in POLICIES if policy != 'paper')
+_WALKS, _COPIES = 24, 8
+_COVERED = 0.95           # of the robot's ways between two reports, by `moves`
+_MOST_STATES = 2_000      # whose distances in moves are computed
+_LARGEST_EPSILON, _TOLERANCE = 60.0, 0.01
+
+
+@dataclass(frozen=True)
+class Errors:
+    """
+    What readers of one mechanism's reports see.
+
+    :param mechanism: a policy, or how a log is released.
+    :param wrong: the share of time for which the held report is not the true region.
+    :param standard_error: of `wrong`.
+    :param moves_off: how many moves it is off, on average over all time; None: not computed.
+    :param metres_off: the same in metres, where the map has positions.
+    """
+
+    mechanism: str
+    wrong: float
+    standard_error: float
+    moves_off: float | None
+    metres_off: float | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One report period: the best live policy and the best way to release a log."""
+
+    period: float
+    moves: int
+    adjacency: int
+    epsilon: float
+    held: float  # the share of time for which the true region, held, is wrong
+    live: Errors
+    logged: Errors
+    guess: Guess | None  # None: not asked for
+
+
+class VisitCalibration:
+    """
+    Errors by report period, for one map, visit and typical stay.
+
+    :param graph: the map; its `tick` is the step, or else one second.
+    :param protect: D > 0, seconds.
+    :param stay: seconds for which the robot typically stays; 0: as the map's P says.
+    :raises ChainError, ConfigurationError: as `Reports.chain`.
+    """
+
+    def __init__(self, graph: TransitionGraph, *, protect: float, stay: float = 0.0,
+                 walks: int = _WALKS):
+        if graph.moves is not None:
+            raise ConfigurationError(
+                f'{graph.place()}this is a chain of reports every {graph.tick:g} s: to compare '
+                'report periods, give the map that it was made from')
+        self._graph = replace(graph, tick=graph.tick or 1.0)
+        self.tick = float(self._graph.tick or 1.0)
+        self._protect, self._stay, self._walks = protect, stay, walks
+        #: the chain whose step is a tick
+        self.chain = Reports(self.tick, stay=stay).chain(self._graph)
+        self._length = max(300, round(12 * protect / self.tick))
+        words = patrols(self.chain, self._length, walks)
+        #: how many seconds the simulated robot stays in a place, on average
+        self.mean_stay = mean_stay(words) * self.tick
+        index = self.chain.state_index
+        self._true = np.array([[index[symbol] for symbol in word] for word in words])
+
+    @cached_property
+    def periods(self) -> tuple[float, ...]:
+        """Return the report periods to compare, in seconds, ascending."""
+        visit = int(as_fraction(self._protect) // as_fraction(self.tick)) + 1
+        ticks = {t for t in (*_TICKS, visit, max(1, visit // 2), max(1, visit // 3))
+                 if t <= max(visit, 15) and self._length // t >= 4}
+        return tuple(float(as_fraction(self.tick) * t) for t in sorted(ticks))
+
+    def row(self, period: float, epsilon: float, *, guess: bool = True) -> Row:
+        """Return what reports every `period` seconds are like at ε."""
+        ticks = self._ticks(period)
+        moves, chain = self._moves(ticks), self._chain(ticks)
+        k = adjacency_of(self._protect, period)
+        privacy = Privacy(epsilon, k)
+        live = min((self._errors(policy, OnlineMechanism(
+            chain, privacy, policy=policy, random=Random(ticks)), ticks)
+            for policy in _POLICIES), key=lambda errors: errors.wrong)
+        logged = min((self._errors('exponential', OfflineMechanism(
+            chain, privacy, random=Random(ticks)), ticks),
+            replace(live, mechanism=f'causal, {live.mechanism}')),
+            key=lambda errors: errors.wrong)
+        found = best_guess(OnlineMechanism(chain, privacy, policy=live.mechanism),
+                           self._length // ticks, walks=self._walks) if guess else None
+        return Row(period, moves, k, epsilon, self._held(ticks), live, logged, found)
+
+    def row_for(self, period: float, target: float) -> Row | None:
+        """
+        Return the row of the least ε at which a live reader errs for at most `target` of the time.
+
+        By bisection, to 1 %. None where 60 is not enough.
+        """
+        def wrong(epsilon: float) -> float:
+            return self.row(period, epsilon, guess=False).live.wrong
+
+        low, high = 0.0, 1.0
+        while wrong(high) > target:
+            if high == _LARGEST_EPSILON:
+                return None
+            low, high = high, min(2 * high, _LARGEST_EPSILON)
+        while high - low > _TOLERANCE * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if wrong(middle) > target else (low, middle)
+        return self.row(period, high)
+
+    def _ticks(self, period: float) -> int:
+        return int(as_fraction(period) / as_fraction(self.tick))
+
+    def _moves(self, ticks: int) -> int:
+        """Return the moves that cover most of the robot's ways between two reports."""
+        if ticks == 1:
+            return 1
+        ways = self._way_lengths
+        if ways is None:
+            return ticks
+        reported = self._true[:, ticks - 1::ticks]
+        found = np.sort(ways[reported[:, :-1], reported[:, 1:]], axis=None)
+        return max(1, int(found[min(len(found) - 1, int(_COVERED * len(found)))]))
+
+    def _chain(self, ticks: int) -> Chain:
+        if ticks not in self._chains:
+            self._chains[ticks] = self.chain if ticks == 1 else self.chain.every(
+                ticks, self._moves(ticks))
+        return self._chains[ticks]
+
+    @cached_property
+    def _chains(self) -> dict[int, Chain]:
+        return {}
+
+    def _reports(self, ticks: int) -> Ints:
+        return self._true[:, ticks - 1::ticks][:, :self._length // ticks]
+
+    def _held(self, ticks: int) -> float:
+        return float(np.mean(self._off(self._reports(ticks), ticks, np.not_equal)))
+
+    def _off(self, reports: Ints, ticks: int,
+             measure: Callable[[Ints, Ints], Floats]) -> Floats:
+        """Return for each tick how far the held report is from the region: (walks, ticks)."""
+        true = self._true[:, ticks - 1:(reports.shape[1] + 1) * ticks - 1]
+        held = np.repeat(reports, ticks, axis=1)[:, :true.shape[1]]
+        return measure(held, true)
+
+    def _errors(self, name: str, mechanism: OnlineMechanism | OfflineMechanism,
+                ticks: int) -> Errors:
+        reports = self._reports(ticks)
+        walks, length = reports.shape
+        offsets = np.arange(0, (walks * _COPIES + 1) * length, length)
+        drawn = mechanism.privatize_many(np.tile(reports, (_COPIES, 1)).ravel().astype(np.int32),
+                                         offsets).reshape(_COPIES, walks, length)
+        wrong = np.stack([self._off(copy, ticks, np.not_equal).mean(axis=1) for copy in drawn])
+        by_walk = wrong.mean(axis=0)
+        return Errors(name, float(by_walk.mean()), float(by_walk.std(ddof=1) / sqrt(walks)),
+                      self._mean(drawn, ticks, self._way_lengths),
+                      self._mean(drawn, ticks, self._metres))
+
+    def _mean(self, drawn: Ints, ticks: int, distances: Floats | None) -> float | None:
+        if distances is None:
+            return None
+        return float(np.mean([self._off(copy, ticks, lambda a, b: distances[a, b])
+                              for copy in drawn]))
+
+    @cached_property
+    def _way_lengths(self) -> Floats | None:
+        """Return the fewest moves between all states; as many as there are states where none."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import shortest_path
+
+        size = len(self.chain)
+        if size > _MOST_STATES:
+            return None
+        if not self.chain.stores_edges:
+            return 1.0 - np.eye(size)
+        offsets, targets = self.chain.csr()
+        found = shortest_path(csr_array((np.ones(len(targets)), targets, offsets),
+                                        shape=(size, size)), unweighted=True)
+        return np.where(np.isfinite(found), found, float(size))
+
+    @cached_property
+    def _metres(self) -> Floats | None:
+        places = [self._graph.positions.get(state) for state in self.chain.states]
+        if len(places) > _MOST_STATES or not all(places):
+            return None
+        known: Sequence[tuple[float, float]] = [place for place in places if place]
+        return np.array([[hypot(a[0] - b[0], a[1] - b[1]) for b in known] for a in known])

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`symdp calibrate FILE --protect SECONDS`: which report period protects a visit best."""
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from symdp_ros.analysis.visits import Errors, Row, VisitCalibration
+from symdp_ros.cli.check import graph_of
+from symdp_ros.cli.progress import progress
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.printable import printable
+from symdp_ros.maps.dead_ends import require_moves
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the table; return 0."""
+    from rich.console import Console
+
+    if (options.epsilon is None) == (options.target_error is None):
+        raise ConfigurationError('with --protect, give either --epsilon or --target-error')
+    for name, default in (('adjacency', 1), ('word', None)):
+        if getattr(options, name) != default:
+            raise ConfigurationError(f'--{name} does not go with --protect: leave it out')
+    graph = graph_of(options)
+    require_moves(graph)
+    visits = VisitCalibration(graph, protect=options.protect, stay=options.stay)
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    told = options.stay or any(isinstance(row, dict) for row in graph.successors.values())
+    console.print(f'{printable(options.file)}: {len(visits.chain)} states; a visit of '
+                  f'{options.protect:g} s is protected')
+    console.print(f'these walks stay {visits.mean_stay:.3g} s in a place' + (
+        '' if told else '; if yours stay longer, give --stay: nothing else changes the errors '
+                        'as much'))
+    found: list[Row] = []
+    with progress(len(visits.periods)) as done:
+        for period in visits.periods:
+            row = (visits.row(period, options.epsilon) if options.target_error is None
+                   else visits.row_for(period, options.target_error))
+            found += [row] if row is not None else []
+            done(f'reports every {period:g} s')
+    if not found:
+        console.print(f'no ε up to 60 reaches an error of {options.target_error:g}: allow more, '
+                      'or protect a shorter visit')
+        return 0
+    best = min(found, key=lambda row: (row.live.wrong if options.target_error is None
+                                       else row.epsilon))
+    for title, table in _tables(found, best):
+        console.print(title)
+        console.print(table)
+    console.print(f'standard errors of wrong: at most '
+                  f'{max(e.standard_error for r in found for e in (r.live, r.logged)):.3f}')
+    console.print(_settings(best, options))
+    if options.plot:
+        _draw(found, options)
+        console.print(f'drawn in {printable(options.plot)}')
+    return 0
+
+
+def _tables(rows: Sequence[Row], best: Row) -> 'Iterator[tuple[str, Table]]':
+    """Yield (title, table) for live reports, and for logs."""
+    from rich.table import Table
+
+    titles = ('live: the share of time for which the held report is wrong',
+              'logs, released afterwards')
+    for title, logged in zip(titles, (False, True), strict=True):
+        table = Table(padding=(0, 0))
+        names = ['', 'period', 'moves', 'k', 'ε', 'mechanism' if logged else 'policy', 'wrong',
+                 'moves off', 'm off', *([] if logged else ['held', 'guessed'])]
+        for name in names:
+            table.add_column(name, justify='left' if name in ('', 'mechanism', 'policy')
+                             else 'right', no_wrap=True)
+        least = min(rows, key=lambda row: row.logged.wrong) if logged else best
+        for row in rows:
+            errors = row.logged if logged else row.live
+            table.add_row('best' if row is least else '', f'{row.period:g} s', str(row.moves),
+                          str(row.adjacency), f'{row.epsilon:.3g}', errors.mechanism,
+                          f'{errors.wrong:.2f}', _number(errors.moves_off),
+                          _number(errors.metres_off), *([] if logged else [
+                              f'{row.held:.2f}', _guess(row)]))
+        yield title, table
+
+
+def _number(value: float | None) -> str:
+    return '–' if value is None else f'{value:.1f}'
+
+
+def _guess(row: Row) -> str:
+    return '–' if row.guess is None else f'{row.guess.before:.2f}→{row.guess.after:.2f}'
+
+
+def _settings(best: Row, options: argparse.Namespace) -> str:
+    """Return what to give to a node for the best row."""
+    def named(errors: Errors) -> str:
+        return f'policy: {errors.mechanism}'
+
+    stay = f', stay: {options.stay:g}' if options.stay else ''
+    return ('moves off, m off: how far the held report is from the region, on average, in moves '
+            'and in metres\n'
+            'held: how often the true region itself, held between reports, is wrong\n'
+            'guessed: how often an adversary who knows how the robot moves is right about the '
+            'place, without and with the reports\n'
+            f'for the best row: sampling: period, period: {best.period:g}, protect: '
+            f'{options.protect:g}, moves: {best.moves}{stay}, epsilon: {best.epsilon:.3g}, '
+            f'{named(best.live)}')
+
+
+def _draw(rows: Sequence[Row], options: argparse.Namespace) -> None:
+    from symdp_ros.figures import draw_curves
+
+    if options.target_error is None:
+        curves = {name: [(row.period, errors.wrong, errors.standard_error)
+                         for row, errors in zip(rows, column, strict=True)]
+                  for name, column in (('live', [row.live for row in rows]),
+                                       ('logs', [row.logged for row in rows]))}
+        curves['the truth, held'] = [(row.period, row.held, 0.0) for row in rows]
+        y, title = 'share of time that is wrong', f'ε = {options.epsilon:g}'
+    else:
+        curves = {'live': [(row.period, row.epsilon, 0.0) for row in rows]}
+        y, title = 'ε', f'wrong for {options.target_error:g} of the time'
+    draw_curves(curves, options.plot, x='report period (s)', y=y,
+                title=f'{printable(Path(options.file).name)}: a visit of {options.protect:g} s, '
+                      + title)

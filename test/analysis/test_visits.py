@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calibration in time: against exact errors where there are any, and against the definition."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy
+from symdp_ros.analysis.accuracy import average_accuracy, patrols
+from symdp_ros.analysis.visits import VisitCalibration
+from symdp_ros.core.graph import TransitionGraph
+
+NAMES = 'abcdefgh'
+RING = TransitionGraph(
+    {s: [NAMES[i - 1], NAMES[(i + 1) % 8]] for i, s in enumerate(NAMES)}, 'a',
+    positions={s: (3.0 * i, 0.0) for i, s in enumerate(NAMES)})
+
+
+@pytest.fixture(scope='module')
+def visits():
+    return VisitCalibration(RING, protect=10.0, stay=8.0, walks=16)
+
+
+def test_periods_and_what_a_visit_touches(visits):
+    assert visits.tick == 1.0
+    assert visits.periods == (1, 2, 3, 5, 10, 11, 15)
+    rows = {period: visits.row(period, 2.0, guess=False) for period in (1.0, 5.0, 10.0, 11.0)}
+    assert {period: row.adjacency for period, row in rows.items()} == {1: 11, 5: 3, 10: 2, 11: 1}
+    assert rows[1.0].moves == 1 and 2 <= rows[11.0].moves <= 5
+
+
+def test_the_simulated_robot_stays_as_long_as_it_is_said(visits):
+    assert 6 < visits.mean_stay < 10
+    assert visits.chain.probabilities('a')['a'] == pytest.approx(1 - 1 / 8)
+
+
+def test_against_exact_errors(visits):
+    """A report every tick: the share of time is the share of symbols."""
+    row = visits.row(1.0, 30.0, guess=False)
+    words = patrols(visits.chain, 300, 16)
+    exact = average_accuracy(OnlineMechanism(visits.chain, Privacy(30.0, 11),
+                                             policy=row.live.mechanism), words)
+    # 16·8 words, the same walks: 5 standard errors of a mean of 38,400 dependent symbols.
+    assert row.live.wrong == pytest.approx(exact.error, abs=5 * row.live.standard_error / 8**.5)
+    assert row.held == 0
+
+
+def test_without_noise_only_the_holding_is_wrong(visits):
+    row = visits.row(11.0, 60.0, guess=False)
+    true = np.array([[NAMES.index(s) for s in word] for word in patrols(visits.chain, 300, 16)])
+    # The report at second t is held until the next one; the way before the first does not count.
+    wrong = [true[w, t] != true[w, 10 + 11 * ((t - 10) // 11)]
+             for w in range(16) for t in range(10, 300)]
+    assert row.held == pytest.approx(np.mean(wrong), abs=0.02)
+    # Some ways are longer than `moves`: these reports are late.
+    assert row.held <= row.live.wrong < row.held + 0.1
+    assert row.live.metres_off >= 3 * row.live.moves_off > 0  # from h to a it is further
+
+
+def test_a_row_repeats_and_less_privacy_is_less_wrong(visits):
+    again = VisitCalibration(RING, protect=10.0, stay=8.0, walks=16)
+    assert again.row(5.0, 3.0) == visits.row(5.0, 3.0)
+    errors = [visits.row(5.0, epsilon, guess=False).live.wrong for epsilon in (0, 2, 5, 10, 40)]
+    assert errors == sorted(errors, reverse=True)
+    guess = visits.row(5.0, 10.0).guess
+    assert guess.before < guess.after
+
+
+def test_the_epsilon_of_an_error(visits):
+    row = visits.row_for(11.0, 0.55)
+    assert row.live.wrong <= 0.55
+    assert visits.row(11.0, row.epsilon * 0.97, guess=False).live.wrong > 0.55
+    assert visits.row_for(11.0, 1e-4) is None
+
+
+def test_a_log_is_released_no_worse_than_it_is_seen_live(visits):
+    for period in visits.periods:
+        row = visits.row(period, 3.0, guess=False)
+        assert row.logged.wrong <= row.live.wrong
+
+
+def test_a_map_without_positions_and_an_alphabet():
+    row = VisitCalibration(replace(RING, positions={}), protect=10.0, stay=8.0, walks=2).row(
+        11.0, 2.0, guess=False)
+    assert row.live.metres_off is None and row.live.moves_off > 0
+    modes = TransitionGraph({'idle': [], 'busy': []}, 'idle', complete=True)
+    assert VisitCalibration(modes, protect=10.0, walks=2).row(2.0, 2.0, guess=False).moves == 1
+
+
+def test_a_chain_of_reports_is_no_map():
+    with pytest.raises(ConfigurationError, match='chain of reports every 15 s'):
+        VisitCalibration(replace(RING, tick=15.0, moves=3), protect=30.0)
+
+
+def test_the_tick_of_the_map():
+    found = VisitCalibration(replace(RING, tick=0.5), protect=5.0, stay=4.0, walks=2)
+    assert found.periods[:3] == (0.5, 1.0, 1.5) and 5.5 in found.periods
+    assert found.chain == Chain.from_graph(RING.with_stay(1 - 0.5 / 4))
