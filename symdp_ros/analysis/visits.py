@@ -185,7 +185,7 @@ class VisitCalibration:
         walks, length = reports.shape
         offsets = np.arange(0, (walks * _COPIES + 1) * length, length)
         drawn = mechanism.privatize_many(np.tile(reports, (_COPIES, 1)).ravel().astype(np.int32),
-                                         offsets).reshape(_COPIES, walks, length)
+                                         offsets).astype(np.int64).reshape(_COPIES, walks, length)
         wrong = np.stack([self._off(copy, ticks, np.not_equal).mean(axis=1) for copy in drawn])
         by_walk = wrong.mean(axis=0)
         return Errors(name, float(by_walk.mean()), float(by_walk.std(ddof=1) / sqrt(walks)),

@@ -15,7 +15,7 @@ from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import NodeNameNonExistentError
 from rclpy.serialization import deserialize_message, serialize_message
-from std_msgs.msg import Bool, Byte, Char, Int8, Int64MultiArray, String, UInt8, UInt8MultiArray
+from std_msgs.msg import Bool, Byte, Char, Int64MultiArray, Int8, String, UInt8, UInt8MultiArray
 from symdp_ros import ConfigurationError
 from symdp_ros.core.message_fields import field_getter, message_class
 from symdp_ros.nodes import NODES
