@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+from in_process import run_symdp
 import pytest
 from symdp_ros import Chain
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
@@ -21,10 +22,7 @@ SENSITIVE = 'symdp calibrate: this result is as sensitive as the word it is made
 
 
 def calibrate(*arguments, columns='250'):
-    return subprocess.run(
-        [sys.executable, '-m', 'symdp_ros.cli.main', 'calibrate', *map(str, arguments)],
-        capture_output=True, text=True, cwd=ROOT, timeout=120,
-        env={**os.environ, 'COLUMNS': columns})
+    return run_symdp('calibrate', *arguments, COLUMNS=columns)
 
 
 def tables(run):

@@ -7,6 +7,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+from in_process import run_symdp
 import pytest
 from symdp_ros import Chain
 from symdp_ros.cli.main import main
@@ -23,6 +24,8 @@ pq = pytest.importorskip('pyarrow.parquet')
 
 
 def symdp(*arguments, cwd, setup=''):
+    if not setup:
+        return run_symdp(*arguments, cwd=cwd, COLUMNS='200')
     return subprocess.run(
         [sys.executable, '-c', setup + WITHOUT_ROS, *map(str, arguments)], capture_output=True,
         text=True, cwd=cwd, timeout=120,

@@ -10,6 +10,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+from in_process import run_symdp
 import pytest
 from symdp_ros import Chain, OfflineMechanism
 from symdp_ros.cli.main import main
@@ -26,9 +27,7 @@ WITHOUT_ROS = ('import sys; sys.modules["rclpy"] = None\n'
 
 
 def symdp(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, '-c', WITHOUT_ROS, *map(str, arguments)], capture_output=True, text=True,
-        cwd=cwd, timeout=120, env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '200'})
+    return run_symdp(*arguments, cwd=cwd, COLUMNS='200')
 
 
 def release(place, *arguments, logs=('logs',)):

@@ -7,6 +7,7 @@ from pathlib import Path
 import subprocess
 import sys
 
+from in_process import run_symdp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +24,8 @@ MAPS = {
 
 
 def symdp(*arguments, env=None):
+    if arguments[:1] != ('demo',):
+        return run_symdp(*arguments, **(env or {}))
     return subprocess.run([sys.executable, '-m', 'symdp_ros.cli.main', *map(str, arguments)],
                           capture_output=True, text=True, cwd=ROOT, timeout=120,
                           env={**os.environ, **(env or {})})

@@ -65,7 +65,7 @@ def test_the_commands_work_away_from_the_repository(installed, tmp_path):
     (tmp_path / 'logs' / 'monday.csv').write_text(
         'stamp,symbol\n0,gate\n1,aisle_1\n2,packing\n3,aisle_1\n')
     symdp('release', 'logs', '--chain', chain, '--epsilon', '2', '-o', 'released', '--ledger',
-          'spent.ledger', '--subject', 'robot')
+          'spent.ledger', '--subject', 'robot', '--mechanism', 'causal')
     [released] = (tmp_path / 'released').glob('*.csv')
     assert len(released.read_text().splitlines()) == 5
     assert 'robot' in symdp('ledger', 'spent.ledger')

@@ -79,7 +79,7 @@ def record(directory, word, parameters):
         world.wait_until(lambda: len(statuses) > 1, 'reports on the whole word')
         reported = {pair.key: pair.value for pair in statuses[-1].values}
         ticking = parameters.get('sampling') == 'period'
-        published = None if ticking else (reported['published'], reported['published per second'])
+        published = None if ticking else reported['published']
         names = world.call(ListParameters, '/privatizer/list_parameters',
                            ListParameters.Request()).result.names
         values = world.call(GetParameters, '/privatizer/get_parameters',
