@@ -46,8 +46,9 @@ def _online(effort):
 
 
 def _offline(effort):
-    times = _batch(effort, exponential=OfflineMechanism(random_chain(_STATES), PRIVACY),
-                   town=OfflineMechanism(town(), PRIVACY))
+    times = _batch(effort, **{name: OfflineMechanism(chain, PRIVACY, base='counting')
+                              for name, chain in (('exponential', random_chain(_STATES)),
+                                                  ('town', town()))})
     narrow = Figure('', ratios(times['exponential'], times['4 bytes'])).median
     on_town = Figure('', ratios(times['town'], times['8 bytes'])).median
     yield Figure('batch-offline', ratios(times['exponential'], times['8 bytes']), medians(times),

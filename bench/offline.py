@@ -29,7 +29,7 @@ def matvecs(chain, length):
 
 
 def _against_matvecs(effort, chain, length):
-    mechanism, word = OfflineMechanism(chain, PRIVACY), any_word(chain, length)
+    mechanism, word = OfflineMechanism(chain, PRIVACY, base='counting'), any_word(chain, length)
     times = side_by_side({'mechanism': lambda: mechanism.privatize(word),
                           'mat-vecs': matvecs(chain, length)}, effort)
     return ratios(times['mechanism'], times['mat-vecs']), medians(times)
@@ -72,7 +72,7 @@ def _median_on(effort, chain):
 
 def _peak_bytes(chain, word):
     """Return the most that Python and NumPy held at a time while a route was privatized."""
-    mechanism = OfflineMechanism(chain, PRIVACY)
+    mechanism = OfflineMechanism(chain, PRIVACY, base='counting')
     with no_garbage_collection():
         tracemalloc.start()
         try:
@@ -87,7 +87,7 @@ def _peak_bytes(chain, word):
 def _map_size(effort):
     tasks = {}
     for label, chain in (('10⁵ states', grid(250, 400)), ('10³ states', grid(25, 40))):
-        mechanism, word = OfflineMechanism(chain, PRIVACY), walk(chain, 14)
+        mechanism, word = OfflineMechanism(chain, PRIVACY, base='counting'), walk(chain, 14)
         tasks[label] = lambda mechanism=mechanism, word=word: mechanism.privatize(word)
     times = side_by_side(tasks, effort)
     yield Figure('map-size', ratios(*times.values()), medians(times))

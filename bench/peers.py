@@ -26,7 +26,7 @@ def _check_draws(drawn, name):
 
     :raises NotMeasured: a frequency is off by more than Hoeffding's bound allows at α = 10⁻⁶.
     """
-    mechanism = OfflineMechanism(_TINY, PRIVACY)
+    mechanism = OfflineMechanism(_TINY, PRIVACY, base='counting')
     words = list(product(_TINY.states, repeat=len(_TINY_WORD)))
     counts = dict.fromkeys(words, 0)
     for word in drawn:
@@ -59,7 +59,8 @@ def exact_release(chain, word, base, random):
 def _automaton(length, goal):
     def measure(effort):
         chain = town()
-        mechanism, word = OfflineMechanism(chain, PRIVACY), any_word(chain, length)
+        mechanism = OfflineMechanism(chain, PRIVACY, base='counting')
+        word = any_word(chain, length)
         base, random = 1 / mechanism.ratio(length), SystemRandom()
         if length > 100:
             effort.only_full()
@@ -132,7 +133,7 @@ def _checked_dynamax():
     """Return jax and a sampler that was seen to draw from the mechanism's distribution."""
     sample = peer('dynamax.hidden_markov_model', 'dynamax').hmm_posterior_sample
     jax = peer('jax', 'dynamax')
-    ratio = OfflineMechanism(_TINY, PRIVACY).ratio(len(_TINY_WORD))
+    ratio = OfflineMechanism(_TINY, PRIVACY, base='counting').ratio(len(_TINY_WORD))
     model = [jax.numpy.asarray(part) for part in hidden_markov_model(_TINY, _TINY_WORD, ratio)]
     _, drawn = jax.vmap(lambda key: sample(key, *model))(
         jax.random.split(jax.random.PRNGKey(1), _DRAWS))
@@ -147,7 +148,8 @@ def _dynamax(states, goal):
             effort.only_full()
         jax, sample = _checked_dynamax()
         chain, length = town() if states == 43 else random_chain(states), 1_000
-        mechanism, word = OfflineMechanism(chain, PRIVACY), any_word(chain, length)
+        mechanism = OfflineMechanism(chain, PRIVACY, base='counting')
+        word = any_word(chain, length)
         model = [jax.numpy.asarray(part)
                  for part in hidden_markov_model(chain, word, mechanism.ratio(length))]
         key = jax.random.PRNGKey(2)
@@ -198,7 +200,7 @@ def _openfst(effort):
     pynini = peer('pynini', 'pynini')
 
     def sampler(chain, word, arcs='log64', paths=1):
-        ratio = OfflineMechanism(chain, PRIVACY).ratio(len(word))
+        ratio = OfflineMechanism(chain, PRIVACY, base='counting').ratio(len(word))
         words = _word_acceptor(pynini, chain, word, ratio, arcs)
         feasible = _chain_acceptor(pynini, chain, arcs)
 
@@ -211,7 +213,7 @@ def _openfst(effort):
     _check_draws((tuple(_TINY.states[label - 1] for label in labels)
                   for labels in _paths(drawn)), 'OpenFst')
     chain = town()
-    mechanism, word = OfflineMechanism(chain, PRIVACY), any_word(chain, 1_000)
+    mechanism, word = OfflineMechanism(chain, PRIVACY, base='counting'), any_word(chain, 1_000)
     tasks = {'mechanism': lambda: mechanism.privatize(word), 'OpenFst': sampler(chain, word)}
     if not effort.quick:
         tasks['OpenFst, float32'] = sampler(chain, word, 'log')

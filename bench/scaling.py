@@ -47,7 +47,7 @@ def _curve(values, cases, effort, exact=False):
 
 
 def _times(chain, word, effort, exact):
-    offline, online = OfflineMechanism(chain, PRIVACY), OnlineMechanism(
+    offline, online = OfflineMechanism(chain, PRIVACY, base='counting'), OnlineMechanism(
         chain, PRIVACY, policy='paper')
     tasks = {'exponential': lambda: offline.privatize(word),
              'online': lambda: online.privatize(word),

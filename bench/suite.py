@@ -25,7 +25,7 @@ _COMPILE = """\
 from time import perf_counter
 from bench.chains import PRIVACY, town, walk
 from symdp_ros.core.offline import OfflineMechanism
-mechanism, word = OfflineMechanism(town(), PRIVACY), walk(town(), 14)
+mechanism, word = OfflineMechanism(town(), PRIVACY, base='counting'), walk(town(), 14)
 begun = perf_counter()
 import numba
 imported = perf_counter()

@@ -139,7 +139,8 @@ def constant_normaliser_error(chain: Chain, privacy: Privacy,
     """
     if chain.is_alphabet:
         raise ChainError('the normaliser of a complete chain is constant: `smooth` is exact')
-    mechanism, labels = OfflineMechanism(chain, privacy), _feasible_words(chain, length)
+    mechanism = OfflineMechanism(chain, privacy, base='counting')
+    labels = _feasible_words(chain, length)
     chances = [prod(chain.probabilities(here)[there]
                     for here, there in pairwise([chain.initial_state, *word])) for word in labels]
     words = np.array([[chain.state_index[state] for state in word] for word in labels])

@@ -28,7 +28,8 @@ def mechanism(name, epsilon, start, random=None):
     chain = Chain.from_yaml(CHAIN_FILE, STARTS[start])
     if name in POLICIES:
         return OnlineMechanism(chain, Privacy(epsilon), policy=name, random=random)
-    return OfflineMechanism(chain, Privacy(epsilon), selection=name, random=random)
+    return OfflineMechanism(chain, Privacy(epsilon), selection=name, base='counting',
+                            random=random)
 
 
 def private_words(purpose, name, epsilon, start, count):

@@ -31,11 +31,12 @@ from random import Random
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Word
+from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.mechanism import Mechanism
-from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
-from symdp_ros.core.policies import DEFAULT_POLICY
+from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, OfflineMechanism
+from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 
 WALKS = 100
@@ -185,23 +186,29 @@ def patrols(chain: Chain, length: int, walks: int) -> list[list[str]]:
     return result
 
 
-def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, policy: str = DEFAULT_POLICY,
-                   walks: int = WALKS, counting: bool = True) -> str:
+def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, base: str = DEFAULT_BASE,
+                   trust: float = DEFAULT_TRUST, policy: str = DEFAULT_POLICY, walks: int = WALKS,
+                   counting: bool = True) -> str:
     """
-    Return the selection of the offline mechanism that is expected to err least.
+    Return the offline mechanism that is expected to err least: a name of `CHOICES`.
 
     From chain, ε, k and n alone, so the choice depends on no word: the least
-    `expected_accuracy`, at equal ones the first of 'exponential', 'causal', 'permute_and_flip'.
+    `expected_accuracy`, at equal ones the first of those that count no words.
     What counts words (permute-and-flip) is left out where it is refused, and gets fewer walks
     where counting is long (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the
     others then.
 
+    :param base: 'counting': the base measure of the chain is left out.
+    :param trust: of the base measure of the chain.
     :param policy: of causal release.
     :param counting: whether a mechanism that counts words may be chosen.
-    :raises ConfigurationError: unknown policy; `length` or `walks` out of range.
+    :raises ConfigurationError: unknown base or policy; `trust`, `length` or `walks` out of range.
     """
-    made = {selection: OfflineMechanism(chain, privacy, selection=selection, policy=policy)
-            for selection in SELECTIONS}
+    check_base(base, trust)
+    made = {name: OfflineMechanism(chain, privacy, selection=selection, base=own, trust=trust,
+                                   policy=policy)
+            for name, (selection, own) in CHOICES.items()
+            if not (selection == 'exponential' and own == 'chain' != base)}
     steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
     found = {name: expected_accuracy(made[name], length, walks=walks).error
              for name in made if steps[name] == 0}

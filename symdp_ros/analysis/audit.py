@@ -25,7 +25,7 @@ from symdp_ros.core.annotations import Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.law import Law
-from symdp_ros.core.offline import OfflineMechanism, WHOLE_WORD
+from symdp_ros.core.offline import CHOICES, OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
@@ -43,7 +43,7 @@ _NEVER = 1e300  # −ln 0, as far as differences go
 class AuditRow:
     """The worst of one mechanism: over all adjacent words and all outputs."""
 
-    mechanism: str          # 'online', which is also causal; 'exponential'; 'permute_and_flip'
+    mechanism: str          # 'online', which is also causal; or of `core.offline.WHOLE_WORD`
     policy: str | None      # of 'online'
     length: int             # n
     epsilon: float
@@ -77,8 +77,10 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
     outputs = [*_feasible(chain, length, chain.initial_state)]
     rows = [_row(OnlineMechanism(chain, privacy, policy=policy).law, words, outputs, privacy,
                  'online', policy) for policy in POLICIES]
-    rows += [_row(OfflineMechanism(chain, privacy, selection=selection).law, words, outputs,
-                  privacy, selection) for selection in WHOLE_WORD]
+    for name in WHOLE_WORD:
+        selection, base = CHOICES[name]
+        law = OfflineMechanism(chain, privacy, selection=selection, base=base).law
+        rows.append(_row(law, words, outputs, privacy, name))
     return rows
 
 

@@ -1,29 +1,26 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The ε that a wanted error needs, from the chain alone."""
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from symdp_ros.analysis.accuracy import accuracy, average_accuracy, check_walks, mean_stay, patrols
 from symdp_ros.core.annotations import Word
+from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.mechanism import Mechanism
-from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, WHOLE_WORD
+from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.offline.distances import Counts
 from symdp_ros.core.online import OnlineMechanism, POLICIES
+from symdp_ros.core.policies import DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
-LIVE = tuple(f'live, {policy}' for policy in POLICIES)
+_POLICIES = {f'live, {policy}': policy for policy in POLICIES}
+LIVE = tuple(_POLICIES)
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
-
-_MAKERS: dict[str, Callable[[Chain, Privacy], Mechanism]] = {
-    **{name: partial(OnlineMechanism, policy=policy)
-       for name, policy in zip(LIVE, POLICIES, strict=True)},
-    **{selection: partial(OfflineMechanism, selection=selection) for selection in LOGGED}}
 
 _LARGEST_EPSILON = 60.0
 _TOLERANCE = 1e-3  # relative, of a solved ε
@@ -44,14 +41,18 @@ class Calibration:
     :param word: the word whose error is meant; None: averaged over walks by P (see
         `analysis.accuracy.patrols`), so that nothing sensitive is needed.
     :param walks: how many, at least 2; the same ones for all mechanisms and every ε.
+    :param trust: of the base measure of the chain.
     :raises PrivacyError: the adjacency is out of range.
-    :raises ConfigurationError: `length` or `walks` out of range.
+    :raises ConfigurationError: `length`, `walks` or `trust` out of range.
     """
 
     def __init__(self, chain: Chain, adjacency: int, length: int, *,
-                 word: Sequence[str | None] | None = None, walks: int = 40):
+                 word: Sequence[str | None] | None = None, walks: int = 40,
+                 trust: float = DEFAULT_TRUST):
         Privacy(0.0, adjacency)
+        check_base('chain', trust)
         self._chain, self._adjacency, self._length = chain, adjacency, length
+        self._trust = trust
         self._word, self._walks = word, walks
         self._words: Sequence[Word] = (check_walks(patrols(chain, length, walks)) if word is None
                                        else [word])
@@ -115,10 +116,15 @@ class Calibration:
                 for epsilon in epsilons}
 
     def _mechanism(self, name: str, epsilon: float) -> Mechanism:
-        if name not in MECHANISMS:
+        privacy = Privacy(epsilon, self._adjacency)
+        if name in _POLICIES:
+            return OnlineMechanism(self._chain, privacy, policy=_POLICIES[name])
+        if name not in LOGGED:
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
                                      + '; '.join(MECHANISMS))
-        mechanism = _MAKERS[name](self._chain, Privacy(epsilon, self._adjacency))
+        selection, base = CHOICES[name]
+        mechanism = OfflineMechanism(self._chain, privacy, selection=selection, base=base,
+                                     trust=self._trust)
         if hasattr(mechanism.law, 'kept_counts'):
             mechanism.law.kept_counts = self._counts
         return mechanism

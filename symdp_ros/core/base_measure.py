@@ -20,12 +20,11 @@ from math import isfinite
 from numbers import Real
 
 import numpy as np
-import numpy.typing as npt
+from symdp_ros.core.annotations import Weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.policies import BASES
 
-BASES = ('chain', 'counting')
-DEFAULT_BASE = 'chain'
 LEAST_WEIGHT = 2.0**-40
 
 
@@ -42,7 +41,7 @@ def check_base(base: str, trust: float) -> None:
         raise ConfigurationError(f'trust must be a number from 0 to 1, not {trust!r}')
 
 
-def move_weights(chain: Chain, trust: float) -> npt.NDArray[np.float32]:
+def move_weights(chain: Chain, trust: float) -> Weights:
     """
     Return P̃ of each move (see the module): shape (edges,), in the order of `chain.csr()`.
 

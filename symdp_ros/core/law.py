@@ -29,7 +29,7 @@ class Law(Protocol):
         """Return R = 1/B as drawn with; None where an online mechanism draws."""
 
     def likelihood_ratio(self, length: int) -> float | None:
-        """Return R where P[output | word] = R^matches / Z(word); None where that is not so."""
+        """Return R where P[output | word] = h(output)·R^matches / Z(word), or None."""
 
     def counting_steps(self, length: int) -> int:
         """Return how many steps counting words takes for one release; 0: it counts none."""

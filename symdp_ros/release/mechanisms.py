@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from symdp_ros.analysis.accuracy import best_mechanism
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
+from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, OfflineMechanism
+from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.release.settings import Settings
 
@@ -18,10 +19,10 @@ _SHORT = 2     # symbols of a word that is drawn in preparation
 
 
 @lru_cache(maxsize=1000)
-def chosen_selection(chain: Chain, privacy: Privacy, length: int, policy: str,
-                     symbols: int = 0) -> str:
+def chosen_mechanism(chain: Chain, privacy: Privacy, length: int, policy: str, symbols: int = 0,
+                     base: str = DEFAULT_BASE, trust: float = DEFAULT_TRUST) -> str:
     """
-    Return the selection that `mechanism: auto` takes for a log of some length.
+    Return what `mechanism: auto` takes for a log of some length: a name of `core.offline.CHOICES`.
 
     The one of least expected error (`analysis.accuracy.best_mechanism`), judged by words of up to
     200 symbols: longer ones commonly err about as much per symbol, and would take long to judge.
@@ -31,8 +32,8 @@ def chosen_selection(chain: Chain, privacy: Privacy, length: int, policy: str,
         left out for archives so large that they would take long.
     """
     counting = max(length, symbols) * length * chain.edge_count <= MOST_COUNTING_STEPS
-    return best_mechanism(chain, privacy, min(length, _JUDGED), policy=policy, walks=20,
-                          counting=counting)
+    return best_mechanism(chain, privacy, min(length, _JUDGED), base=base, trust=trust,
+                          policy=policy, walks=20, counting=counting)
 
 
 class Mechanisms:
@@ -45,15 +46,16 @@ class Mechanisms:
 
     def __init__(self, settings: Settings, random: 'RandomBits | None' = None):
         self._settings, self._random = settings, random
-        self._made: dict[str, OfflineMechanism] = {}
-        self._named = None if settings.mechanism == 'auto' else settings.mechanism
+        self._made: dict[tuple[str, str], OfflineMechanism] = {}
+        self._named = (None if settings.mechanism == 'auto' else
+                       (settings.mechanism, settings.base))
         if self._named is not None:
-            self._of(self._named)  # now, so that errors are found at the start
+            self._of(*self._named)  # now, so that errors are found at the start
 
     @property
     def need_length(self) -> bool:
         """Return whether the choice, or whether words are too long, depends on their length."""
-        return self._named is None or self._of(self._named).law.counting_steps(_SHORT) > 0
+        return self._named is None or self._of(*self._named).law.counting_steps(_SHORT) > 0
 
     def for_length(self, length: int, symbols: int = 0) -> OfflineMechanism:
         """
@@ -62,8 +64,9 @@ class Mechanisms:
         :raises ConfigurationError: they are too long for it.
         """
         settings = self._settings
-        mechanism = self._of(self._named or chosen_selection(
-            settings.chain, settings.privacy, length, settings.policy, symbols))
+        mechanism = self._of(*(self._named or CHOICES[chosen_mechanism(
+            settings.chain, settings.privacy, length, settings.policy, symbols, settings.base,
+            settings.trust)]))
         mechanism.check(length)
         return mechanism
 
@@ -74,10 +77,11 @@ class Mechanisms:
         This compiles and imports all that releases need.
         """
         self.for_length(_SHORT)
-        for selection in SELECTIONS if self._named is None else (self._named,):
-            self._of(selection).privatize([None] * _SHORT)
+        for named in CHOICES.values() if self._named is None else (self._named,):
+            self._of(*named).privatize([None] * _SHORT)
 
-    def _of(self, selection: str) -> OfflineMechanism:
-        if selection not in self._made:
-            self._made[selection] = self._settings.mechanism_of(selection, self._random)
-        return self._made[selection]
+    def _of(self, selection: str, base: str) -> OfflineMechanism:
+        if (selection, base) not in self._made:
+            self._made[selection, base] = self._settings.mechanism_of(selection, base,
+                                                                      self._random)
+        return self._made[selection, base]

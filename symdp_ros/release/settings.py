@@ -11,10 +11,11 @@ from hashlib import sha256
 import json
 from typing import Any, TYPE_CHECKING
 
+from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.offline import OfflineMechanism, WHOLE_WORD
-from symdp_ros.core.policies import DEFAULT_TRUST
+from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
@@ -36,12 +37,14 @@ class ReleaseSettings:
 
     Durations are in seconds; `symbol_map` holds value=state items. The `mechanism` 'auto' is for
     each log the one that is expected to err least, chosen from chain, ε, k and the log's length
-    alone.
+    alone; with the base 'counting', of those without the chain's base measure.
     """
 
     chain: Chain
     privacy: Privacy
     mechanism: str = 'auto'
+    base: str = DEFAULT_BASE
+    trust: float = DEFAULT_TRUST
     policy: str = 'guided'
     topic: str = 'region'
     message_type: str | None = None
@@ -106,13 +109,15 @@ class ReleaseSettings:
 
         :raises ConfigurationError: one of them is not valid.
         """
+        check_base(self.base, self.trust)
         self._sample([])
         check_sampling(self.chain, sampling=self.sampling, input_timeout=self.input_timeout,
                        unknown_symbol=self.unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
 
-    def mechanism_of(self, selection: str, random: 'RandomBits | None' = None) -> OfflineMechanism:
-        """Return a new mechanism of a selection."""
-        return _mechanism(self, selection, random)
+    def mechanism_of(self, selection: str, base: str,
+                     random: 'RandomBits | None' = None) -> OfflineMechanism:
+        """Return a new mechanism of a selection, and a base."""
+        return _mechanism(self, selection, base, random)
 
     def _sample(self, entries: Sequence[tuple[int, str | None]]) -> list[list[str | None]]:
         return sample(entries, self.chain.states, sampling=self.sampling,
@@ -137,6 +142,8 @@ class ArchiveSettings:
     chain: Chain
     privacy: Privacy
     mechanism: str = 'auto'
+    base: str = DEFAULT_BASE
+    trust: float = DEFAULT_TRUST
     policy: str = 'guided'
     charge: str = 'archive'
     columns: Columns = Columns()
@@ -164,6 +171,7 @@ class ArchiveSettings:
 
         :raises ConfigurationError: one of them is not valid; the packages are not installed.
         """
+        check_base(self.base, self.trust)
         archive_file.parquet()
         self.states_by_value()
         if self.charge not in CHARGES:
@@ -175,9 +183,10 @@ class ArchiveSettings:
         table = symbol_table(self.chain.states, parse_symbol_map(self.symbol_map), self.no_region)
         return {value: self.chain.state_index[state] for value, state in table.items()}
 
-    def mechanism_of(self, selection: str, random: 'RandomBits | None' = None) -> OfflineMechanism:
-        """Return a new mechanism of a selection."""
-        return _mechanism(self, selection, random)
+    def mechanism_of(self, selection: str, base: str,
+                     random: 'RandomBits | None' = None) -> OfflineMechanism:
+        """Return a new mechanism of a selection, and a base."""
+        return _mechanism(self, selection, base, random)
 
 
 Settings = ReleaseSettings | ArchiveSettings
@@ -186,12 +195,15 @@ Settings = ReleaseSettings | ArchiveSettings
 def _described(settings: Settings) -> dict[str, Any]:
     """Return the part of `described` that logs and archives have in common."""
     # Only causal release uses the policy; 'auto' may choose it.
-    policy: dict[str, str | float] = (
+    more: dict[str, str | float] = (
         {} if settings.mechanism in WHOLE_WORD else {'policy': settings.policy})
-    if 'adaptive' in policy.values():
-        policy['trust'] = DEFAULT_TRUST
+    if 'adaptive' in more.values():
+        more['trust'] = float(settings.trust)
+    # Older versions counted words, and wrote no base.
+    if settings.base != 'counting' and settings.mechanism in ('exponential', 'auto'):
+        more |= {'base': settings.base, 'trust': float(settings.trust)}
     return {'chain': settings.chain.digest(), 'epsilon': settings.privacy.epsilon,
-            'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **policy,
+            'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **more,
             'no_region': sorted(settings.no_region), 'symbol_map': sorted(settings.symbol_map)}
 
 
@@ -199,7 +211,7 @@ def _digest(described: dict[str, Any]) -> str:
     return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
-def _mechanism(settings: Settings, selection: str,
+def _mechanism(settings: Settings, selection: str, base: str,
                random: 'RandomBits | None') -> OfflineMechanism:
-    return OfflineMechanism(settings.chain, settings.privacy, selection=selection,
-                            policy=settings.policy, random=random)
+    return OfflineMechanism(settings.chain, settings.privacy, selection=selection, base=base,
+                            trust=settings.trust, policy=settings.policy, random=random)

@@ -19,6 +19,7 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
 from symdp_ros.analysis import accuracy as module
 from symdp_ros.analysis.accuracy import (accuracy, best_mechanism, expected_accuracy,
                                          expected_errors, mean_stay, patrols)
+from symdp_ros.core.offline import CHOICES
 
 ALPHA = 1e-6
 KINDS = ('paper', 'guided', 'planned', 'causal', 'exponential', 'permute_and_flip')
@@ -121,7 +122,7 @@ def test_two_branches_that_never_meet():
     """Weights of 2^n against 1: more than a float64 holds, and yet the odds are 2 to 1."""
     chain = Chain({'s': ['t', 'u'], 't': ['t'], 'u': ['u', 'v'], 'v': ['u', 'v']}, 's')
     n = 3_000
-    mechanism = OfflineMechanism(chain, Privacy(2 * 0.6931471805599453))
+    mechanism = OfflineMechanism(chain, Privacy(2 * 0.6931471805599453), base='counting')
     ratio = mechanism.ratio(n)
     stays = 1 / (1 + exp(-np.log(2) + n * (np.log(2) - np.log(ratio))))
     found = accuracy(mechanism, ['t'] * n)
@@ -255,9 +256,9 @@ def test_the_best_mechanism(chain, epsilon, expected):
     privacy = Privacy(epsilon)
     found = best_mechanism(chain, privacy, 40, walks=20)
     assert found in expected
-    errors = {s: expected_accuracy(OfflineMechanism(chain, privacy, selection=s), 40,
-                                   walks=20).error
-              for s in ('exponential', 'causal', 'permute_and_flip')}
+    errors = {name: expected_accuracy(OfflineMechanism(
+        chain, privacy, selection=selection, base=base), 40, walks=20).error
+        for name, (selection, base) in CHOICES.items()}
     assert errors[found] == pytest.approx(min(errors.values()), rel=1e-8)
 
 

@@ -21,10 +21,12 @@ from strategies import (
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis import audit as module
 from symdp_ros.analysis.audit import audit, COUNTING_ERROR
+from symdp_ros.core.offline import CHOICES
 from symdp_ros.core.offline.causal import Causal
 
 MECHANISMS = [('online', 'paper'), ('online', 'guided'), ('online', 'planned'),
-              ('online', 'adaptive'), ('exponential', None), ('permute_and_flip', None)]
+              ('online', 'adaptive'), ('exponential', None), ('exponential, counting', None),
+              ('permute_and_flip', None)]
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 
 
@@ -70,8 +72,9 @@ def test_against_a_plain_search(chain, adjacency):
 
         return law
 
-    def offline(selection):
-        mechanism = OfflineMechanism(chain, privacy, selection=selection)
+    def offline(name):
+        selection, base = CHOICES[name]
+        mechanism = OfflineMechanism(chain, privacy, selection=selection, base=base)
         return lambda word: {o: exp(mechanism.log_probability(word, o)) for o in outputs}
 
     for row in audit(chain, privacy, 2):

@@ -329,7 +329,7 @@ def test_never_worse_than_the_private_route(chain, epsilon, policy):
 
 def test_a_constant_normaliser_is_exact_on_a_complete_chain():
     for chain in (COMPLETE, Chain({s: {'x': 0.2, 'y': 0.7, 'z': 0.1} for s in 'xyz'}, 'x')):
-        mechanism = OfflineMechanism(chain, Privacy(2.0))
+        mechanism = OfflineMechanism(chain, Privacy(2.0), base='counting')
         laws = joint(chain, 3, lambda word, output: exp(mechanism.log_probability(word, output)))
         for output, weights in laws.items():
             expected = marginals(chain, weights, 3) / sum(weights.values())
@@ -346,7 +346,7 @@ def test_the_error_of_a_constant_normaliser(name):
     """Its measure against `OfflineMechanism.log_probability`; and what the measure says."""
     chain, n = MODELS[name], 3
     for privacy in (Privacy(1.0), Privacy(6.0, 2)):
-        mechanism = OfflineMechanism(chain, privacy)
+        mechanism = OfflineMechanism(chain, privacy, base='counting')
         laws = joint(chain, n, lambda word, output: exp(mechanism.log_probability(word, output)))
         exact = {output: marginals(chain, weights, n) for output, weights in laws.items()}
         close = {output: smooth_with_constant_normaliser(mechanism, output) for output in laws}

@@ -25,6 +25,7 @@ def by_name(name, chain, privacy):
             'live, planned': lambda: OnlineMechanism(chain, privacy, policy='planned'),
             'live, adaptive': lambda: OnlineMechanism(chain, privacy, policy='adaptive'),
             'exponential': lambda: OfflineMechanism(chain, privacy, selection='exponential'),
+            'exponential, counting': lambda: OfflineMechanism(chain, privacy, base='counting'),
             'permute_and_flip': lambda: OfflineMechanism(chain, privacy,
                                                          selection='permute_and_flip')}[name]()
 
@@ -124,7 +125,8 @@ def test_permute_and_flip_is_left_out_where_counting_is_long():
     walks = 40
     longest = int((MOST_COUNTING_STEPS / walks / FOUR.edge_count)**0.5)
     assert Calibration(FOUR, 1, longest, walks=walks).mechanisms() == MECHANISMS
-    assert Calibration(FOUR, 1, longest + 1, walks=walks).mechanisms() == (*LIVE, 'exponential')
+    assert Calibration(FOUR, 1, longest + 1, walks=walks).mechanisms() == (
+        *LIVE, 'exponential', 'exponential, counting')
     assert Calibration(COIN, 1, longest + 1, walks=walks).mechanisms() == MECHANISMS  # all words
 
 

@@ -71,7 +71,7 @@ def test_every_adjacent_pair_and_output(chain, selection, epsilon, adjacency):
 @for_all_alphabets
 def test_the_whole_of_epsilon_serves(chain, adjacency):
     """P[o] ∝ e^{−ε·d/k}: one symbol changes it by a factor of e^{ε/k}."""
-    mechanism = OfflineMechanism(chain, Privacy(2.0, adjacency))
+    mechanism = OfflineMechanism(chain, Privacy(2.0, adjacency), base='counting')
     word = (chain.states[0], None, chain.states[-1])
     weights = {o: exp(-2 / adjacency * distance(word, o)) for o in feasible_words(chain, 3)}
     found = {o: exp(mechanism.log_probability(word, o)) for o in weights}

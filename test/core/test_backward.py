@@ -3,7 +3,7 @@
 """The exponential mechanism as drawn: exact weights, privacy with rounding, range, memory."""
 from collections import Counter
 from fractions import Fraction
-from math import exp, log
+from math import exp, log, prod
 from random import Random
 import tracemalloc
 
@@ -35,6 +35,13 @@ def layout(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture(params=['counting', 'weighted'], autouse=True)
+def base(request, monkeypatch):
+    """All moves alike, or with weights of their own."""
+    monkeypatch.setattr(Sampler, 'weighted', request.param == 'weighted')
+    return request.param
+
+
 def two_branches(choices=1):
     """Return a chain that, after one move, stays in one half: x… or y…, or is nearly random."""
     halves = {f'{half}{i}': [f'{half}{j}' for j in range(choices)]
@@ -42,13 +49,31 @@ def two_branches(choices=1):
     return Chain({'start': ['x0', 'y0'], **halves}, 'start')
 
 
+def uneven(degree, state):
+    """Return weights of the moves from a state: 1/2, 1/4, …, so that they add up exactly."""
+    weights = np.arange(1.0, degree + 1)
+    if degree <= 6:
+        weights = 2.0**-np.minimum(weights, degree - 1)
+    return np.roll(weights / weights.sum(), state).astype(np.float32)
+
+
 class Sampler(BackwardSampler):
     """A sampler for labels, whose chances as drawn are exact."""
 
+    weighted = False
+
     def __init__(self, chain, epsilon, adjacency=1, random=None):
         self.chain, self.reachable = chain, ReachableChain(chain)
+        degrees = np.diff(self.reachable.offsets[1:]).tolist()
+        weights = np.concatenate([uneven(*of) for of in zip(degrees, range(10**9))])
         super().__init__(self.reachable, Privacy(epsilon, adjacency).epsilon_per_symbol,
-                         random or Random(0))
+                         random or Random(0), weights if self.weighted else None)
+        #: the moves, the factors of a position, and h of each move from state number to number
+        self.moves_weights = weights.astype(float) if self.weighted else np.ones(len(weights))
+        self.factors = self.reachable.most_successors + 1 + self.weighted
+        starts = np.repeat(np.arange(len(degrees)) + 1, degrees).tolist()
+        self.h = dict(zip(zip(starts, self.reachable.targets.tolist()),
+                          map(Fraction, self.moves_weights)))
 
     def numbers(self, word):
         return [self.reachable.number[s] for s in word]
@@ -56,32 +81,37 @@ class Sampler(BackwardSampler):
     def release(self, word):
         return [self.reachable.label[i] for i in self.draw(self.numbers(word))]
 
-    def chance(self, weights, output):
+    def measure(self, output):
+        """Return h of an output."""
+        numbers = self.numbers(output)
+        return prod((self.h[move] for move in zip([1, *numbers], numbers)), start=Fraction(1))
+
+    def chance(self, chances, output):
         """Return P̂ of an output, by equation (2)."""
-        result, here = Fraction(1), 1
-        for row, there in zip(weights, self.numbers(output), strict=True):
-            result *= row[there] / sum(row[s] for s in self.reachable.successors(here).tolist())
-            here = there
-        return result
+        numbers = self.numbers(output)
+        return prod((row[move] for row, move in zip(chances, zip([1, *numbers], numbers),
+                                                    strict=True)), start=Fraction(1))
 
     def law(self, word):
-        weights = self.weights(self.numbers(word))
-        return {o: self.chance(weights, o) for o in feasible_words(self.chain, len(word))}
+        chances = self.chances(self.numbers(word))
+        return {o: self.chance(chances, o) for o in feasible_words(self.chain, len(word))}
 
+    def exponential(self, word, ratio):
+        """Return P[o] ∝ h(o)·R^{matches}, by enumeration."""
+        weights = {o: self.measure(o) * ratio**(len(word) - distance(word, o))
+                   for o in feasible_words(self.chain, len(word))}
+        return {o: w / sum(weights.values()) for o, w in weights.items()}
 
-def exponential(chain, word, ratio):
-    """Return P[o] ∝ R^{matches}, by enumeration."""
-    weights = {o: ratio**(len(word) - distance(word, o)) for o in feasible_words(chain, len(word))}
-    return {o: Fraction(w) / sum(weights.values()) for o, w in weights.items()}
-
-
-def exact_sums(chain, word, ratio):
-    """Return V_0(s_0), by the recursion in rational numbers."""
-    values = dict.fromkeys(chain.states, Fraction(1))
-    for symbol in reversed(word):
-        weights = {s: v * (ratio if s == symbol else 1) for s, v in values.items()}
-        values = {s: sum(weights[t] for t in chain.successors(s)) for s in chain.states}
-    return values[chain.initial_state]
+    def exact_sums(self, word, ratio):
+        """Return V_0(s_0), by the recursion in rational numbers."""
+        successors = {s: self.reachable.successors(s).tolist()
+                      for s in range(1, len(self.reachable) + 1)}
+        values = dict.fromkeys(successors, Fraction(1))
+        for symbol in reversed(self.numbers(word)):
+            weights = {s: v * (ratio if s == symbol else 1) for s, v in values.items()}
+            values = {s: sum(self.h[s, t] * weights[t] for t in after)
+                      for s, after in successors.items()}
+        return values[1]
 
 
 def log_of(fraction):
@@ -102,25 +132,26 @@ def test_enumeration_automaton_and_recursion_agree(data, epsilon):
     plan = sampler.plan(len(word))
     sampler._plans[len(word)] = backward.replace(plan, ratio=exact)
     law = sampler.law(word)
-    assert law == exponential(chain, word, Fraction(exact))
-    n = len(word)
-    counts = [HammingAutomaton(chain, word, d).word_count for d in range(n + 1)]
-    total = sum(m * Fraction(exact)**(n - d) for d, m in enumerate(counts))
-    assert exact_sums(chain, word, Fraction(exact)) == total
+    assert law == sampler.exponential(word, Fraction(exact))
+    n, total = len(word), sampler.exact_sums(word, Fraction(exact))
+    if not sampler.weighted:
+        counts = [HammingAutomaton(chain, word, d).word_count for d in range(n + 1)]
+        assert total == sum(m * Fraction(exact)**(n - d) for d, m in enumerate(counts))
     assert sampler.log_normalizer(sampler.numbers(word)) == pytest.approx(log(total), abs=1e-12)
     for output, chance in law.items():
-        assert chance == Fraction(exact)**(n - distance(word, output)) / total
+        assert chance == (sampler.measure(output)
+                          * Fraction(exact)**(n - distance(word, output)) / total)
 
 
 @relaxed
 @given(st.data(), st.floats(0, 100))
 def test_the_rounding_is_bounded(data, epsilon):
-    """P̂ is the mechanism's times at most 2·n·(N+1) factors of 1±u."""
+    """P̂ is the mechanism's times at most 2·n·(N+1) factors of 1±u; N+2 with weights."""
     chain = data.draw(chains(max_states=4, complete=False))
     word = data.draw(words(chain, max_size=4))
     sampler = Sampler(chain, epsilon)
-    exact = exponential(chain, word, Fraction(sampler.ratio(len(word))))
-    factors = 2 * len(word) * (sampler.reachable.most_successors + 1)
+    exact = sampler.exponential(word, Fraction(sampler.ratio(len(word))))
+    factors = 2 * len(word) * sampler.factors
     for output, chance in sampler.law(word).items():
         assert (1 - U)**factors <= chance / exact[output] <= 1 / (1 - U)**factors
 
@@ -144,7 +175,7 @@ def test_long_adjacent_words(data, epsilon, length):
     for _ in range(adjacency):
         other[random.randrange(length)] = random.choice((*chain.states, None))
     sampler = Sampler(chain, epsilon, adjacency, random)
-    laws = [sampler.weights(sampler.numbers(w)) for w in (word, other)]
+    laws = [sampler.chances(sampler.numbers(w)) for w in (word, other)]
     limit, _ = exp_bounds(per_symbol(epsilon, adjacency) * adjacency)
     for output in (sampler.release(word), sampler.release(other),
                    sampler.release([None] * length)):
@@ -198,17 +229,21 @@ def test_a_choice_is_right_or_is_not_made(data, shift, wide):
     exponents = [data.draw(st.sampled_from([0, -1, -30, -53, -60, -300])) for _ in weights]
     if not wide:
         weights, exponents = np.ldexp(weights, exponents).tolist(), [0] * len(weights)
-    exact = [Fraction(w) * Fraction(2)**e for w, e in zip(weights, exponents, strict=True)]
+    own, drawn = np.zeros(0, np.float32), weights
+    if Sampler.weighted:
+        own = np.array([data.draw(st.floats(2**-40, 1, width=32)) for _ in weights], np.float32)
+        drawn = (np.array(weights) * own).tolist()
+    exact = [Fraction(w) * Fraction(2)**e for w, e in zip(drawn, exponents, strict=True)]
     ends = np.cumsum([Fraction(0), *exact])
     near = int(data.draw(st.sampled_from(list(ends))) / ends[-1] * 2**53)
     bits = min(max(0, near + data.draw(st.integers(-64, 64)) * (1 << shift >> 6)), 2**53 - 1)
     targets, shifted = np.arange(1, len(weights) + 1, dtype=np.uint32), np.uint64(bits << 11)
     if wide:
-        edge = kernels._choose_wide(0, len(weights), targets, np.array([0, *weights]),
+        edge = kernels._choose_wide(0, len(weights), targets, own, np.array([0, *weights]),
                                     np.array([0, *exponents], np.int32), shifted)
     else:
         W = np.array([[[7, 7]] * (len(weights) + 1), [[0, 0], *([7, w] for w in weights)]])
-        edge = choose(0, len(weights), targets, W, 1, 1, shifted)
+        edge = choose(0, len(weights), targets, own, W, 1, 1, shifted)
     if edge >= 0:
         assert ends[edge] <= bits * ends[-1] / 2**53
         assert (bits + 1) * ends[-1] / 2**53 <= ends[edge + 1]
@@ -287,7 +322,7 @@ def test_exponents_give_the_same_law(monkeypatch):
     for a, b in zip(plain.weights(plain.numbers(word)), wide.weights(wide.numbers(word)),
                     strict=True):
         ratios = {a[s] / b[s] / (a[1] / b[1]) for s in a}
-        assert all(abs(r - 1) < 2 * 60 * 6 * U for r in ratios)
+        assert all(abs(r - 1) < 2 * 60 * plain.factors * U for r in ratios)
     assert wide.log_normalizer(wide.numbers(word)) == pytest.approx(
         plain.log_normalizer(plain.numbers(word)), abs=1e-11)
 
@@ -325,7 +360,7 @@ def test_a_period_needs_no_exponents(chain, length, monkeypatch):
     word = Random(5).choices(chain.states, k=length)
     sampler = Sampler(chain, 2.0, random=Random(2))
     plan = sampler.plan(length)
-    assert (plan.wide, plan.period) == (False, 2)
+    assert not plan.wide and plan.period == (1 if sampler.weighted and length == 600 else 2)
     released = sampler.release(word)
     assert chain.is_feasible(released)
     wide = Sampler(chain, 2.0, random=Random(2))
@@ -336,7 +371,7 @@ def test_a_period_needs_no_exponents(chain, length, monkeypatch):
     for limit in (0, 8 * len(chain) * 60):
         monkeypatch.setattr(backward, 'STORED_BYTES', limit)
         again = Sampler(chain, 2.0, random=Random(2))
-        assert again.plan(length).period == 2
+        assert again.plan(length).period == plan.period
         assert again.release(word) == released
 
 
@@ -371,7 +406,7 @@ def test_segments_together_give_the_same_word(data, epsilon):
     numbers, weights = np.array(sampler.numbers(word)), stored.weights(stored.numbers(word))
     assert sampler.weights(sampler.numbers(word)) == weights
     bits = np.frombuffer(Random(seed).randbytes(8 * n), np.uint64)
-    edges, (W, E, scale, together) = sampler.reachable.edges, joint.workspace(n)
+    edges, (W, E, scale, together) = sampler.edges, joint.workspace(n)
     kernels.sweep(numbers, edges, 1, plan.ratio, spacing, plan.rescale_every, False, W, E, scale)
     walk = [numbers, bits, edges, 1, plan.ratio, spacing, near, False, W, E, scale, together]
     whole, part = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -384,7 +419,7 @@ def test_segments_together_give_the_same_word(data, epsilon):
     state = int(whole[position - 1]) if position else 1
     successors = sampler.reachable.successors(state).tolist()
     if len(successors) > 1:  # a point between two of them
-        row = [weights[position][s] for s in successors]
+        row = [sampler.h[state, s] * weights[position][s] for s in successors]
         walk[1] = bits.copy()
         walk[1][position] = int(row[0] / sum(row) * 2**53) << 11
         *at, stored_row = kernels.walk(0, 1, *walk, part)
@@ -453,9 +488,9 @@ def test_rows_longer_than_the_columns(hub, layout):
     assert columns == (2 if layout == 'columns' else 0)
     assert list(sampler.reachable.long_rows) == ([1] if columns else [*range(1, hub + 2)])
     word = ['n1', 'hub', 'n3']
-    exact = exponential(chain, word, Fraction(sampler.ratio(3)))
+    exact = sampler.exponential(word, Fraction(sampler.ratio(3)))
     for output, chance in sampler.law(word).items():
-        assert abs(chance / exact[output] - 1) < 6 * (hub + 1) * U
+        assert abs(chance / exact[output] - 1) < 6 * sampler.factors * U
 
 
 def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
@@ -479,7 +514,7 @@ def test_every_number_of_columns(degree, layout):
     sampler = Sampler(chain, 2.0)
     assert len(sampler.reachable.columns) == (degree if layout == 'columns' else 0)
     word = replayable_random().choices(names, k=20)
-    exact = exact_sums(chain, word, Fraction(sampler.ratio(20)))
+    exact = sampler.exact_sums(word, Fraction(sampler.ratio(20)))
     assert sampler.log_normalizer(sampler.numbers(word)) == pytest.approx(log_of(exact), rel=1e-13)
 
 
@@ -494,21 +529,23 @@ def test_two_branches_that_never_meet(epsilon, matching):
     random = replayable_random()
     sampler = Sampler(chain, epsilon, random=random)
     ratio = Fraction(sampler.ratio(800))
-    weights = sampler.weights(sampler.numbers(word))
-    factors = 2 * 800 * 3
+    weights, chances = (of(sampler.numbers(word)) for of in (sampler.weights, sampler.chances))
+    factors = 2 * 800 * sampler.factors
     # The sums of one branch: R+1 at a position that can match, else 2; the first has no choice.
+    # With weights, all moves have ½.
     branch = {'x': ratio * (ratio + 1)**(matching - 1) * 2**(800 - matching),
               'y': 2**(matching - 1) * (ratio + 1)**(800 - matching)}
     first = {label: weights[0][sampler.reachable.number[label]] for label in ('x0', 'y0')}
     computed, exact = first['x0'] / first['y0'], branch['x'] / branch['y']
     assert (1 - U)**factors <= computed / exact <= 1 / (1 - U)**factors
     normalizer = sampler.log_normalizer(sampler.numbers(word))
-    assert normalizer == pytest.approx(log_of(branch['x'] + branch['y']), rel=1e-14)
+    log_measure = -800 * log(2) if sampler.weighted else 0
+    assert normalizer == pytest.approx(log_of(branch['x'] + branch['y']) + log_measure, rel=1e-13)
     for _ in range(20):
         output = sampler.release(word)
-        chance = sampler.chance(weights, output)
+        chance = sampler.chance(chances, output)
         assert chance > 0 and chain.is_feasible(output)
-        expected = (800 - distance(word, output)) * log_of(ratio) - normalizer
+        expected = (800 - distance(word, output)) * log_of(ratio) + log_measure - normalizer
         assert log_of(chance) == pytest.approx(expected, abs=1e-8)
         if matching == 800:
             assert output[0] == 'x0'
@@ -529,7 +566,8 @@ def test_long_words_neither_under_nor_overflow():
         begins = sampler.reachable.offsets[1:-1]
         for number in reversed(numbers):
             sums[number] += log_ratio
-            sums = np.append(-np.inf, np.logaddexp.reduceat(sums[targets], begins))
+            sums = np.append(-np.inf, np.logaddexp.reduceat(
+                sums[targets] + np.log(sampler.moves_weights), begins))
         assert sampler.log_normalizer(numbers) == pytest.approx(sums[1], rel=1e-10)
 
 

@@ -56,7 +56,7 @@ def test_exponential_is_as_published(chain, epsilon):
     rate = epsilon / 2 if chain.is_alphabet else epsilon / 4
     expected = {o: exp(-rate * distance(word, o)) for o in feasible_words(chain, 4)}
     total = sum(expected.values())
-    found = enumerated(OfflineMechanism(chain, Privacy(epsilon, 2)), word)
+    found = enumerated(OfflineMechanism(chain, Privacy(epsilon, 2), base='counting'), word)
     assert found == pytest.approx({o: p / total for o, p in expected.items()}, rel=1e-9)
 
 
@@ -88,7 +88,7 @@ def test_the_published_exponent_is_half_as_private_as_it_could_be_on_the_complet
     # Elsewhere nearly all of it can be needed: most words go through u.
     leaves = [f'v{i}' for i in range(400)]
     chain = Chain({'s': ['t', 'u'], 't': ['t'], 'u': leaves, **{v: [v] for v in leaves}}, 's')
-    mechanism = OfflineMechanism(chain, Privacy(2.0))
+    mechanism = OfflineMechanism(chain, Privacy(2.0), base='counting')
     loss = (mechanism.log_probability(['t', None], ['t', 't'])
             - mechanism.log_probability(['u', None], ['t', 't']))
     assert 1.99 < loss < 2
@@ -158,7 +158,7 @@ def test_at_zero_epsilon_the_word_does_not_matter(chain, selection):
         outputs.append(OfflineMechanism(chain, Privacy(0.0), selection=selection,
                                         random=Random(5)).privatize(word))
     assert outputs[0] == outputs[1] == outputs[2]
-    mechanism = OfflineMechanism(chain, Privacy(0.0), selection=selection)
+    mechanism = OfflineMechanism(chain, Privacy(0.0), selection=selection, base='counting')
     chances = enumerated(mechanism, [chain.states[0]] * 3)
     assert list(chances.values()) == pytest.approx([1 / len(chances)] * len(chances))
 
@@ -175,8 +175,9 @@ def test_at_large_epsilon_a_feasible_word_is_kept(selection):
 def test_permute_and_flip_errs_no_more_than_exponential():
     for chain in (FOUR, grid(4)):
         word = [*chain.states, None, *chain.states]
-        means = [OfflineMechanism(chain, Privacy(2.0), selection=s).distance_distribution(word)
-                 @ np.arange(len(word) + 1) for s in ('permute_and_flip', 'exponential')]
+        means = [OfflineMechanism(chain, Privacy(2.0), selection=s, base='counting')
+                 .distance_distribution(word) @ np.arange(len(word) + 1)
+                 for s in ('permute_and_flip', 'exponential')]
         assert means[0] <= means[1] + 1e-9
 
 
@@ -220,7 +221,12 @@ def test_the_distances_of_long_words(selection):
 
 @pytest.mark.parametrize('options, message', [
     ({'selection': 'laplace'}, 'selection must be one of exponential, permute_and_flip, causal'),
-    ({'selection': None}, 'selection'), ({'selection': 'causal', 'policy': 'none'}, 'policy')])
+    ({'selection': None}, 'selection'),
+    ({'base': 'uniform'}, "base must be one of chain, counting, not 'uniform'"),
+    ({'base': None, 'selection': 'causal'}, 'base'), ({'trust': 1.1}, 'trust must be a number'),
+    ({'trust': float('nan')}, 'trust'), ({'trust': True}, 'trust'), ({'trust': '0.5'}, 'trust'),
+    ({'trust': -1e-9, 'base': 'counting'}, 'trust'),
+    ({'selection': 'causal', 'policy': 'none'}, 'policy')])
 def test_settings_that_are_none(options, message):
     with pytest.raises(ConfigurationError, match=message):
         OfflineMechanism(FOUR, Privacy(1.0), **options)

@@ -35,7 +35,8 @@ SHOWN = {
     'OnlineMechanism': (carrying(OnlineMechanism(CHAIN, PRIVACY)),
                         f"OnlineMechanism({SHORT}, {PRIVACY}, policy='guided')"),
     'OfflineMechanism': (OfflineMechanism(CHAIN, PRIVACY),
-                         f"OfflineMechanism({SHORT}, {PRIVACY}, selection='exponential')"),
+                         f"OfflineMechanism({SHORT}, {PRIVACY}, selection='exponential', "
+                         "base='chain', trust=0.8)"),
     'HammingAutomaton': (HammingAutomaton(CHAIN, WORD, 2),
                          f'<HammingAutomaton: words of length 3 at distance 2, {SHORT}>'),
     'Filter': (updated(Filter(OnlineMechanism(CHAIN, PRIVACY))),

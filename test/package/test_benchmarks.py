@@ -228,7 +228,7 @@ def test_the_hidden_markov_model_has_the_mechanisms_distribution():
     from itertools import product
 
     chain, word = peers._TINY, peers._TINY_WORD
-    mechanism = OfflineMechanism(chain, chains.PRIVACY)
+    mechanism = OfflineMechanism(chain, chains.PRIVACY, base='counting')
     initial, moves, likelihoods = peers.hidden_markov_model(chain, word,
                                                             mechanism.ratio(len(word)))
     weights = {}

@@ -339,8 +339,8 @@ def test_a_route_that_is_too_long_is_refused_before_anything_is_spent(walks):
 
 def test_auto_is_decided_by_the_longest_route(walks, monkeypatch):
     asked = []
-    monkeypatch.setattr(mechanisms, 'chosen_selection',
-                        lambda chain, privacy, length, policy, symbols:
+    monkeypatch.setattr(mechanisms, 'chosen_mechanism',
+                        lambda chain, privacy, length, policy, symbols, base, trust:
                         asked.append((length, symbols)) or 'causal')
     monkeypatch.setattr(archive_file, '_BATCH_ROWS', 4)
     for word, longest in (('ab', 7), ('a' * 11, 11)):

@@ -11,13 +11,14 @@ import sys
 import pytest
 from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import best_mechanism, expected_accuracy
+from symdp_ros.core.offline import CHOICES as NAMED
 from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
 from symdp_ros.logs import LogFile, read_log
 from symdp_ros.release import mechanisms
 from symdp_ros.release import settings as release_settings
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.mechanisms import chosen_selection
+from symdp_ros.release.mechanisms import chosen_mechanism
 from symdp_ros.release.settings import ReleaseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,9 +34,9 @@ for_all_choices = pytest.mark.parametrize('expected', CHOICES)
 
 @pytest.fixture(autouse=True)
 def nothing_chosen_before():
-    chosen_selection.cache_clear()
+    chosen_mechanism.cache_clear()
     yield
-    chosen_selection.cache_clear()
+    chosen_mechanism.cache_clear()
 
 
 @pytest.fixture
@@ -90,14 +91,15 @@ def test_two_words_of_one_length_give_the_same_choice(tmp_path, used, monkeypatc
     words = ['a' * 12, 'dddddddddddd', ['none'] * 12,
              random.choices(chain.states, k=12), random.choices((*chain.states, 'x'), k=12)]
     for i, word in enumerate(words):
-        chosen_selection.cache_clear()
+        chosen_mechanism.cache_clear()
         [outcome] = release(tmp_path / str(i), settings(chain, epsilon), word)
         assert (outcome.kind, outcome.length) == ('released', 12)
     assert used == [(expected, 12)] * len(words)
     assert len(asked) == len(words) and len(set(asked)) == 1
     [arguments, named] = asked[0]
     assert arguments == (chain, Privacy(epsilon), 12)
-    assert dict(named) == {'policy': 'guided', 'walks': 20, 'counting': True}
+    assert dict(named) == {'base': 'chain', 'trust': 0.8, 'policy': 'guided', 'walks': 20,
+                           'counting': True}
 
 
 @for_all_choices
@@ -107,11 +109,11 @@ def test_the_choice_is_the_best_mechanism(expected, policy, length):
     chain, epsilon = CHOICES[expected]
     for adjacency in (1, 3):
         privacy = Privacy(epsilon, adjacency)
-        found = chosen_selection(chain, privacy, length, policy)
+        found = chosen_mechanism(chain, privacy, length, policy)
         assert found == best_mechanism(chain, privacy, length, policy=policy, walks=20)
         errors = {name: expected_accuracy(
-            OfflineMechanism(chain, privacy, selection=name, policy=policy), length,
-            walks=20).error for name in SELECTIONS}
+            OfflineMechanism(chain, privacy, selection=selection, base=base, policy=policy),
+            length, walks=20).error for name, (selection, base) in NAMED.items()}
         assert errors[found] == pytest.approx(min(errors.values()), rel=1e-6)
 
 
@@ -121,7 +123,7 @@ def test_lengths_may_differ_in_their_choice(tmp_path, used):
     outcomes = release(tmp_path / 'p', settings(RING, 2.0), *words)
     assert [outcome.kind for outcome in outcomes] == ['released'] * 3
     assert [length for _, length in used] == [4, 8, 4] and used[0] == used[2]
-    assert chosen_selection.cache_info().misses == 2
+    assert chosen_mechanism.cache_info().misses == 2
 
 
 def test_parts_of_a_split_log_are_chosen_for_by_the_longest(tmp_path, used):
@@ -129,7 +131,7 @@ def test_parts_of_a_split_log_are_chosen_for_by_the_longest(tmp_path, used):
             ['a', 'none', 'a', 'b', 'c', 'none', 'd'])
     [choice] = {selection for selection, _ in used}
     assert [length for _, length in used] == [1, 3, 1]
-    assert choice == chosen_selection(RING, Privacy(2.0), 3, 'guided')
+    assert choice == chosen_mechanism(RING, Privacy(2.0), 3, 'guided')
 
 
 def too_long(chain):
@@ -137,24 +139,47 @@ def too_long(chain):
 
 
 def test_long_logs_fall_back(tmp_path, used):
-    """Permute-and-flip is best, and is refused from here on."""
-    length = too_long(RING)
-    assert chosen_selection(RING, Privacy(2.0), length - 1, 'guided') == 'permute_and_flip'
-    assert chosen_selection(RING, Privacy(2.0), length, 'guided') == 'exponential'
-    [outcome] = release(tmp_path / 'p', settings(RING, 2.0), 'abcd' * (length // 4 + 1))
+    """Permute-and-flip is the best of those that count words, and is refused from here on."""
+    length, privacy = too_long(RING), Privacy(2.0)
+    assert chosen_mechanism(RING, privacy, length - 1, 'guided',
+                            base='counting') == 'permute_and_flip'
+    assert chosen_mechanism(RING, privacy, length, 'guided',
+                            base='counting') == 'exponential, counting'
+    [outcome] = release(tmp_path / 'p', settings(RING, 2.0, base='counting'),
+                        'abcd' * (length // 4 + 1))
     assert outcome.kind == 'released', outcome.reason
     assert [selection for selection, _ in used] == ['exponential']
 
 
 def test_long_logs_fall_back_to_the_best_of_the_others():
-    """Without permute-and-flip, the causal release errs less than the exponential mechanism."""
+    """Without permute-and-flip, the causal release errs less than exponential with counting."""
     chain = Chain({'a': ['b', 'd'], 'b': ['c', 'd'], 'c': ['c'], 'd': ['b', 'd']}, 'a')
     privacy = Privacy(2.5)
     errors = {name: expected_accuracy(OfflineMechanism(
-        chain, privacy, selection=name, policy='guided'), 200, walks=20).error
+        chain, privacy, selection=name, base='counting', policy='guided'), 200, walks=20).error
         for name in SELECTIONS}
     assert errors['permute_and_flip'] < errors['causal'] < errors['exponential']
-    assert chosen_selection(chain, privacy, too_long(chain), 'guided') == 'causal'
+    assert chosen_mechanism(chain, privacy, too_long(chain), 'guided',
+                            base='counting') == 'causal'
+
+
+def test_both_bases_are_considered(tmp_path, used):
+    """A robot with habits: its chain is worth more than anything else."""
+    habit = Chain({'a': {'a': 0.1, 'b': 0.9}, 'b': {'b': 0.1, 'c': 0.9},
+                   'c': {'c': 0.05, 'b': 0.05, 'a': 0.9}}, 'a')
+    privacy, found = Privacy(1.0), []
+    for base in ('chain', 'counting'):
+        found.append(chosen_mechanism(habit, privacy, 20, 'guided', base=base))
+        [outcome] = release(tmp_path / base, settings(habit, 1.0, base=base), 'abcab' * 4)
+        assert outcome.kind == 'released'
+    assert found[0] == 'exponential' and found[1] != 'exponential'
+    errors = [average(habit, privacy, *NAMED[name]) for name in found]
+    assert errors[0] < 0.8 * errors[1]
+
+
+def average(chain, privacy, selection, base):
+    return expected_accuracy(OfflineMechanism(chain, privacy, selection=selection, base=base), 20,
+                             walks=20).error
 
 
 def test_it_is_a_release_of_its_own():
@@ -162,6 +187,10 @@ def test_it_is_a_release_of_its_own():
     digests = {ReleaseSettings(RING, Privacy(2.0), mechanism=name, policy=policy).digest()
                for name in (*SELECTIONS, 'auto') for policy in ('paper', 'guided')}
     assert len(digests) == 6
+    bases = {ReleaseSettings(RING, Privacy(2.0), mechanism=name, base=base, trust=trust).digest()
+             for name in (*SELECTIONS, 'auto')
+             for base, trust in (('chain', 0.8), ('chain', 1), ('counting', 0.8), ('counting', 1))}
+    assert len(bases) == 3 + 1 + 1 + 3
     assert settings(RING, 2.0).described()['mechanism'] == 'auto'
 
 
@@ -195,8 +224,8 @@ def test_the_command(tmp_path):
 def test_of_archives_so_large_that_it_would_take_long_it_is_not_permute_and_flip():
     """However short their routes are."""
     privacy, most = Privacy(2.0), MOST_COUNTING_STEPS // (12 * RING.edge_count)
-    assert chosen_selection(RING, privacy, 12, 'guided', most) == 'permute_and_flip'
-    assert chosen_selection(RING, privacy, 12, 'guided', most + 1) != 'permute_and_flip'
+    assert chosen_mechanism(RING, privacy, 12, 'guided', most) == 'permute_and_flip'
+    assert chosen_mechanism(RING, privacy, 12, 'guided', most + 1) != 'permute_and_flip'
 
 
 @pytest.mark.parametrize('mechanism', ['exponential', 'permute_and_flip', 'causal', 'auto'])
@@ -227,6 +256,7 @@ for length in (1, 3, 12, 400):
     mechanisms.for_length(length)
     for name in names:
         word = (['a', 'b', None, 'd', 'c'] * length)[:length]
-        assert len(mechanisms._of(name).privatize(word)) == length
+        for base in ('chain', 'counting') if sys.argv[1] == 'auto' else ('chain',):
+            assert len(mechanisms._of(name, base).privatize(word)) == length
 print('done')
 """

@@ -13,17 +13,19 @@ CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 
 
 @pytest.mark.parametrize('settings, digest', [
-    (ReleaseSettings(CHAIN, Privacy(1.0), mechanism='exponential'),
+    (ReleaseSettings(CHAIN, Privacy(1.0), mechanism='exponential', base='counting'),
      '639e194b0e06501c902cf6de3dae5e62573352e8c80e38e8e17c0aa0cda73b27'),
     (ReleaseSettings(CHAIN, Privacy(0.1, 3), mechanism='causal', policy='planned',
                      sampling='period', period=2.5, input_timeout=1.0, symbol_map=('1=a',)),
      'f0cc60f4c8d81a41d03daf291dde1a36850dfb44d6326c378dfb2f248ae7d403'),
-    (ReleaseSettings(CHAIN, Privacy(2.0), mechanism='auto', sampling='change', topic='/mode',
+    (ReleaseSettings(CHAIN, Privacy(2.0), mechanism='auto', base='counting', sampling='change',
+                     topic='/mode',
                      unknown_symbol='split', field='x[0].y'),
      '035f0974f0f1980b989b8856e7abe3a467b287ee7b2a0878ed099098715eb276'),
-    (ArchiveSettings(CHAIN, Privacy(1.0), mechanism='exponential'),
+    (ArchiveSettings(CHAIN, Privacy(1.0), mechanism='exponential', base='counting'),
      'fbe034fba604f68618666f6c4ea55777721e8850d66e57f9801892bb33538c9d'),
-    (ArchiveSettings(CHAIN, Privacy(1.0), mechanism='auto', policy='paper', no_region=()),
+    (ArchiveSettings(CHAIN, Privacy(1.0), mechanism='auto', base='counting', policy='paper',
+                     no_region=()),
      '3109297d0fe46f74020b5adeee388f6fd6e6c0abc376088f7999e8a1194ff1fe')],
     ids=['exponential', 'causal', 'auto', 'archive', 'archive, auto'])
 def test_digests_in_old_ledgers_keep_their_meaning(settings, digest):
@@ -44,6 +46,7 @@ def test_defaults_are_the_same_everywhere():
     for settings in (ReleaseSettings, ArchiveSettings):
         defaults = settings(CHAIN, Privacy(1.0))
         assert (defaults.policy, defaults.mechanism) == ('guided', 'auto')
+        assert (defaults.base, defaults.trust) == ('chain', 0.8)
     parser = ArgumentParser()
     release.add_parser(parser.add_subparsers())
     options = parser.parse_args(['release', 'x', '-o', 'y', '--chain', 'z', '--epsilon', '1'])

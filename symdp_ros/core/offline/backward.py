@@ -4,52 +4,60 @@
 The exponential mechanism on a chain: words drawn by one backward and one forward pass.
 
 With R = 1/B ≥ 1, the mechanism draws a feasible word o of length n with probability
-R^{matches(w, o)} / Z(w), where matches = n − d(w, o) (paper, Mechanism 3, divided by B^n). Instead
-of the automaton with its error coordinate, the weights are summed out position by position:
+h(o)·R^{matches(w, o)} / Z(w), where matches = n − d(w, o), and h(o) = Π_t h(o_t|o_{t−1}) is a
+public base measure: h = 1, which counts words (paper, Mechanism 3, divided by B^n), or that of the
+chain (`core.base_measure`). Instead of the automaton with its error coordinate, the weights are
+summed out position by position:
 
-    V_n(s) = 1,  V_{t−1}(s) = Σ_{s' ∈ C(s)} W_t(s'),  W_t(s') = b_t(s')·V_t(s'),                (1)
+    V_n(s) = 1,  V_{t−1}(s) = Σ_{s' ∈ C(s)} h(s'|s)·W_t(s'),  W_t(s') = b_t(s')·V_t(s'),       (1)
 
 b_t(s') = R if s' = w_t, else 1; then o_t is drawn from C(o_{t−1}) with probabilities proportional
-to W_t. O(n·|E|) time. As many W_t are kept as take `STORED_BYTES`, or 2.5·√n of them. Those
-between are computed again, in the same order of additions, so that not a bit differs: for the
-states that the walk can still reach, or, where that is soon nearly all, for several segments at a
-time.
+to U_t(o_t|o_{t−1}) = h(o_t|o_{t−1})·W_t(o_t). O(n·|E|) time. As many W_t are kept as take
+`STORED_BYTES`, or 2.5·√n of them. Those between are computed again, in the same order of
+additions, so that not a bit differs: for the states that the walk can still reach, or, where that
+is soon nearly all, for several segments at a time.
 
-**Rounding.** W and V are computed in float64, u = 2⁻⁵³; o_t is drawn from the computed weights
+**Rounding.** W, U and V are computed in float64, u = 2⁻⁵³; o_t is drawn from the computed Û_t
 exactly, in as many random bits as it takes. Then for every feasible o
 
-    P̂[o|w] = Π_t Ŵ_t(o_t) / Σ_{s' ∈ C(o_{t−1})} Ŵ_t(s').                                       (2)
+    P̂[o|w] = Π_t Û_t(o_t|o_{t−1}) / Σ_{s' ∈ C(o_{t−1})} Û_t(s'|o_{t−1}).                       (2)
 
-Let N be the largest number of successors. A computed sum V̂_{t−1} is off its own terms by at most
-N−1 additions and one omission (terms below 2⁻²⁰⁰ of the largest), and Ŵ_t(w_t) = R·V̂_t(w_t) by
-one product; so (2) telescopes to R^{matches} / V̂_0(s_0), times n·(N+1) factors of 1±u at most.
-In the same way V̂_0(s_0) = Z(w), times as many. For adjacent words R^{matches} differs by R^k at
-most, and so does Z; ln((1+u)/(1−u)) < 2.01·u. Altogether
+Let N be the largest number of successors. A computed sum V̂_{t−1} is off its own terms Û_t by at
+most N−1 additions and one omission (terms below 2⁻¹⁵⁰ of the largest), Ŵ_t(w_t) = R·V̂_t(w_t) by
+one product, and Û_t = h·Ŵ_t by another, which h = 1 does without; whatever floats are used as h,
+and as R, they are h and R exactly. So (2) telescopes to h(o)·R^{matches} / V̂_0(s_0), times
+n·(N+2) factors of 1±u at the most; n·(N+1) where h = 1. In the same way V̂_0(s_0) = Z(w), times as
+many. For adjacent words h(o) is the same, R^{matches} differs by R^k at most, and so does Z;
+ln((1+u)/(1−u)) < 2.01·u. Altogether
 
-    |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R + 4.02·n·(N+1)·u ≤ ε,                                 (3)
+    |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R + 4.02·n·(N+2)·u ≤ ε,                                 (3)
 
-since R is chosen with ln R ≤ (ε/k − 5·n·(N+1)·2⁻⁵³) / 2, in rational arithmetic. Where that is
-not positive, R = 1: W then does not depend on w in any bit, and the loss is exactly 0. R is at
-most 2⁴⁰ (B ≥ 2⁻⁴⁰), which is more private. As no weight rounds to zero, every feasible o has a
-positive probability.
+since R is chosen with ln R ≤ (ε/k − 5·n·(N+2)·2⁻⁵³) / 2, in rational arithmetic (N+1 where h = 1).
+Where that is not positive, R = 1: W then does not depend on w in any bit, the loss is exactly 0,
+and words are drawn by h alone. R is at most 2⁴⁰ (B ≥ 2⁻⁴⁰), which is more private. As neither
+weights nor products round to zero, every feasible o has a positive probability.
 
-**Range.** So that no float overflows, either the weights at one position are known to be within
-a factor of 2¹⁷⁰⁰ of each other, or each state has an exponent of its own. Which of the two
-depends on the chain, R and n alone: if all states reach the same states in exactly r moves
-(`ReachableChain.mixing_moves`), V_t(s) ≤ (N·R)^r·max V_{t+r} and V_t(s') ≥ max V_{t+r}. Where
-walks come back to a state after multiples of a period alone (a map of two colours, on which the
-robot never stays), this holds among the states that t moves can lead to, and only those have a
-W_t.
+**Range.** So that no float overflows, either the weights at one position are known to be within a
+factor of 2¹⁷⁰⁰ of each other, or each state has an exponent of its own. Which of the two depends
+on the chain, h, R and n alone. Let the sums of rows of h be at most D and at least 1: D =
+N where h = 1. That of a chain has D ≤ 1 + 2⁻²⁰ after a division by its least row, which leaves the
+law as it is, and is not carried out: sums are at least 1 − 2⁻²³. Then from V_n = 1 on, V_t(s) is
+between 1 and (D·R)^{n−t}. Besides, if all states reach the same states in exactly r moves
+(`ReachableChain.mixing_moves`), and h_min ≤ 1 is the least h, V_t(s) ≤ (D·R)^r·max V_{t+r} and
+V_t(s') ≥ h_min^r·max V_{t+r}: one path leads to the largest. Where walks come back to a state
+after multiples of a period alone (a map of two colours, on which the robot never stays), this
+holds among the states that t moves can lead to, and only those have a W_t. Their largest weight is
+brought to 2⁸⁰⁰ before it can have grown by 2¹⁶⁰; meanwhile none falls by more than 2²⁰ (as many
+sums of 1 − 2⁻²³), and a product with h by 2⁴¹ more: between 2⁸⁰⁰⁻¹⁷⁰⁰⁻⁶¹ and 2⁸⁰⁰⁺¹⁶⁰·D·R, all are
+normal.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log, log2, nextafter, prod, sqrt
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights
 from symdp_ros.core.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online.response import exp_lower_bound
@@ -61,6 +69,7 @@ _SEGMENTS = 4          # as in `core.offline.kernels`, which only a route import
 _NO_SEGMENTS: Floats = np.zeros((0, 1, _SEGMENTS))
 _SPREAD_BITS = 1_700  # between the weights at one position, of the 2,045 that a float64 has;
 _GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
+_ROW_SUMS = 1 + 2.0**-20  # D, where moves have weights
 
 
 def match_ratio(epsilon_per_symbol: Fraction, reserve: Fraction) -> float:
@@ -75,9 +84,9 @@ def match_ratio(epsilon_per_symbol: Fraction, reserve: Fraction) -> float:
     return ratio if Fraction(ratio) <= exact else nextafter(ratio, 0.0)
 
 
-def rounding_reserve(length: int, chain: ReachableChain) -> Fraction:
-    """Return 5·n·(N+1)·2⁻⁵³, more than equation (3) loses by rounding."""
-    return Fraction(5 * length * (chain.most_successors + 1), 2**53)
+def rounding_reserve(length: int, chain: ReachableChain, weighted: bool = False) -> Fraction:
+    """Return 5·n·(N+1)·2⁻⁵³, more than equation (3) loses by rounding; N+2 where h is not 1."""
+    return Fraction(5 * length * (chain.most_successors + 1 + weighted), 2**53)
 
 
 @dataclass(frozen=True)
@@ -113,10 +122,16 @@ class BackwardSampler:
     :param chain: the public chain.
     :param epsilon_per_symbol: ε/k ≥ 0.
     :param random: an object with `getrandbits`.
+    :param weights: h of each move in the order of `chain.targets`, in (2⁻⁴¹, 1], the rows summing
+        to 1 within 2⁻²³ (`core.base_measure`); None: h = 1.
     """
 
-    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random: RandomBits):
+    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random: RandomBits,
+                 weights: Weights | None = None):
         self._chain, self._epsilon_per_symbol, self._random = chain, epsilon_per_symbol, random
+        self._weights = weights
+        #: what `core.offline.kernels` reads
+        self.edges = chain.edges if weights is None else chain.weighted(weights)
         self._plans: dict[int, SweepPlan] = {}
 
     def ratio(self, length: int) -> float:
@@ -134,26 +149,26 @@ class BackwardSampler:
         W, E, scale, together = plan.workspace(n)
         numbers, out = np.array(word, np.int64), np.empty(n, np.int64)
         position, state, row = kernels.route(
-            numbers, bits, self._chain.edges, plan.period, plan.ratio, plan.spacing, plan.alone,
+            numbers, bits, self.edges, plan.period, plan.ratio, plan.spacing, plan.alone,
             plan.rescale_every, plan.wide, W, E, scale, together, out)
         while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
-            successors = self._chain.successors(state)
-            weights = as_integers(*_row_of(W, E, plan.wide, row, successors))
-            state = int(successors[draw_index(weights, random, int(bits[position]) >> 11, 53)])
+            weights = as_integers(*self.moves(W[row], E[row] if plan.wide else 0, state))
+            chosen = draw_index(weights, random, int(bits[position]) >> 11, 53)
+            state = int(self._chain.successors(state)[chosen])
             out[position] = state
             position, state, row = kernels.walk(
-                position + 1, state, numbers, bits, self._chain.edges, plan.period, plan.ratio,
+                position + 1, state, numbers, bits, self.edges, plan.period, plan.ratio,
                 plan.spacing, plan.alone, plan.wide, W, E, scale, together, out)
         route: list[int] = out.tolist()
         return route
 
     def log_normalizer(self, word: list[int]) -> float:
-        """Return ln Z(w) = ln Σ_o R^{matches(w, o)} over the feasible words o."""
+        """Return ln Z(w) = ln Σ_o h(o)·R^{matches(w, o)} over the feasible words o."""
         if not word:
             return 0.0
         plan = self.plan(len(word))
         W, E, row, exponent = self._swept(word, plan)
-        weights, exponents = _row_of(W, E, plan.wide, row, self._chain.successors(1))
+        weights, exponents = self.moves(W[row], E[row] if plan.wide else 0, 1)
         highest = exponents.max()
         total = float(np.ldexp(weights, exponents - highest).sum())
         return log(total) + int(highest + exponent) * log(2)
@@ -167,21 +182,49 @@ class BackwardSampler:
         :return: for each position, number → weight of the states within as many moves; where the
             plan has a period, of those that just as many moves can lead to.
         """
-        n = len(word)
-        plan = self.plan(n)
-        plan = replace(plan, spacing=1, alone=0, shape=(n + 1, plan.shape[1]))
-        W, E, _, _ = self._swept(word, plan)
-        states = [self._chain.reached_in(t, plan.period) for t in range(1, n + 1)]
+        W, E, plan = self._all_rows(word)
+        states = [self._chain.reached_in(t, plan.period) for t in range(1, len(word) + 1)]
         return [dict(zip(some.tolist(), map(Fraction, as_integers(
-            *_row_of(W, E, plan.wide, t, some))), strict=True))
+            *_split(W[t, some], E[t, some] if plan.wide else 0))), strict=True))
             for t, some in enumerate(states, 1)]
+
+    def chances(self, word: list[int]) -> list[dict[tuple[int, int], Fraction]]:
+        """Return, for each position, (state, next) → the probability of that draw, exactly."""
+        W, E, plan = self._all_rows(word)
+        result = []
+        for t in range(1, len(word) + 1):
+            row: dict[tuple[int, int], Fraction] = {}
+            for state in self._chain.reached_in(t - 1, plan.period).tolist():
+                drawn = as_integers(*self.moves(W[t], E[t] if plan.wide else 0, state))
+                row |= {(state, there): Fraction(weight, sum(drawn)) for there, weight in zip(
+                    self._chain.successors(state).tolist(), drawn, strict=True)}
+            result.append(row)
+        return result
+
+    def moves(self, W: Floats, E: ShortInts | int, state: int) -> tuple[Floats, Ints]:
+        """
+        Return what the moves from a state are drawn by: fl(h·Ŵ), as float64 and exponents of two.
+
+        :param W, E: Ŵ of all states at the next position; E is 0 where there are no exponents.
+        """
+        successors = self._chain.successors(state)
+        weights: Floats = W[successors]
+        if self._weights is not None:
+            weights = weights * self._weights[slice(*self._chain.offsets[state:state + 2])]
+        return _split(weights, E if isinstance(E, int) else E[successors])
+
+    def _all_rows(self, word: Sequence[int]) -> tuple[Floats, ShortInts, SweepPlan]:
+        plan = self.plan(len(word))
+        plan = replace(plan, spacing=1, alone=0, shape=(len(word) + 1, plan.shape[1]))
+        W, E, _, _ = self._swept(word, plan)
+        return W, E, plan
 
     def _swept(self, word: Sequence[int], plan: SweepPlan) -> tuple[Floats, ShortInts, int, int]:
         from symdp_ros.core.offline import kernels
 
         W, E, scale, _ = plan.workspace(len(word))
         exponent, row = kernels.sweep(
-            np.array(word, np.int64), self._chain.edges, plan.period, plan.ratio, plan.spacing,
+            np.array(word, np.int64), self.edges, plan.period, plan.ratio, plan.spacing,
             plan.rescale_every, plan.wide, W, E, scale)
         return W, E, row, exponent
 
@@ -195,11 +238,15 @@ class BackwardSampler:
         return plan
 
     def _make_plan(self, length: int) -> SweepPlan:
-        chain = self._chain
-        ratio = match_ratio(self._epsilon_per_symbol, rounding_reserve(length, chain))
-        growth = log2(chain.most_successors * ratio)  # bits, in one move
+        chain, row_sums, least = self._chain, float(self._chain.most_successors), 1.0
+        if self._weights is not None:
+            row_sums, least = _ROW_SUMS, float(self._weights.min())
+        reserve = rounding_reserve(length, chain, self._weights is not None)
+        ratio = match_ratio(self._epsilon_per_symbol, reserve)
+        growth = log2(row_sums * ratio)  # bits, in one move
         wide, period = growth * length > _SPREAD_BITS, 1
-        if wide and chain.mixing_moves is not None and growth * chain.mixing_moves <= _SPREAD_BITS:
+        if wide and chain.mixing_moves is not None and (
+                (growth - log2(least)) * chain.mixing_moves <= _SPREAD_BITS):
             wide, period = False, chain.period
         width = chain.reached(length) + 1
         most_rows = STORED_BYTES // (width * (12 if wide else 8))
@@ -235,8 +282,7 @@ def _spacing(length: int, most_rows: int, alone: int) -> tuple[int, int, int]:
     return together if joint / 2 < apart - 0.1 else plain
 
 
-def _row_of(W: Floats, E: ShortInts, wide: bool, row: int,
-            states: npt.NDArray[np.integer[Any]]) -> tuple[Floats, Ints]:
-    """Return (float64, int64 exponents of two) of some states, same shape as `states`."""
-    weights, exponents = np.frexp(W[row, states])
-    return weights, exponents.astype(np.int64) + (E[row, states] if wide else 0)
+def _split(weights: Floats, exponents: ShortInts | int) -> tuple[Floats, Ints]:
+    """Return weights·2^exponents as (float64 in [1/2, 1), int64 exponents of two)."""
+    weights, own = np.frexp(weights)
+    return weights, own.astype(np.int64) + exponents

@@ -64,8 +64,7 @@ class ExponentialBatch:
         while True:
             group = kernels.exponential(
                 symbols, begins, lengths, ratios, drawn, bits, chain.numbers, chain.positions,
-                chain.targets, chain.offsets, chain.reach, plan.rescale_every, W, group, at,
-                states, out)
+                self._sampler.edges, plan.rescale_every, W, group, at, states, out)
             if group == groups:
                 return
             some = slice(group * lanes, (group + 1) * lanes)
@@ -75,9 +74,8 @@ class ExponentialBatch:
                 if at[lane] < length:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
                     i = int(at[lane])
                     row = int(lengths[some][-1]) - length + i
-                    successors = chain.successors(states[lane])
-                    weights = as_integers(*np.frexp(W[row, successors, lane]))
+                    weights = as_integers(*self._sampler.moves(W[row, :, lane], 0, states[lane]))
                     chosen = draw_index(weights, stream, int(bits[place + i]) >> 11, 53)
-                    states[lane] = successors[chosen]
+                    states[lane] = chain.successors(states[lane])[chosen]
                     out[begin + i] = chain.positions[states[lane]]
                     at[lane] += 1

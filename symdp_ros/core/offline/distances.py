@@ -29,7 +29,7 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
-from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline.reachable import Edges, ReachableChain
 
 _COUNT_BITS = 128      # of an alphabet's counts; n ≤ 2³² of them are then off by 2⁻⁶³ together
 _TABLES_BYTES = 2**26  # as many tables are kept at once; then more are computed again
@@ -56,9 +56,15 @@ class Counts:
 
 
 class ChainWords:
-    """The feasible words of a chain that stores its edges; words are lists of state numbers."""
+    """
+    The feasible words of a chain that stores its edges; words are lists of state numbers.
 
-    def __init__(self, chain: ReachableChain):
+    :param edges: `chain.edges`, or `chain.weighted(…)`: then words are not counted, but their
+        weights h are added up.
+    """
+
+    def __init__(self, chain: ReachableChain, edges: Edges | None = None):
+        self._edges = chain.edges if edges is None else edges
         self.number, self.label = chain.number, chain.label
         self.most_successors = chain.most_successors
         self._chain = chain
@@ -69,14 +75,14 @@ class ChainWords:
 
     def counts(self, word: list[int]) -> Counts:
         """Return all m̂_ℓ, off by at most n·(N−1) factors of 1±2⁻⁵³."""
-        tables = _Tables(self._chain, word, len(word))
+        tables = _Tables(self._chain, self._edges, word, len(word))
         mantissa, exponent = tables.back(tables.last(), 0, len(word))
         mantissa, exponent = mantissa[1], exponent[1].astype(np.int64)
         return Counts(mantissa.copy(), np.where(mantissa == 0, 0, exponent))
 
     def draw(self, word: list[int], distance: int, random: RandomBits) -> list[int]:
         """Return one of the words at a distance at which there are some."""
-        tables = _Tables(self._chain, word, distance)
+        tables = _Tables(self._chain, self._edges, word, distance)
         output: list[int] = []
         tables.walk(output, 0, len(word), tables.last(), 1, distance, random)
         return output
@@ -147,8 +153,9 @@ class _Tables:
     At position t only the states within t moves, and e ≤ n−t, are filled in.
     """
 
-    def __init__(self, chain: ReachableChain, word: Sequence[int], most: int):
-        self._chain, self._word, self._most = chain, np.array(word, np.int64), most
+    def __init__(self, chain: ReachableChain, edges: Edges, word: Sequence[int], most: int):
+        self._chain, self._edges = chain, edges
+        self._word, self._most = np.array(word, np.int64), most
         self._shape = chain.reached(len(word)) + 1, most + 1
         self._free: list[Table] = []
 
@@ -205,9 +212,9 @@ class _Tables:
         """Return M_t from M_{t+1}."""
         from symdp_ros.core.offline import kernels
 
-        before, chain = self._take(), self._chain
-        kernels.count_step(self._word[t], chain.offsets, chain.targets, chain.reached(t),
-                           self._width(t + 1), self._width(t), *table, *before)
+        before = self._take()
+        kernels.count_step(self._word[t], self._edges, self._chain.reached(t), self._width(t + 1),
+                           self._width(t), *table, *before)
         return before
 
     def _width(self, t: int) -> int:

@@ -7,7 +7,8 @@ from math import ceil, inf, log, prod, sqrt
 from random import SystemRandom
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights, Word
+from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.batch import ExponentialBatch
@@ -19,17 +20,33 @@ from symdp_ros.core.privacy import Privacy
 
 
 class Exponential:
-    """P[o] ∝ R^{matches} on a chain that is no alphabet (a `core.law.Law`)."""
+    """
+    P[o] ∝ h(o)·R^{matches} on a chain that stores its edges (a `core.law.Law`).
+
+    :param trust: of the base measure h of the chain (`core.base_measure`); None: h = 1.
+    """
 
     online = None
 
-    def __init__(self, chain: Chain, privacy: Privacy, random: RandomBits | None = None):
+    def __init__(self, chain: Chain, privacy: Privacy, trust: float | None,
+                 random: RandomBits | None = None):
         self._chain, self._random = chain, random
         self._reachable = ReachableChain(chain)
-        self._words = ChainWords(self._reachable)
+        self._weights, weights = None, None
+        if trust is not None:
+            self._weights = move_weights(chain, trust)
+            weights = self._reachable.of_moves(chain, self._weights)
+            if (weights == weights[0]).all():  # h is the same for all words
+                self._weights, weights = None, None
         self._sampler = BackwardSampler(self._reachable, privacy.epsilon_per_symbol,
-                                        SystemRandom() if random is None else random)
+                                        SystemRandom() if random is None else random, weights)
+        self._words = ChainWords(self._reachable, self._sampler.edges)
         self._batch = ExponentialBatch(self._reachable, self._sampler)
+
+    @property
+    def is_counting(self) -> bool:
+        """Return whether h is the same for all feasible words."""
+        return self._weights is None
 
     def ratio(self, length: int) -> float:
         return self._sampler.ratio(length)
@@ -51,8 +68,21 @@ class Exponential:
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
         matches = len(word) - distance(word, output)
-        return (matches * log(self.ratio(len(word)))
+        return (self._log_base(output) + matches * log(self.ratio(len(word)))
                 - self._sampler.log_normalizer(numbers(self._words, word)))
+
+    def _log_base(self, output: Sequence[str]) -> float:
+        """Return ln h of a feasible output."""
+        if self._weights is None:
+            return 0.0
+        index = self._chain.state_index
+        offsets, targets = self._chain.csr()
+        total, here = 0.0, index[self._chain.initial_state]
+        for there in map(index.__getitem__, output):
+            row = targets[offsets[here]:offsets[here + 1]]
+            total += log(self._weights[offsets[here] + int(np.argmax(row == there))])
+            here = there
+        return total
 
     def distance_distribution(self, word: Word) -> Floats:
         counts = self._words.counts(numbers(self._words, word))
@@ -64,28 +94,25 @@ class Exponential:
 
     def exact_probabilities(self, word: Word, outputs: Sequence[Sequence[str]]) -> list[Fraction]:
         """By equation (2) of `core.offline.backward`, from the weights in float64."""
-        chain, number = self._reachable, self._reachable.number
-        weights = self._sampler.weights(numbers(self._words, word))
-        steps = [{(before, o): row[o] / sum(row[s] for s in chain.successors(before).tolist())
-                  for before in known for o in chain.successors(before).tolist()}
-                 for known, row in zip(([1], *weights), weights, strict=False)]
-        initial = self._chain.initial_state
+        number, initial = self._reachable.number, self._chain.initial_state
+        steps = self._sampler.chances(numbers(self._words, word))
         return [prod((step[number[before], number[o]] for step, before, o in zip(
             steps, (initial, *output), output, strict=False)), start=Fraction(1))
             for output in outputs]
 
     def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None]:
-        moves = _moves(self._chain, columns, log(self.ratio(len(columns))))
+        moves = _moves(self._chain, columns, log(self.ratio(len(columns))), self._weights)
         return forward(self._chain, columns, moves, variances)
 
 
-def _moves(chain: Chain, columns: Ints, log_ratio: float) -> Iterator[Move]:
+def _moves(chain: Chain, columns: Ints, log_ratio: float,
+           base: Weights | None) -> Iterator[Move]:
     """
     Yield the moves of the exponential mechanism, for `core.offline.moments`.
 
-    It moves from o_{t−1} to o_t with a probability proportional to b_t(o_t)·V_t(o_t)
-    (`core.offline.backward`). Here V is kept by its logarithm: at every √n-th position; those
-    between are computed again.
+    It moves from o_{t−1} to o_t with a probability proportional to
+    h(o_t|o_{t−1})·b_t(o_t)·V_t(o_t) (`core.offline.backward`). Here V is kept by its logarithm:
+    at every √n-th position; those between are computed again.
     """
     from scipy.sparse import csr_array
 
@@ -97,12 +124,15 @@ def _moves(chain: Chain, columns: Ints, log_ratio: float) -> Iterator[Move]:
     each_row = csr_array((np.ones(len(successors)), np.arange(len(successors)), offsets),
                          shape=(n, len(successors)))  # adds up faster than `reduceat` does
     words = np.arange(count)
+    log_base = None if base is None else np.log(base.astype(np.float64))[:, None]
 
     def weighed(after: Floats, t: int) -> tuple[Floats, Floats]:
-        """Return b_t(s')V_t(s') for each edge over the largest of its row, and ln of that."""
+        """Return h(s'|s)·b_t(s')·V_t(s') of each edge over the row's largest, and ln of that."""
         weights = np.append(after, np.full((1, count), -inf), axis=0)
         weights[columns[t], words] += log_ratio
         weights = weights[successors]
+        if log_base is not None:
+            weights += log_base
         largest = np.maximum.reduceat(weights, starts)
         return np.exp(weights - np.repeat(largest, degrees, axis=0)), largest
 

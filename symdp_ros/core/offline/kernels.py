@@ -7,13 +7,15 @@ States are numbered from 1 as in `core.offline.reachable`; state 0 is padding, w
 unknown symbols and the padding of `columns` point to it. What the loops share:
 
     word      int64 (n,)            w_1…w_n
-    edges     (offsets, targets, columns, long_rows, reach), of which
+    edges     (offsets, targets, columns, long_rows, reach, weights, column_weights), of which
     offsets   int64 (states+2,)     the successors of s are targets[offsets[s]:offsets[s+1]]
     targets   uint32 (edges,)
     columns   uint16 or uint32 (D, states+1)  the first D successors of each state, padded with 0;
                                     D = 0 on small chains, which are swept row by row
     long_rows int64 (·,)            the states with more than D successors, ascending
     reach     int64 (levels,)       reach[t]: the states 1…reach[t] are within t moves of s_0
+    weights   float32 (edges,)      h(s'|s) of each edge; (0,): h = 1, and nothing is multiplied
+    column_weights  float32 (D, states+1)  those of the columns; (0, 1) where h = 1
     period    1, or that of the chain: then no weights are computed but those of the states that a
               walk can be in after just as many moves, and the others in a row mean nothing
     W         float64 (rows, ·)     weights of the states at one position in each row
@@ -30,10 +32,11 @@ from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.compiling import compiled, inlined
+from symdp_ros.core.offline.four_states import gather_four
 from symdp_ros.core.offline.reachable import Edges
-from symdp_ros.core.offline.segments import add_rows, SEGMENTS
+from symdp_ros.core.offline.segments import add_rows, add_weighted, SEGMENTS
 
 _FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
@@ -49,16 +52,22 @@ def _reached(reach: Ints, position: int) -> int:
 
 
 @compiled
-def _gather_rows(offsets: Ints, targets: Numbers, after: Floats, here: Floats, count: int) -> None:
-    """here[s] = Σ after[s'] over the successors s' of s = 1…count."""
+def _gather_rows(offsets: Ints, targets: Numbers, weights: Weights, after: Floats, here: Floats,
+                 count: int) -> None:
+    """here[s] = Σ h(s'|s)·after[s'] over the successors s' of s = 1…count."""
     one = np.uint64(1)  # unsigned indices need not be looked at for their sign
-    s, e = one, np.uint64(offsets[1])
+    s, e, weighted = one, np.uint64(offsets[1]), len(weights) > 0
     while s <= np.uint64(count):
         end = np.uint64(offsets[s + one])
         total = 0.0
-        while e < end:
-            total += after[targets[e]]
-            e += one
+        if weighted:
+            while e < end:
+                total += after[targets[e]] * weights[e]
+                e += one
+        else:
+            while e < end:
+                total += after[targets[e]]
+                e += one
         here[s] = total
         s += one
 
@@ -91,28 +100,55 @@ def _gather_columns(columns: Numbers, after: Floats, here: Floats, count: int) -
             here[s] = here[s] + after[a[s]] + after[b[s]] + after[c[s]] + after[d[s]]
 
 
+@inlined
+def _gather_weighted(columns: Numbers, weights: Weights, after: Floats, here: Floats,
+                     count: int) -> None:
+    """As `_gather_columns`, with the weights of the columns."""
+    fours = count - count % 4
+    for s in range(1, fours + 1, 4):
+        gather_four(columns, weights, after, here, s)
+    for s in range(fours + 1, count + 1):
+        total = 0.0
+        for j in range(len(columns)):
+            total += after[columns[j, s]] * weights[j, s]
+        here[s] = total
+
+
 @compiled
 def _gather(edges: Edges, after: Floats, here: Floats, count: int) -> None:
-    """here[s] = Σ after[s'] over the successors s' of s = 1…count."""
-    offsets, targets, columns, _, _ = edges
+    """here[s] = Σ h(s'|s)·after[s'] over the successors s' of s = 1…count."""
+    offsets, targets, columns, _, _, weights, column_weights = edges
     if len(columns):
-        _gather_columns(columns, after, here, count)
+        if len(column_weights):
+            _gather_weighted(columns, column_weights, after, here, count)
+        else:
+            _gather_columns(columns, after, here, count)
         _gather_rest(edges, after, here, count)
     else:
-        _gather_rows(offsets, targets, after, here, count)
+        _gather_rows(offsets, targets, weights, after, here, count)
 
 
 @inlined
 def _gather_rest(edges: Edges, after: Floats, here: Floats, count: int) -> None:
     """Add the successors that are not in the columns."""
-    offsets, targets, columns, long_rows, _ = edges
+    offsets, targets, columns, long_rows, _, weights, _ = edges
     for s in long_rows:
         if s > count:
             break
-        total = here[s]
-        for e in range(offsets[s] + len(columns), offsets[s + 1]):
+        here[s] = _sum(here[s], offsets[s] + len(columns), offsets[s + 1], targets, weights, after)
+
+
+@inlined
+def _sum(total: float, first: int, last: int, targets: Numbers, weights: Weights,
+         after: Floats) -> float:
+    """Return total + Σ h·after[s'] over some edges."""
+    if len(weights):
+        for e in range(first, last):
+            total += after[targets[e]] * weights[e]
+    else:
+        for e in range(first, last):
             total += after[targets[e]]
-        here[s] = total
+    return total
 
 
 @compiled
@@ -125,15 +161,18 @@ def _top_level(reach: Ints, period: int, position: int) -> int:
 @compiled
 def _gather_class(edges: Edges, period: int, position: int, after: Floats, here: Floats) -> None:
     """As `_gather`, of the states that just `position` moves lead to: every `period`th level."""
-    offsets, targets, columns, _, reach = edges
+    offsets, targets, columns, _, reach, weights, column_weights = edges
     top = _top_level(reach, period, position)
     for level in range(top, -1, -period):
         before = reach[level - 1] if level > 0 else 0
         count = reach[level] - before
-        if len(columns):
+        if len(column_weights):
+            _gather_weighted(columns[:, before:], column_weights[:, before:], after, here[before:],
+                             count)
+        elif len(columns):
             _gather_columns(columns[:, before:], after, here[before:], count)
         else:
-            _gather_rows(offsets[before:], targets, after, here[before:], count)
+            _gather_rows(offsets[before:], targets, weights, after, here[before:], count)
     if len(columns):
         _gather_rest(edges, after, here, reach[top])
 
@@ -151,19 +190,27 @@ def _highest(reach: Ints, period: int, position: int, here: Floats) -> float:
 @compiled
 def _gather_some(some: Ints, edges: Edges, after: Floats, here: Floats) -> None:
     """As `_gather`, for the states listed in `some`."""
-    offsets, targets = edges[:2]
+    offsets, targets, _, _, _, weights, _ = edges
     for s in some:
-        total = 0.0
-        for e in range(offsets[s], offsets[s + 1]):
-            total += after[targets[e]]
-        here[s] = total
+        here[s] = _sum(0.0, offsets[s], offsets[s + 1], targets, weights, after)
 
 
 @compiled
 def _gather_together(edges: Edges, after: Floats, here: Floats, count: int) -> None:
     """As `_gather`, for SEGMENTS segments."""
-    offsets, targets, columns, long_rows, _ = edges
+    offsets, targets, columns, long_rows, _, weights, column_weights = edges
     width, padding = len(columns), np.zeros_like(columns[0])
+    if len(weights):
+        for s in range(1, count + 1):
+            here[s] = 0.0
+            for j in range(width):
+                add_weighted(here, s, after, columns[j, s], column_weights[j, s])
+        for s in long_rows:
+            if s > count:
+                break
+            for e in range(offsets[s] + width, offsets[s + 1]):
+                add_weighted(here, s, after, targets[e], weights[e])
+        return
     for j in range(0, width, 4):
         a = columns[j]
         b = columns[j + 1] if width - j > 1 else padding
@@ -191,7 +238,7 @@ def _recompute_together(begin: int, alone: int, word: Ints, edges: Edges, ratio:
     together[t − alone − 1, s, i] is the weight of s at position t of segment i, t > alone. What it
     holds for positions after n means nothing. The weight of state 0 must be 0 before.
     """
-    n, reach = len(word), edges[-1]
+    n, reach = len(word), edges[4]
     for ahead in range(spacing - 1, alone, -1):
         here, after = together[ahead - alone - 1], together[ahead - alone]
         for i in range(SEGMENTS):
@@ -216,7 +263,7 @@ def _recompute_together(begin: int, alone: int, word: Ints, edges: Edges, ratio:
 def _gather_wide(edges: Edges, after: Floats, after_exponent: ShortInts, here: Floats,
                  here_exponent: ShortInts, count: int) -> None:
     """As `_gather`, with one exponent for each state, and weights in [1, 2) (or times R)."""
-    offsets, targets, columns, long_rows, _ = edges
+    offsets, targets, columns, long_rows, _, weights, column_weights = edges
     for s in range(1, count + 1):
         here_exponent[s] = _NEVER
     for j in range(len(columns)):
@@ -227,9 +274,15 @@ def _gather_wide(edges: Edges, after: Floats, after_exponent: ShortInts, here: F
         here[s] = 0.0
     for j in range(len(columns)):
         a = columns[j]
-        for s in range(1, count + 1):
-            gap = here_exponent[s] - after_exponent[a[s]]
-            here[s] += after[a[s]] * _POWERS[min(gap, _FAR)]
+        if len(weights):
+            h = column_weights[j]
+            for s in range(1, count + 1):
+                gap = here_exponent[s] - after_exponent[a[s]]
+                here[s] += after[a[s]] * h[s] * _POWERS[min(gap, _FAR)]
+        else:
+            for s in range(1, count + 1):
+                gap = here_exponent[s] - after_exponent[a[s]]
+                here[s] += after[a[s]] * _POWERS[min(gap, _FAR)]
     for s in long_rows:
         if s > count:
             break
@@ -239,7 +292,7 @@ def _gather_wide(edges: Edges, after: Floats, after_exponent: ShortInts, here: F
         total = 0.0
         for e in range(offsets[s], offsets[s + 1]):
             gap = highest - after_exponent[targets[e]]
-            total += after[targets[e]] * _POWERS[min(gap, _FAR)]
+            total += _weighted(after[targets[e]], weights, e) * _POWERS[min(gap, _FAR)]
         here[s], here_exponent[s] = total, highest
     bits = here.view(np.int64)
     for s in range(1, count + 1):
@@ -266,7 +319,7 @@ def sweep(word: Ints, edges: Edges, period: int, ratio: float, spacing: int, res
     what row t+1 was. Return the sum of `scale`, and the row of position 1.
     """
     n = len(word)
-    offsets, targets, columns, _, reach = edges
+    offsets, targets, columns, _, reach, weights, _ = edges
     last = (n + spacing - 1) // spacing
     row, total_scale = last, 0
     for t in range(n, 0, -1):
@@ -285,7 +338,7 @@ def sweep(word: Ints, edges: Edges, period: int, ratio: float, spacing: int, res
                 if period > 1:
                     _gather_class(edges, period, t, W[after], W[row])
                 elif len(columns) == 0:  # on small chains, passing a tuple takes as long
-                    _gather_rows(offsets, targets, W[after], W[row], count)
+                    _gather_rows(offsets, targets, weights, W[after], W[row], count)
                 else:
                     _gather(edges, W[after], W[row], count)
                 if t % rescale_every == 0:
@@ -337,7 +390,7 @@ def _recompute(begin: int, end: int, state: int, word: Ints, edges: Edges, perio
                ratio: float, wide: bool, W: Floats, E: ShortInts, scale: ShortInts, end_row: int,
                base: int, cone: Ints, sizes: Ints, mark: Ints, most: int) -> None:
     """Fill the rows begin < t < end, from base on, as far as a walk from `state` can see them."""
-    dense_from, reach = 0, edges[-1]
+    dense_from, reach = 0, edges[4]
     if not wide:
         dense_from = _cone(state, end - begin - 1, edges, cone, sizes, mark, begin + 1, most)
     after = end_row
@@ -369,33 +422,39 @@ def _recompute(begin: int, end: int, state: int, word: Ints, edges: Edges, perio
 
 
 @inlined
-def _choose(first: int, last: int, targets: Numbers, W: Floats, row: int, lane: int,
-            bits: np.uint64) -> int:
+def _weighted(value: float, weights: Weights, e: int) -> float:
+    """Return h·value for an edge."""
+    return value * weights[e] if len(weights) else value
+
+
+@inlined
+def _choose(first: int, last: int, targets: Numbers, weights: Weights, W: Floats, row: int,
+            lane: int, bits: np.uint64) -> int:
     """
     Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits are not enough.
 
-    The edges first…last−1 lie side by side, each as long as the weight of its target s, which is
-    W[row, s, lane]. Whatever was rounded or left out moves an end by less than `margin`,
+    The edges first…last−1 lie side by side, each as long as h times the weight of its target s,
+    which is W[row, s, lane]. Whatever was rounded or left out moves an end by less than `margin`,
     and so do the bits not looked at. No branch depends on the bits.
     """
     total = 0.0
     for e in range(first, last):
-        total += W[row, targets[e], lane]
+        total += _weighted(W[row, targets[e], lane], weights, e)
     point = np.float64(bits >> np.uint64(11)) * (total * 2.0**-53)
     margin = (4 * (last - first) + 8) * (total * 2.0**-53)
     below, above = point - margin, point + margin
     right = 0.0
     passed = unsure = 0
     for e in range(first, last - 1):
-        right += W[row, targets[e], lane]
+        right += _weighted(W[row, targets[e], lane], weights, e)
         passed += right <= below
         unsure += right < above
     return first + passed if unsure == passed else -1
 
 
 @compiled
-def _choose_wide(first: int, last: int, targets: Numbers, weights: Floats, exponents: ShortInts,
-                 bits: np.uint64) -> int:
+def _choose_wide(first: int, last: int, targets: Numbers, weights: Weights, W: Floats,
+                 exponents: ShortInts, bits: np.uint64) -> int:
     """As `_choose`, with one exponent for each state."""
     highest = _NEVER
     total = 0.0
@@ -403,14 +462,14 @@ def _choose_wide(first: int, last: int, targets: Numbers, weights: Floats, expon
         highest = max(highest, exponents[targets[e]])
     for e in range(first, last):
         gap = highest - exponents[targets[e]]
-        total += weights[targets[e]] * _POWERS[min(gap, _FAR)]
+        total += _weighted(W[targets[e]], weights, e) * _POWERS[min(gap, _FAR)]
     point = np.float64(bits >> np.uint64(11)) * (total * 2.0**-53)
     margin = (4 * (last - first) + 8) * (total * 2.0**-53)
     right = 0.0
     for e in range(first, last):
         left = right
         gap = highest - exponents[targets[e]]
-        right += weights[targets[e]] * _POWERS[min(gap, _FAR)]
+        right += _weighted(W[targets[e]], weights, e) * _POWERS[min(gap, _FAR)]
         if point + margin <= right or e == last - 1:
             return e if e == first or point - margin >= left else -1
     return -1
@@ -427,7 +486,7 @@ def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, per
     Return (position, state, row): how far it came; where that is not n, the next state cannot be
     told from its bits, and row of W is that of the next position.
     """
-    n, offsets, targets = len(word), edges[0], edges[1]
+    n, offsets, targets, weights = len(word), edges[0], edges[1], edges[5]
     last = (n + spacing - 1) // spacing
     base = last + 1
     size = W.shape[1] if spacing > 1 else 1
@@ -453,14 +512,14 @@ def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, per
         for t in range(position + 1, end + 1):
             row = end_row if t == end else base + t - position - 1
             if wide:
-                e = _choose_wide(offsets[state], offsets[state + 1], targets, W[row], E[row],
-                                 bits[t - 1])
+                e = _choose_wide(offsets[state], offsets[state + 1], targets, weights, W[row],
+                                 E[row], bits[t - 1])
             elif seen <= t < end:
-                e = _choose(offsets[state], offsets[state + 1], targets, together,
+                e = _choose(offsets[state], offsets[state + 1], targets, weights, together,
                             t - begin - alone - 1, i, bits[t - 1])
             else:
-                e = _choose(offsets[state], offsets[state + 1], targets, columns_of_W, row, 0,
-                            bits[t - 1])
+                e = _choose(offsets[state], offsets[state + 1], targets, weights, columns_of_W,
+                            row, 0, bits[t - 1])
             if e < 0:
                 if seen <= t < end:
                     row = seen_row
@@ -484,14 +543,15 @@ def route(word: Ints, bits: Numbers, edges: Edges, period: int, ratio: float, sp
 
 
 @compiled
-def _sweep_lanes(n: int, words: Numbers, targets: Numbers, offsets: Ints, reach: Ints,
-                 ratios: Floats, rescale_every: int, W: Floats) -> None:
+def _sweep_lanes(n: int, words: Numbers, edges: Edges, ratios: Floats, rescale_every: int,
+                 W: Floats) -> None:
     """
     Fill rows n−1 … 0 of W for all lanes: the backward pass of `core.offline.backward`.
 
     The words end together, at n. Row t, for the states s that can be reached in t+1 moves, holds
     the weight of s in each lane.
     """
+    offsets, targets, _, _, reach, weights, _ = edges
     padding = np.uint32(0)
     for t in range(n - 1, -1, -1):
         count = _reached(reach, t + 1)
@@ -504,6 +564,13 @@ def _sweep_lanes(n: int, words: Numbers, targets: Numbers, offsets: Ints, reach:
             for s in range(1, count + 1):
                 # Four successors at a time; in place of those that are missing, state 0.
                 first, end = offsets[s], offsets[s + 1]
+                if len(weights):
+                    here[s] = 0.0
+                    for e in range(first, end):
+                        a, h = targets[e], weights[e]
+                        for lane in range(LANES):
+                            here[s, lane] += after[a, lane] * h
+                    continue
                 for e in range(first, end, 4):
                     a = targets[e]
                     b = targets[e + 1] if end - e > 1 else padding
@@ -532,9 +599,9 @@ def _sweep_lanes(n: int, words: Numbers, targets: Numbers, offsets: Ints, reach:
 
 @compiled
 def exponential(symbols: ShortInts, begins: Ints, lengths: Ints, ratios: Floats, places: Ints,
-                bits: Numbers, numbers: Numbers, positions: ShortInts, targets: Numbers,
-                offsets: Ints, reach: Ints, rescale_every: int, W: Floats, group: int, at: Ints,
-                states: Ints, out: ShortInts) -> int:
+                bits: Numbers, numbers: Numbers, positions: ShortInts, edges: Edges,
+                rescale_every: int, W: Floats, group: int, at: Ints, states: Ints,
+                out: ShortInts) -> int:
     """
     Draw words from the exponential mechanism, LANES of them side by side.
 
@@ -557,7 +624,7 @@ def exponential(symbols: ShortInts, begins: Ints, lengths: Ints, ratios: Floats,
     that group, `at` and `states` hold the place; the weights of what is next for lane l are in the
     row of W that is as far from the end of the group's longest word as it is from the end of l's.
     """
-    lanes = LANES
+    lanes, offsets, targets, weights = LANES, edges[0], edges[1], edges[5]
     groups = (len(begins) + lanes - 1) // lanes
     words = np.empty((len(W), lanes), np.uint32)
     lane_ratios = np.ones(lanes)
@@ -572,7 +639,7 @@ def exponential(symbols: ShortInts, begins: Ints, lengths: Ints, ratios: Floats,
                 for t in range(lengths[first + lane]):
                     words[shift + t, lane] = numbers[symbols[begin + t] + 1]
                 lane_ratios[lane] = ratios[first + lane]
-            _sweep_lanes(n, words, targets, offsets, reach, lane_ratios, rescale_every, W)
+            _sweep_lanes(n, words, edges, lane_ratios, rescale_every, W)
             at[:], states[:] = 0, 1
         for t in range(n):
             for lane in range(many):
@@ -580,7 +647,7 @@ def exponential(symbols: ShortInts, begins: Ints, lengths: Ints, ratios: Floats,
                 if i != at[lane]:
                     continue
                 state = states[lane]
-                edge = _choose(offsets[state], offsets[state + 1], targets, W, t, lane,
+                edge = _choose(offsets[state], offsets[state + 1], targets, weights, W, t, lane,
                                bits[places[first + lane] + i])
                 if edge >= 0:
                     states[lane] = targets[edge]
@@ -595,15 +662,15 @@ def exponential(symbols: ShortInts, begins: Ints, lengths: Ints, ratios: Floats,
 
 
 @compiled
-def count_step(symbol: int, offsets: Ints, targets: Numbers, count: int, width_after: int,
-               width: int, after: Floats, after_exponent: ShortInts, here: Floats,
-               here_exponent: ShortInts) -> None:
+def count_step(symbol: int, edges: Edges, count: int, width_after: int, width: int, after: Floats,
+               after_exponent: ShortInts, here: Floats, here_exponent: ShortInts) -> None:
     """
-    here[s, e] = Σ after[s', e − [s' ≠ symbol]] over the successors s' of s = 1…count.
+    here[s, e] = Σ h(s'|s)·after[s', e − [s' ≠ symbol]] over the successors s' of s = 1…count.
 
     Each entry is a float64 in [1, 2), or 0, times 2^exponent (int32). Entries e < width_after of
     `after` are read, entries e < width of `here` written; width ≤ width_after + 1.
     """
+    offsets, targets, _, _, _, weights, _ = edges
     total, factor, factor_after = np.empty(width), np.empty(width), np.empty(width)
     total_bits = total.view(np.int64)
     factor_bits, after_bits = factor.view(np.int64), factor_after.view(np.int64)
@@ -622,6 +689,9 @@ def count_step(symbol: int, offsets: Ints, targets: Numbers, count: int, width_a
                 factor_bits[i] = max(np.int64(0), 1023 - (top - a)) << 52
                 after_bits[i] = max(np.int64(0), 1023 - (top - b)) << 52
                 highest[i + shift] = top
+            if len(weights):
+                for i in range(many):
+                    factor_after[i] *= weights[e]
             for i in range(many):
                 total[i + shift] = total[i + shift] * factor[i] + own[i] * factor_after[i]
         for i in range(width):

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The offline mechanisms: a private word for a whole logged word."""
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import inf
 
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import RandomBits, ShortInts
+from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.law import Law
@@ -15,7 +16,7 @@ from symdp_ros.core.offline.causal import Causal, causal
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.policies import DEFAULT_POLICY, DEFAULT_TRUST
+from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 
 
@@ -23,13 +24,15 @@ class OfflineMechanism(Mechanism):
     """
     Word ε-differentially private release of a whole word, as a feasible word of equal length.
 
-    selection='exponential' (paper, Mechanisms 1 and 3): P[o] ∝ B^{d(w, o)}, B = e^{−ε/2k}, by one
-    backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory
-    (`core.offline.backward`). Where all words over one alphabet are feasible (`Chain.is_alphabet`:
-    the complete chain, and whatever chain is complete where words can go), the normaliser is a
-    product of one factor for each position, so there B = e^{−ε/k} keeps the promised ε; the
-    paper's B would keep ε/2. The positions are then independent, and it is the same distribution
-    as the online mechanism's, which draws it.
+    selection='exponential' (paper, Mechanisms 1 and 3): P[o] ∝ h(o)·B^{d(w, o)}, B = e^{−ε/2k}, by
+    one backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory
+    (`core.offline.backward`). base='chain': h is how likely the chain makes o, with `trust` in its
+    choice of moves (`core.base_measure`), which errs far less where robots have habits, or stay.
+    base='counting': h = 1, as published. Where all words over one alphabet are feasible
+    (`Chain.is_alphabet`: the complete chain, and whatever chain is complete where words can go)
+    and h is the same for all, the normaliser is a product of one factor for each position, so
+    there B = e^{−ε/k} keeps the promised ε; the paper's B would keep ε/2. The positions are then
+    independent, and it is the same distribution as the online mechanism's, which draws it.
 
     selection='permute_and_flip': the noisy maximum of −d(w, o), which errs no more than the
     exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
@@ -38,12 +41,13 @@ class OfflineMechanism(Mechanism):
     selection='causal': the online mechanism over the word, with its `policy`.
 
     **Privacy.** For all adjacent words and all outputs P[o|w] ≤ e^ε·P[o|w'], as drawn, rounding
-    included: the exponential mechanism reserves 5·n·(N+1)·2⁻⁵³ of ε for it (N: the largest number
+    included: the exponential mechanism reserves 5·n·(N+2)·2⁻⁵³ of ε for it (N: the largest number
     of successors), permute-and-flip 5·n·(N+1)·2⁻⁵³·(1 + L) with L = n·(bits of N + min(ε/2k, 28)),
     over an alphabet 5·2⁻⁵¹·(1 + L); causal release and an alphabet's exponential mechanism draw in
     integers. B is at least
     2⁻⁴⁰ (about 2⁻⁶⁰ where drawn in integers). At ε = 0 the output does not depend on the word in
-    any bit. Every feasible output has a positive probability. The proofs are in those modules.
+    any bit. Every feasible output has a positive probability. It does not depend on P being right.
+    The proofs are in those modules.
 
     It may be used from several threads at once.
 
@@ -54,21 +58,26 @@ class OfflineMechanism(Mechanism):
     :param chain: the public chain.
     :param privacy: ε and k.
     :param selection: 'exponential', 'permute_and_flip' or 'causal'.
+    :param base: of 'exponential' alone: 'chain' or 'counting'.
+    :param trust: of base 'chain' alone, from 0 to 1: below 1, a robot that leaves its habits is
+        followed better.
     :param policy: of the online mechanism; used by 'causal' alone.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
-    :raises ConfigurationError: unknown selection or policy.
+    :raises ConfigurationError: unknown selection, base or policy; `trust` out of range.
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',
-                 trust: float = DEFAULT_TRUST, policy: str = DEFAULT_POLICY,
-                 random: RandomBits | None = None):
+                 base: str = DEFAULT_BASE, trust: float = DEFAULT_TRUST,
+                 policy: str = DEFAULT_POLICY, random: RandomBits | None = None):
         if selection not in SELECTIONS:
             raise ConfigurationError(f'selection must be one of {", ".join(SELECTIONS)}, '
                                      f'not {selection!r}')
+        check_base(base, trust)
         super().__init__(chain, privacy)
-        self._selection = selection
-        self._law = LAWS[selection](chain, privacy, random, trust=trust, policy=policy)
+        self._selection, self._base, self._trust = selection, base, float(trust)
+        self._law = LAWS[selection](chain, privacy, random, base=base, trust=self._trust,
+                                    policy=policy)
 
     @property
     def selection(self) -> str:
@@ -76,14 +85,27 @@ class OfflineMechanism(Mechanism):
         return self._selection
 
     @property
+    def base(self) -> str:
+        """Return 'chain' or 'counting': the base measure of 'exponential'."""
+        return self._base
+
+    @property
+    def trust(self) -> float:
+        """Return how far the base 'chain' trusts the chain's choice of a move, from 0 to 1."""
+        return self._trust
+
+    @property
     def online(self) -> OnlineMechanism | None:
         """Return what causal release draws with, and exponential on an alphabet; else None."""
         return self.law.online
 
     def __repr__(self) -> str:
-        policy = '' if self.online is None else f', policy={self.online.policy!r}'
+        more = '' if self.online is None else f', policy={self.online.policy!r}'
+        if self.selection == 'exponential' and self.online is None:
+            more = f', base={self.base!r}' + (
+                f', trust={self.trust!r}' if self.base == 'chain' else '')
         return (f'OfflineMechanism({self.chain}, {self.privacy}, selection={self.selection!r}'
-                f'{policy})')
+                f'{more})')
 
     def ratio(self, length: int) -> float:
         """
@@ -140,10 +162,13 @@ class OfflineMechanism(Mechanism):
         return min(0.0, self.law.log_probability(word, output))
 
 
-def _exponential(chain: Chain, privacy: Privacy, random: RandomBits | None, **_: object) -> Law:
-    if chain.is_alphabet:
-        return Causal(OnlineMechanism(chain, privacy, policy='paper', random=random))
-    return Exponential(chain, privacy, random)
+def _exponential(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str,
+                 trust: float, **_: object) -> Law:
+    if chain.stores_edges:
+        law = Exponential(chain, privacy, trust if base == 'chain' else None, random)
+        if not (chain.is_alphabet and law.is_counting):
+            return law
+    return Causal(OnlineMechanism(chain, privacy, policy='paper', random=random))
 
 
 def _permute_and_flip(chain: Chain, privacy: Privacy, random: RandomBits | None,
@@ -157,7 +182,13 @@ def _causal(chain: Chain, privacy: Privacy, random: RandomBits | None, *, trust:
 
 
 #: selection → what makes its law: a new mechanism is one more module and one more line here.
-LAWS = {'exponential': _exponential, 'permute_and_flip': _permute_and_flip, 'causal': _causal}
+LAWS: dict[str, Callable[..., Law]] = {
+    'exponential': _exponential, 'permute_and_flip': _permute_and_flip, 'causal': _causal}
 SELECTIONS = tuple(LAWS)
+#: What can be chosen, by name → selection and base.
+CHOICES = {'exponential': ('exponential', 'chain'),
+           'exponential, counting': ('exponential', 'counting'),
+           'permute_and_flip': ('permute_and_flip', DEFAULT_BASE),
+           'causal': ('causal', DEFAULT_BASE)}
 #: Those that look at the whole word: causal release errs as the online mechanism does.
-WHOLE_WORD = tuple(selection for selection in LAWS if selection != 'causal')
+WHOLE_WORD = tuple(name for name in CHOICES if name != 'causal')

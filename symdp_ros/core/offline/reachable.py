@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Ints, Numbers, ShortInts
+from symdp_ros.core.annotations import Booleans, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
 
-#: offsets, targets, columns, long_rows, reach (`core.offline.kernels`)
-Edges: TypeAlias = tuple[Ints, Numbers, Numbers, Ints, Ints]
+#: offsets, targets, columns, long_rows, reach, weights, column_weights (`core.offline.kernels`)
+Edges: TypeAlias = tuple[Ints, Numbers, Numbers, Ints, Ints, Weights, Weights]
 
 _MANY = 256  # states from which on loops over columns are faster than row by row
 
@@ -46,8 +46,8 @@ class ReachableChain:
             rows = 1 + np.flatnonzero(degrees > j)
             self.columns[j, rows] = self.targets[self.offsets[rows] + j]
         self.long_rows = 1 + np.flatnonzero(degrees > width)
-        #: what `core.offline.kernels` reads
-        self.edges = self.offsets, self.targets, self.columns, self.long_rows, self.reach
+        #: what `core.offline.kernels` reads, where no move has a weight
+        self.edges = self.weighted(np.zeros(0, np.float32))
         self.most_successors = int(degrees.max())
         #: position in `chain.states`, plus 1 → number: uint32; that of 0 (unknown) is 0.
         self.numbers = np.concatenate([[0], number]).astype(np.uint32)
@@ -93,6 +93,21 @@ class ReachableChain:
         levels = self._levels
         detours = np.repeat(levels[1:], np.diff(self.offsets[1:])) + 1 - levels[self.targets]
         return int(np.gcd.reduce(detours))
+
+    def of_moves(self, chain: Chain, values: Weights) -> Weights:
+        """Return what each move has: from the order of `chain.csr()` to that of `targets`."""
+        found: Weights = values[_edges_of(chain.csr()[0], self.positions[1:].astype(np.int64))]
+        return found
+
+    def weighted(self, weights: Weights) -> Edges:
+        """Return `edges` with weights: one for each of `targets`, or none at all."""
+        columns = np.zeros((len(self.columns) if len(weights) else 0, self.columns.shape[1]),
+                           np.float32)
+        for j in range(len(columns)):
+            rows = np.flatnonzero(np.diff(self.offsets) > j)
+            columns[j, rows] = weights[self.offsets[rows] + j]
+        return (self.offsets, self.targets, self.columns, self.long_rows, self.reach, weights,
+                columns)
 
     def successors(self, state: int) -> Numbers:
         """Return the numbers of the successors: uint32."""

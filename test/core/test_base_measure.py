@@ -1,0 +1,335 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The base measure of a chain, and the exponential mechanism with it: against enumeration."""
+from collections import Counter
+from fractions import Fraction
+from hashlib import sha256
+from math import exp, inf, ldexp, log
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+from offline_checks import all_words, assert_drawn, assert_private, distance, large_grid
+import pytest
+from strategies import CHAINS, feasible_words, FOUR, grid, relaxed, replayable_random, Tape
+from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
+from symdp_ros.analysis.accuracy import accuracy
+from symdp_ros.core.base_measure import check_base, LEAST_WEIGHT, move_weights
+from symdp_ros.core.offline import backward, batch, reachable
+
+FAR = 1e-9  # a probability far from uniform
+#: One-way moves, a period, an absorbing state, one that is never reached, and rare moves.
+CHAINS_WITH_P = {
+    'habit': Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'a': 0.05, 'b': 0.15, 'c': 0.8},
+                    'c': {'a': 1.0}}, 'a'),
+    'rare': Chain({'a': {'a': 1 - FAR, 'b': FAR}, 'b': {'b': FAR, 'a': 1 - 2 * FAR, 'c': FAR},
+                   'c': {'c': 1.0}}, 'a'),
+    'absorbing': Chain({'a': {'b': 0.99, 'c': 0.01}, 'b': ['b'], 'c': {'c': 0.5, 'b': 0.5},
+                        'never': {'a': 0.3, 'b': 0.7}}, 'a'),
+    'period': Chain({'a': {'b': 0.97, 'c': 0.03}, 'b': {'a': 0.2, 'd': 0.8}, 'c': ['a', 'd'],
+                     'd': {'b': 0.001, 'c': 0.999}}, 'a'),
+    'everything': Chain({'a': {'a': 0.97, 'b': 0.03}, 'b': {'b': 0.97, 'a': 0.03}}, 'a'),
+    'four': FOUR, 'split': CHAINS['split']}
+for_all_chains = pytest.mark.parametrize('chain', CHAINS_WITH_P.values(), ids=CHAINS_WITH_P)
+
+
+def formula(chain, trust):
+    """Return P̃ as in the text, in fractions: state → next state → weight."""
+    trust, result = Fraction(trust), {}
+    for state in chain.states:
+        row = {s: Fraction(p) for s, p in chain.probabilities(state).items()}
+        moves, stay = len(set(row) - {state}), row.get(state, Fraction(0))
+        result[state] = {s: p if s == state else trust * p + (1 - trust) * (1 - stay) / moves
+                         for s, p in row.items()}
+    return result
+
+
+def as_used(chain, trust):
+    """Return the floats that are used, as fractions: state → next state → weight."""
+    weights = iter(move_weights(chain, trust).tolist())
+    return {s: {after: Fraction(next(weights)) for after in chain.successors(s)}
+            for s in chain.states}
+
+
+def measure(chain, weights, output):
+    result = Fraction(1)
+    for before, after in zip((chain.initial_state, *output), output, strict=False):
+        result *= weights[before][after]
+    return result
+
+
+def exact_law(chain, weights, ratio, word):
+    """Return P[o] ∝ h(o)·R^matches, by enumeration."""
+    chances = {o: measure(chain, weights, o) * ratio**(len(word) - distance(word, o))
+               for o in feasible_words(chain, len(word))}
+    return {o: p / sum(chances.values()) for o, p in chances.items()}
+
+
+def as_drawn(mechanism, word):
+    outputs = [*feasible_words(mechanism.chain, len(word))]
+    return dict(zip(outputs, mechanism.law.exact_probabilities(word, outputs), strict=True))
+
+
+# The weights.
+
+@for_all_chains
+@pytest.mark.parametrize('trust', [0.0, 0.3, 0.8, 1.0])
+def test_the_weights_are_the_formulas(chain, trust):
+    found, expected = as_used(chain, trust), formula(chain, trust)
+    for state, row in found.items():
+        assert abs(sum(row.values()) - 1) <= Fraction(1, 2**23)
+        for after, weight in row.items():
+            assert float(weight) == pytest.approx(float(expected[state][after]), rel=1e-6)
+
+
+def test_no_weight_is_too_small_and_none_is_negative():
+    """Whatever P is: sums may be off by 1e-9, and probabilities as small as floats are."""
+    chain = Chain({'a': {'a': 1 + 9e-10, 'b': 5e-324}, 'b': {'a': 1e-300, 'b': 1.0}}, 'a')
+    for trust in (0, 0.5, 1):
+        weights = move_weights(chain, trust)
+        assert weights.dtype == np.float32 and weights.min() >= LEAST_WEIGHT * (1 - 2**-20)
+    assert as_used(chain, 1)['a']['b'] == Fraction(2)**-40
+
+
+def test_a_uniform_row_stays_exactly_uniform():
+    """Also where P says so, and where no float is 1/N."""
+    third = 1 / 3
+    chain = Chain({'a': {'a': third, 'b': third, 'c': third}, 'b': ['a', 'c', 'b'],
+                   'c': {'a': 0.2, 'b': 0.4, 'c': 0.4}}, 'a')
+    for trust in (0.0, 0.8, 1.0):
+        rows = as_used(chain, trust)
+        assert len({*rows['a'].values(), *rows['b'].values()}) == 1
+        assert len({*rows['c'].values()}) > 1
+
+
+@pytest.mark.parametrize('base, trust', [
+    ('Chain', 0.8), ('', 0.8), (None, 0.8), ('chain', -0.1), ('chain', 1.5), ('chain', inf),
+    ('chain', float('nan')), ('chain', '1'), ('chain', True), ('counting', None)])
+def test_what_is_no_base(base, trust):
+    with pytest.raises(ConfigurationError, match='base must be' if trust == 0.8 else 'trust'):
+        check_base(base, trust)
+    for selection in ('exponential', 'causal'):
+        with pytest.raises(ConfigurationError):
+            OfflineMechanism(FOUR, Privacy(1.0), selection=selection, base=base, trust=trust)
+
+
+# Privacy, as drawn.
+
+@pytest.fixture(params=['columns', 'rows'])
+def layout(request, monkeypatch):
+    """Both ways in which weights are summed."""
+    monkeypatch.setattr(reachable, '_MANY', 0 if request.param == 'columns' else 10**9)
+
+
+@pytest.mark.parametrize('epsilon', [0.0, 1e-15, 0.1, 2.0, 2000.0])
+@pytest.mark.parametrize('adjacency', [1, 2])
+@pytest.mark.parametrize('trust', [0.8, 1.0])
+@for_all_chains
+def test_every_adjacent_pair_and_output(chain, trust, adjacency, epsilon, layout):
+    mechanism = OfflineMechanism(chain, Privacy(epsilon, adjacency), trust=trust)
+    assert_private(chain, 2, epsilon, adjacency, lambda word: as_drawn(mechanism, word))
+
+
+@pytest.mark.parametrize('wide', [False, True])
+@pytest.mark.parametrize('length', [3, 4])
+@pytest.mark.parametrize('name', ['habit', 'rare', 'everything'])
+def test_longer_words(name, length, wide, monkeypatch):
+    if wide:
+        monkeypatch.setattr(backward, '_SPREAD_BITS', 0)
+    chain = CHAINS_WITH_P[name]
+    for adjacency, epsilon in ((1, 2.0), (2, 0.5)):
+        mechanism = OfflineMechanism(chain, Privacy(epsilon, adjacency), trust=0.9)
+        assert mechanism.law._sampler.plan(length).wide in (wide, False)
+        assert_private(chain, length, epsilon, adjacency, lambda word: as_drawn(mechanism, word))
+
+
+@for_all_chains
+def test_what_is_drawn_is_the_rational_reference(chain):
+    """Within the roundings that the proof counts: 2·n·(N+2) factors of 1±2⁻⁵³."""
+    weights = as_used(chain, 0.7)
+    for epsilon in (0.0, 2.0, 60.0):
+        mechanism = OfflineMechanism(chain, Privacy(epsilon), trust=0.7)
+        for word in [*all_words(chain, 3)][::17]:
+            exact = exact_law(chain, weights, Fraction(mechanism.ratio(3)), word)
+            factors = 2 * 3 * (int(chain.out_degrees().max()) + 2)
+            for output, chance in as_drawn(mechanism, word).items():
+                assert abs(chance / exact[output] - 1) < factors * Fraction(1, 2**52)
+                assert mechanism.log_probability(word, output) == pytest.approx(
+                    log(exact[output]), abs=1e-9)
+
+
+@for_all_chains
+def test_at_zero_epsilon_words_are_drawn_by_the_base_measure(chain):
+    """And no bit depends on the word."""
+    for epsilon in (0.0, 1e-16):
+        mechanism = OfflineMechanism(chain, Privacy(epsilon), random=Random(3))
+        first, *others = (as_drawn(mechanism, word) for word in [*all_words(chain, 2)][::5])
+        assert all(other == first for other in others)
+        weights = as_used(chain, 0.8)
+        total = sum(measure(chain, weights, o) for o in first)
+        for output, chance in first.items():
+            assert float(chance) == pytest.approx(
+                float(measure(chain, weights, output) / total), rel=1e-14)
+    drawn = [OfflineMechanism(chain, Privacy(0.0), random=Random(3)).privatize(
+        Random(seed).choices((*chain.states, None), k=40)) for seed in range(3)]
+    assert drawn[0] == drawn[1] == drawn[2]
+
+
+def test_the_whole_of_epsilon_needs_uniform_rows():
+    """Everything follows everything, but to stay has 0.97: e^{−ε/k} would lose 3.96, not 2."""
+    chain = CHAINS_WITH_P['everything']
+    assert chain.is_alphabet
+    mechanism = OfflineMechanism(chain, Privacy(2.0))
+    assert mechanism.online is None and mechanism.ratio(2) == pytest.approx(exp(1), rel=1e-9)
+    weights = as_used(chain, 1.0)
+    laws = {word: exact_law(chain, weights, Fraction(exp(2)), word)
+            for word in all_words(chain, 2)}
+    worst = max(laws[v][o] / laws[w][o] for v in laws for w in laws
+                if distance(v, w) == 1 for o in laws[v])
+    assert log(worst) == pytest.approx(3.96, abs=0.005)
+    uniform = Chain({'a': {'a': 0.5, 'b': 0.5}, 'b': ['b', 'a']}, 'a')
+    for other in (uniform, Chain.complete(list('ab'), 'a')):
+        found = OfflineMechanism(other, Privacy(2.0))
+        assert found.online is not None
+        assert found.log_probability('aa', 'aa') == pytest.approx(
+            -2 * log(1 + exp(-2)), abs=1e-8)
+    assert OfflineMechanism(chain, Privacy(2.0), base='counting').online is not None
+
+
+def test_where_all_words_weigh_the_same_they_are_counted():
+    """To the bit: a map whose states have equally many moves."""
+    ring = Chain({f'{i}': [f'{i}', f'{(i + 1) % 9}'] for i in range(9)}, '0')
+    word = Random(1).choices(ring.states, k=200)
+    one, two = (OfflineMechanism(ring, Privacy(2.0), base=base, random=Random(5)).privatize(word)
+                for base in ('chain', 'counting'))
+    assert one == two
+
+
+# Drawing, and what is known of it.
+
+@for_all_chains
+@pytest.mark.parametrize('epsilon', [0.0, 3.0])
+def test_draws(chain, epsilon):
+    """α = 1e-6 for each."""
+    mechanism = OfflineMechanism(chain, Privacy(epsilon), random=replayable_random())
+    word = [chain.states[1], None, chain.states[2 % len(chain)], chain.states[0]]
+    n = 10_000
+    law = {o: exp(mechanism.log_probability(word, o)) for o in feasible_words(chain, 4)}
+    assert sum(law.values()) == pytest.approx(1, abs=1e-9)
+    assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(n)), law, n)
+    index = {**chain.state_index, None: -1}
+    many = mechanism.privatize_many([index[s] for s in word] * n, 4 * np.arange(n + 1))
+    counts = Counter(tuple(chain.states[i] for i in row) for row in many.reshape(-1, 4).tolist())
+    assert_drawn(counts, law, n)
+
+
+@for_all_chains
+@pytest.mark.parametrize('epsilon', [0.0, 1.5, 30.0])
+def test_distances_and_errors_by_enumeration(chain, epsilon):
+    mechanism = OfflineMechanism(chain, Privacy(epsilon, 2), trust=0.6)
+    for word in [*all_words(chain, 3)][::13]:
+        law = exact_law(chain, as_used(chain, 0.6), Fraction(mechanism.ratio(3)), word)
+        expected, positions = np.zeros(4), np.zeros(3)
+        for output, chance in law.items():
+            expected[distance(word, output)] += float(chance)
+            positions += [float(chance) * (a != b) for a, b in zip(word, output)]
+        assert mechanism.distance_distribution(word) == pytest.approx(expected, abs=1e-12)
+        found, distances = accuracy(mechanism, word), np.arange(4)
+        assert found.per_position == pytest.approx(positions, abs=1e-12)
+        assert found.mean == pytest.approx(expected @ distances, abs=1e-11)
+        assert found.variance == pytest.approx(expected @ (distances - found.mean)**2, abs=1e-11)
+
+
+def walled(side, seed=1):
+    """Return a grid whose moves have random probabilities, some of them small."""
+    random, plain = Random(seed), large_grid(side)
+    rows = {}
+    for state in plain.states:
+        weights = {s: random.choice([1e-5, 0.1, 1.0, 3.0]) for s in plain.successors(state)}
+        rows[state] = {s: w / sum(weights.values()) for s, w in weights.items()}
+    return Chain(rows, plain.initial_state)
+
+
+@pytest.mark.parametrize('lanes_bytes', [batch._LANES_BYTES, 0])
+@pytest.mark.parametrize('side', [5, 20])
+def test_the_same_bits_give_the_same_words_in_a_batch(side, lanes_bytes, monkeypatch):
+    monkeypatch.setattr(batch, '_LANES_BYTES', lanes_bytes)
+    chain, random = walled(side), Random(7)
+    words = sorted((random.choices((*chain.states, None), k=random.choice([0, 1, 2, 17, 60]))
+                    for _ in range(70)), key=len)
+    width = 64 * sum(map(len, words))
+    bits = random.getrandbits(width)
+    one = OfflineMechanism(chain, Privacy(3.0), random=Tape(bits, width))
+    expected = [i for word in words for i in map(chain.state_index.get, one.privatize(word))]
+    many = OfflineMechanism(chain, Privacy(3.0), random=Tape(bits, width))
+    index = {**chain.state_index, None: -1}
+    assert many.privatize_many(np.array([index[s] for word in words for s in word]), np.cumsum(
+        [0, *map(len, words)])).tolist() == expected
+
+
+@relaxed
+@given(st.data())
+def test_long_words_neither_under_nor_overflow(data):
+    """Chains with the rarest moves there can be, at any ε: outputs are feasible, Z is finite."""
+    size = data.draw(st.integers(1, 5))
+    names = [f's{i}' for i in range(size)]
+    rows = {}
+    for name in names:
+        row = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+        rare = [ldexp(5e-324, data.draw(st.integers(0, 1070))) for _ in row[1:]]
+        rows[name] = {row[0]: 1 - sum(rare), **dict(zip(row[1:], rare))}
+    chain = Chain(rows, names[0])
+    epsilon = data.draw(st.sampled_from([0.0, 1.0, 2000.0]))
+    mechanism = OfflineMechanism(chain, Privacy(epsilon), trust=1.0, random=Random(1))
+    word = Random(data.draw(st.integers(0, 99))).choices((*names, None), k=3_000)
+    output = mechanism.privatize(word)
+    assert chain.is_feasible(output)
+    found = mechanism.log_probability(word, output)
+    assert -inf < found <= 0
+
+
+# What was published stays.
+
+def digest(found):
+    return sha256(repr(found).encode()).hexdigest()[:16]
+
+
+def expander(states):
+    names = [f's{i}' for i in range(states)]
+    return Chain({a: sorted({names[j % states]
+                             for j in (2 * i, 2 * i + 1, 3 * i + 7, i + 1)[:4 - i % 2]})
+                  for i, a in enumerate(names)}, 's0')
+
+
+#: chain, length, ε, digests of a word and of three that were drawn by version 0.3, and ln P
+AS_BEFORE = {
+    'four': (FOUR, 60, 2.0, '6a188cffc5fd8df7', '6de49ce3bed74cd5', -39.56699856293494),
+    'split': (CHAINS['split'], 40, 2.0, '1c897c410738c823', 'bc5451552b67def1',
+              -20.323118212019313),
+    'grid': (grid(9), 400, 3.0, '304295f82ec0d541', '58c4c0cfca4f3e8f', -77.11556725462214),
+    'period': (grid(9, staying=False), 900, 2.0, '7ad593610839f2da', '27d6764c3ee79854',
+               -64.853394144652),
+    'exponents': (Chain({'start': ['x0', 'y0'], **{f'{half}{i}': [f'{half}0', f'{half}1']
+                                                   for half in 'xy' for i in range(2)}}, 'start'),
+                  900, 5.0, 'd3ed6484a67cdd91', '7298fe20dffa09f9', -32.982311990641364),
+    'columns': (expander(300), 2_000, 2.0, '4b98026ad1bd8008', '9c442d61dae73449',
+                -61.14334549469743),
+    'recomputed': (expander(3_000), 6_000, 1.5, '9ff1cc1f574685ee', '23f6b83778659785',
+                   -61.61319614839858)}
+
+
+@pytest.mark.parametrize('name', AS_BEFORE)
+def test_counting_draws_what_it_drew_before(name):
+    """From the same bits, bit for bit: so nothing in its arithmetic has changed."""
+    chain, n, epsilon, single, batched, log_probability = AS_BEFORE[name]
+    word, index = Random(4).choices((*chain.states, None), k=n), {**chain.state_index, None: -1}
+    one, many = (OfflineMechanism(chain, Privacy(epsilon, 2), base='counting', random=Random(9))
+                 for _ in '12')
+    output = one.privatize(word)
+    assert digest(output) == single
+    symbols = np.array([index[s] for s in word[:200]], np.int32)
+    offsets = np.array([0, 1, 1.5, 3]) * len(symbols)
+    found = many.privatize_many(np.tile(symbols, 3), offsets.astype(int))
+    assert digest(found.tolist()) == batched
+    assert one.log_probability(word[:50], output[:50]) == log_probability
