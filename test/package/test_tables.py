@@ -26,7 +26,7 @@ def cells(table):
 def test_the_audit():
     assert section('Audit') == tables.audit_table()
     head, _, *rows = cells(section('Audit'))
-    assert len(rows) == 6 * len(tables.AUDITED)
+    assert len(rows) == 7 * len(tables.AUDITED)
     for row in (dict(zip(head, cells_, strict=True)) for cells_ in rows):
         assert row['holds'] == 'yes' and 0 < float(row['worst loss']) <= float(row['ε']) + 1e-6
 

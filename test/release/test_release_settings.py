@@ -33,12 +33,16 @@ def test_digests_in_old_ledgers_keep_their_meaning(settings, digest):
     assert settings.digest() == digest
 
 
-def test_only_the_policy_adaptive_depends_on_trust():
+def test_only_the_policy_adaptive_and_the_base_chain_depend_on_trust():
     for mechanism in ('causal', 'auto', 'exponential'):
         for policy in ('guided', 'planned', 'adaptive'):
-            described = ReleaseSettings(CHAIN, Privacy(1.0), mechanism=mechanism,
-                                        policy=policy).described()
-            assert ('trust' in described) == (policy == 'adaptive' and mechanism != 'exponential')
+            for base in ('chain', 'counting'):
+                described = ReleaseSettings(CHAIN, Privacy(1.0), mechanism=mechanism, base=base,
+                                            policy=policy).described()
+                adaptive = policy == 'adaptive' and mechanism != 'exponential'
+                weighted = base == 'chain' and mechanism != 'causal'
+                assert ('trust' in described) == (adaptive or weighted)
+                assert ('base' in described) == weighted
 
 
 def test_defaults_are_the_same_everywhere():
