@@ -43,8 +43,9 @@ from symdp_ros import (
 from symdp_ros.analysis.accuracy import accuracy, expected_accuracy
 from symdp_ros.analysis.audit import audit
 from symdp_ros.core.base_measure import move_weights
-from symdp_ros.core.online import adaptive, targets
 from symdp_ros.core.online import mechanism as online
+from symdp_ros.core.online import targets
+from symdp_ros.core.online.adaptive_kernel import DISCOUNT
 from symdp_ros.core.online.response import exp_lower_bound, Response
 
 ALPHA = 1e-6
@@ -254,25 +255,25 @@ def test_steps_whole_words_and_many_words_are_one(data, chain, seed):
 
 # The belief, against plain loops.
 
-def believed(chain, mechanism, history, trust):
-    """Return f after a history, by Bayes over the rows: a mapping."""
+def moved(chain, belief, trust):
+    """Return Σ_s belief(s)·P̃(·|s), position by position."""
     weights = move_weights(chain, trust).astype(float)
     offsets, successors = chain.csr()
+    after = [0.0] * len(chain)
+    for s, chance in enumerate(belief):
+        for e in range(offsets[s], offsets[s + 1]):
+            after[int(successors[e])] += chance * weights[e]
+    return after
 
-    def moved(belief):
-        after = dict.fromkeys(range(len(chain)), 0.0)
-        for s, chance in belief.items():
-            for e in range(offsets[s], offsets[s + 1]):
-                after[int(successors[e])] += chance * weights[e]
-        return after
 
-    belief = moved({chain.state_index[chain.initial_state]: 1.0})
+def believed(chain, mechanism, history, trust):
+    """Return f after a history, by Bayes over the rows."""
+    belief = moved(chain, [s == chain.initial_state for s in chain.states], trust)
     for t, output in enumerate(history):
         mechanism.replay(history[:t])
-        belief = {s: chance * mechanism.exact_current_distribution(chain.states[s])[output]
-                  for s, chance in belief.items()}
-        total = sum(belief.values())
-        belief = moved({s: chance / total for s, chance in belief.items()})
+        belief = [chance * mechanism.exact_current_distribution(s)[output]
+                  for s, chance in zip(chain.states, belief, strict=True)]
+        belief = moved(chain, [chance / sum(belief) for chance in belief], trust)
     return belief
 
 
@@ -285,7 +286,7 @@ def values(chain, epsilon, trust):
             for s in range(n)]
     U = np.zeros((n, n))
     for _ in range(400):
-        X = np.array([[(c == s) + adaptive.DISCOUNT * sum(p * U[t, c] for t, p in rows[s])
+        X = np.array([[(c == s) + DISCOUNT * sum(p * U[t, c] for t, p in rows[s])
                        for c in range(n)] for s in range(n)])
         for o in range(n):
             reached = [t for t, _ in rows[o]]
@@ -295,36 +296,65 @@ def values(chain, epsilon, trust):
     return X
 
 
+class Choice:
+    """Equation (1), and what comes next, by plain loops."""
+
+    def __init__(self, chain, epsilon, trust):
+        self.chain, self.trust, self.ratio = chain, trust, exp(epsilon)
+        self.X = values(chain, epsilon, trust)
+
+    def row(self, s, chosen):
+        """Return symbol s's chances of each state of a set."""
+        a = 1 / (len(chosen) - 1 + self.ratio)
+        target = max(chosen, key=lambda c: self.X[s, c])  # the first
+        return {c: a * self.ratio if c == target else a for c in chosen}
+
+    def now(self, belief, chosen):
+        return sum(chance * p * self.X[s, c] for s, chance in enumerate(belief)
+                   for c, p in self.row(s, chosen).items())
+
+    def grown(self, belief, output):
+        left = [self.chain.state_index[s] for s in self.chain.successors(
+            self.chain.states[output])]
+        chosen = []
+        while left:
+            best = max(left, key=lambda c: self.now(belief, [*chosen, c]))
+            chosen.append(best)
+            left.remove(best)
+            yield sorted(chosen, key=lambda c: self.place(output, c))
+
+    def place(self, output, c):
+        return self.chain.successors(self.chain.states[output]).index(self.chain.states[c])
+
+    def ahead(self, belief, chosen):
+        rows = [self.row(s, chosen) for s in range(len(self.chain))]
+        total = sum(belief[c] * rows[c][c] for c in chosen)
+        for c in chosen:
+            after = moved(self.chain, [chance * row[c] for chance, row in zip(belief, rows)],
+                          self.trust)
+            total += DISCOUNT * max(self.now(after, later) for later in self.grown(after, c))
+        return total
+
+
 @pytest.mark.parametrize('trust', [0.5, 1.0])
 @pytest.mark.parametrize('epsilon', [0.5, 2.0])
 @for_all_models
 def test_belief_set_and_targets_by_plain_loops(chain, epsilon, trust):
     mechanism, other = made(chain, epsilon, trust=trust), made(chain, epsilon, trust=trust)
-    X = values(chain, epsilon, trust)
-    for history, rows in list(histories(mechanism, 4)):
+    choice = Choice(chain, epsilon, trust)
+    for history, rows in list(histories(mechanism, 3)):
         belief = believed(chain, other, history, trust)
         mechanism.replay(history)
-        found = mechanism._word.belief
-        assert found == pytest.approx([*belief.values()], rel=1e-9, abs=1e-12)
-        successors = [chain.state_index[s] for s in chain.successors(mechanism.previous)]
-
-        def score(chosen):
-            a = 1 / (len(chosen) - 1 + exp(epsilon))
-            return sum(f * a * (X[s, chosen].sum() + (exp(epsilon) - 1) * X[s, chosen].max())
-                       for s, f in belief.items())
-
-        best = chosen = [max(successors, key=lambda c: score([c]))]
-        while len(chosen) < len(successors):
-            left = set(successors) - set(chosen)
-            chosen = chosen + [max(left, key=lambda c: score([*chosen, c]))]
-            best = chosen if score(chosen) > score(best) else best
+        assert mechanism._word.belief == pytest.approx(belief, rel=1e-9, abs=1e-12)
+        output = chain.state_index[mechanism.previous]
         drawn_from = [chain.state_index[s] for s in rows[None]]
-        assert score(drawn_from) == pytest.approx(score(best), abs=1e-2)
-        for symbol in chain.states:
+        best = max(choice.ahead(belief, chosen) for chosen in choice.grown(belief, output))
+        assert choice.ahead(belief, drawn_from) == pytest.approx(best, abs=1e-2)
+        for s, symbol in enumerate(chain.states):
             [*likely] = [o for o, p in rows[symbol].items() if p == max(rows[symbol].values())]
             if len(likely) == 1:
-                s = chain.state_index[symbol]
-                assert X[s, chain.state_index[likely[0]]] >= X[s, drawn_from].max() - 1e-2
+                found = choice.X[s, chain.state_index[likely[0]]]
+                assert found >= choice.X[s, drawn_from].max() - 1e-2
 
 
 def test_large_sets_of_followers():

@@ -15,9 +15,11 @@ unknown symbol. Then o_t is drawn on T about the target of s_t, in the integers 
 (`core.online.response`). X is the value of the planned policy, with P̃ and γ = 0.9
 (`core.online.planned`): how many matches are expected, this one and the discounted later ones.
 
-T grows one state at a time, each the one that makes (1) largest, and the best of these sets is
-taken. Where more than 16 states can follow, they are tried in the order of Σ_s f(s)·X(s, x) alone.
-States with f(s) < 10⁻⁹ are left out of (1).
+T grows one state at a time, each the one that makes (1) largest. Of these sets the one is taken
+that promises most one step ahead: the chance of a match, plus γ times the largest (1) of the next
+step, averaged over what may be drawn. So a set may also be taken for what its output will show.
+Where more than 8 states can follow, and on large chains, the set of largest (1) is taken; where
+more than 16 can, they join in the order of Σ_s f(s)·X(s, x). States with f(s) < 10⁻⁹ are left out.
 
 **Privacy.** Fix the outputs o_1…o_{t−1}. f, T and all targets are functions of them and of public
 data, so every symbol's row is a randomized response on the same T, about some target or about
@@ -31,30 +33,23 @@ so two mechanisms that published the same have the same f, bit by bit, on every 
 
 **Memory.** X for all pairs of states, 8 bytes each; above `targets.DENSE_STATES` states, for the
 pairs within the radius of the guided policy: others count as never matched. A step takes
-O(edges + states·N·|T|) time.
+O(N²·edges + states·N⁴) time at N ≤ 8, else O(edges + states·N²).
 """
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
+from symdp_ros.core.annotations import Floats, RandomBits
 from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, UnknownSymbolError
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import Response
-from symdp_ros.core.online.targets import Codes
 from symdp_ros.core.randomness import RandomIntegers
 
-DISCOUNT = 0.9
-
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
-_LEAST = 1e-9         # probability of a state that counts in the choice of a set
-_IMPOSSIBLE = 1e-200  # a probability that counts as 0
-_TIE = 1e-12
-_ALL_TRIED = 16       # states that can follow, up to which all are tried in every round
 
 
 class AdaptiveTables:
@@ -71,6 +66,8 @@ class AdaptiveTables:
 
     def __init__(self, chain: Chain, trust: float, others: Floats, gain: Floats,
                  responses: dict[int, Response]):
+        from symdp_ros.core.online.adaptive_kernel import DISCOUNT
+
         n = len(chain)
         moves = move_weights(chain, trust).astype(np.float64)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
@@ -116,9 +113,9 @@ class AdaptiveWord:
         codes, self._subset = np.zeros(n + 1, np.uint32), np.zeros(tables.most, np.int64)
         self._codes = memoryview(codes.data)  # of each symbol, the place of its target in T
         self._near = [0]  # room for a state that is drawn, and T, as positions
-        self._work = (*tables.arrays, self.belief, codes, self._subset, np.zeros((3, n)),
+        self._work = (*tables.arrays, self.belief, codes, self._subset, np.zeros((4, n)),
                       np.zeros((tables.most, n)), np.zeros(n, np.int64),
-                      np.zeros((2, tables.most)))
+                      np.zeros((3, tables.most)))
         self.reset(chain.initial_state)
 
     @property
@@ -202,122 +199,8 @@ class AdaptiveWord:
         return found
 
 
-def _advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves: Floats,
-             first: Ints, symbols: ShortInts, X: Floats, match: Floats, shares: Floats,
-             belief: Floats, codes: Codes, subset: Ints, work: Floats, near: Floats, some: Ints,
-             sums: Floats) -> int:
-    """
-    Take an output in: move the belief, choose set and targets; return the size of the set.
-
-    size is that of the set which the output was drawn from. 0: it was not drawn, and the belief is
-    that of s_{t−1} already.
-    """
-    n = len(belief)
-    place = 0
-    for i in range(size):
-        if subset[i] == output:
-            place = i + 1
-    # Bayes. The sum is at least a/T.
-    before, best, spread = work[0], work[1], work[2]
-    total = 0.0
-    for s in range(n):
-        share = 1.0
-        if size > 0:
-            code = np.int64(codes[s])
-            share = shares[2, size] if code == 0 else shares[1 if code == place else 0, size]
-        before[s] = belief[s] * share
-        total += before[s]
-    for s in range(n):
-        belief[s] = 0.0
-    for s in range(n):
-        chance = before[s] / total
-        if chance > _IMPOSSIBLE:
-            for e in range(offsets[s], offsets[s + 1]):
-                belief[successors[e]] += chance * moves[e]
-    # The states that count, and X of these: near[j, i].
-    begin = offsets[output]
-    count = offsets[output + 1] - begin
-    known = 0
-    for s in range(n):
-        if belief[s] > _LEAST:
-            some[known] = s
-            before[known] = belief[s]
-            known += 1
-    dense = len(symbols) == 0
-    for j in range(count):
-        c = np.int64(successors[begin + j])
-        row = spread
-        if dense:
-            row = X[first[c]:first[c + 1]]
-        else:
-            for i in range(first[c], first[c + 1]):
-                row[symbols[i]] = X[i]
-            row[c] = match[c]
-        mean = 0.0
-        for i in range(known):
-            near[j, i] = row[some[i]]
-            mean += before[i] * near[j, i]
-        sums[0, j] = mean
-        sums[1, j] = 0.0  # the round in which it joined the set; 0: none yet
-        if not dense:
-            for i in range(first[c], first[c + 1]):
-                row[symbols[i]] = 0.0
-            row[c] = 0.0
-    # The sets, each with one state more than the last.
-    for i in range(known):
-        best[i] = 0.0
-    largest, chosen, together = -1.0, 0, 0.0
-    for m in range(1, count + 1):
-        value, which = -1.0, 0
-        if count > _ALL_TRIED:
-            for j in range(count):
-                if sums[1, j] == 0.0 and sums[0, j] > value + _TIE:
-                    value, which = sums[0, j], j
-        for j in range(count):
-            if sums[1, j] == 0.0 and (count <= _ALL_TRIED or j == which):
-                covered = 0.0
-                for i in range(known):
-                    covered += before[i] * max(best[i], near[j, i])
-                found = (shares[0, m] * (together + sums[0, j])
-                         + (shares[1, m] - shares[0, m]) * covered)
-                if count > _ALL_TRIED or found > value + _TIE:
-                    value, which = found, j
-        sums[1, which] = m
-        together += sums[0, which]
-        for i in range(known):
-            best[i] = max(best[i], near[which, i])
-        if value > largest + _TIE:
-            largest, chosen = value, m
-    size = 0
-    for j in range(count):
-        if sums[1, j] <= chosen:
-            subset[size] = successors[begin + j]
-            size += 1
-    # The targets.
-    for s in range(n):
-        best[s] = 0.0
-        codes[s] = 0
-    for k in range(size):
-        c = subset[k]
-        if dense:
-            for s in range(n):
-                if X[first[c] + s] > best[s] + _TIE:
-                    best[s] = X[first[c] + s]
-                    codes[s] = k + 1
-        else:
-            for i in range(first[c], first[c + 1]):
-                s = np.int64(symbols[i])
-                if s != c and X[i] > best[s] + _TIE:
-                    best[s] = X[i]
-                    codes[s] = k + 1
-            if match[c] > best[c] + _TIE:
-                best[c] = match[c]
-                codes[c] = k + 1
-    return size
-
-
 @cache
 def _loop() -> Callable[..., int]:
-    from symdp_ros.core.compiling import compiled
+    from symdp_ros.core.online.adaptive_kernel import advance
 
-    return compiled(_advance)
+    return advance
