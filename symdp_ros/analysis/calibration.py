@@ -41,7 +41,7 @@ class Calibration:
     :param word: the word whose error is meant; None: averaged over walks by P (see
         `analysis.accuracy.patrols`), so that nothing sensitive is needed.
     :param walks: how many, at least 2; the same ones for all mechanisms and every ε.
-    :param trust: of the base measure of the chain.
+    :param trust: how far the chain's P is trusted, by the base measure and by 'adaptive'.
     :raises PrivacyError: the adjacency is out of range.
     :raises ConfigurationError: `length`, `walks` or `trust` out of range.
     """
@@ -118,7 +118,8 @@ class Calibration:
     def _mechanism(self, name: str, epsilon: float) -> Mechanism:
         privacy = Privacy(epsilon, self._adjacency)
         if name in _POLICIES:
-            return OnlineMechanism(self._chain, privacy, policy=_POLICIES[name])
+            return OnlineMechanism(self._chain, privacy, policy=_POLICIES[name],
+                                   trust=self._trust)
         if name not in LOGGED:
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
                                      + '; '.join(MECHANISMS))
