@@ -26,7 +26,7 @@ the coarser model, and moves as the map has them.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite
 from random import SystemRandom
 
 import numpy as np
@@ -44,6 +44,7 @@ Floats = npt.NDArray[np.float64]
 _THOUSANDTHS = 1000  # of a transition: what a scaled log is counted in
 _LEAST_SHARE, _MOST_SHARE = Fraction(1, 20), Fraction(1, 2)  # of ε, for `stays`
 _WANTED = 25         # noise of `stays`, with that share: about a twentieth of all transitions
+_HABITS, _MANY = (0.7, 0.8, 0.9, 0.95), (0.001, 0.3, 0.6, 0.9)
 _LARGEST = 2**62     # noise beyond it, at a very small ε, is cut
 _SURE = 0.99         # of each row is as estimated; the rest is uniform, so that no move is at 0
 
@@ -236,13 +237,12 @@ class ChainLearner:
 
     def _moves_of(self, counts: Floats, spread: float) -> Floats:
         """Return each move's share among the moves from its state; that of staying is 0."""
-        states, sources, moving = len(self._chain), self._sources, ~self._staying
-        prior = self._chain.edge_probabilities() * moving
-        sums = np.bincount(sources, prior, states)
-        prior = prior / np.where(sums > 0, sums, 1.0)[sources]
+        states, sources = len(self._chain), self._sources
         total = np.maximum(np.bincount(sources, counts, states), 0.0)
+        prior = self._with_habits(self._map_shares(), counts, total, spread)
         expected = total[sources] * prior
-        surprise = np.bincount(sources, np.where(self._chosen, (counts - expected)**2, 0), states)
+        choice = self._chosen & ~self._staying
+        surprise = np.bincount(sources, np.where(choice, (counts - expected)**2, 0), states)
         explained = (np.maximum(self._moves - 1, 0) * spread**2
                      + np.bincount(sources, expected * (1 - prior), states))
         # With f moves to choose from, chance makes a surprise of 1 ± √(2/f) times the expected.
@@ -254,7 +254,49 @@ class ChainLearner:
         own_sums = np.bincount(sources, own, states)
         trusted[own_sums <= 0] = 0.0
         shares = own / np.where(own_sums > 0, own_sums, 1.0)[sources]
-        return prior + trusted[sources] * self._chosen * (shares - prior)
+        return prior + trusted[sources] * choice * (shares - prior)
+
+    def _map_shares(self) -> Floats:
+        """Return the map's own share of each move among the moves from its state."""
+        found = self._chain.edge_probabilities() * ~self._staying
+        sums = np.bincount(self._sources, found, len(self._chain))
+        return found / np.where(sums > 0, sums, 1.0)[self._sources]
+
+    def _with_habits(self, plain: Floats, counts: Floats, total: Floats,
+                     spread: float) -> Floats:
+        """
+        Return the shares of moves to expect where some states have one likely move.
+
+        How many states have one, and how likely it is, is taken alike for all states: what makes
+        all counts together most likely. Each state then has the mean over what its own counts
+        leave possible: no likely move, or any one of them.
+        """
+        best = -inf, plain
+        for habit in _HABITS:
+            for many in _MANY:
+                found = self._under(habit, many, plain, counts, total, spread)
+                best = max(best, found, key=lambda pair: pair[0])
+        return best[1]
+
+    def _under(self, habit: float, many: float, plain: Floats, counts: Floats, total: Floats,
+               spread: float) -> tuple[float, Floats]:
+        """Return (ln of how likely the counts are, shares), if so many states have a habit."""
+        likelihood, shares = 0.0, plain.copy()
+        offsets, _ = self._chain.csr()
+        for state in np.flatnonzero(self._moves > 1).tolist():
+            edges = np.arange(offsets[state], offsets[state + 1])
+            edges = edges[~self._staying[edges]]
+            map_row, seen, amount = plain[edges], counts[edges], total[state]
+            rows = np.array([map_row, *(habit * one + (1 - habit) * (map_row * (1 - one)) / (
+                1 - map_row[i]) for i, one in enumerate(np.eye(len(edges))))])
+            variance = spread**2 + amount / len(edges)
+            logs = -((seen - amount * rows)**2).sum(axis=1) / (2 * variance)
+            logs += np.log([1 - many, *np.full(len(edges), many / len(edges))])
+            highest = logs.max()
+            weights = np.exp(logs - highest)
+            likelihood += highest + float(np.log(weights.sum()))
+            shares[edges] = weights @ rows / weights.sum()
+        return likelihood, shares
 
 
 def learn_chain(chain: Chain, logs: Sequence[Sequence[Word]], epsilon: float, *,

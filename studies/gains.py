@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+`python -m studies.gains FILE.md`: what the extensions gain, on real maps: docs/gains.md.
+
+It reads the maps of the folder shared/data next to the repository, and says so where it is not
+there.
+"""
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+import sys
+from typing import NamedTuple
+
+import numpy as np
+from symdp_ros.analysis.accuracy import average_accuracy, patrols
+from symdp_ros.analysis.learning import learn_chain, Unit
+from symdp_ros.analysis.visits import VisitCalibration
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ChainError
+from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.maps import read_graph, SUFFIXES
+
+DATA = Path(__file__).resolve().parents[2] / 'shared' / 'data'
+WAREHOUSE = 'nav2/bringup_warehouse_graph.geojson'
+LENGTH, WALKS, HABIT = 50, 24, 0.9
+
+_PAGE = """\
+# What the extensions gain
+
+`make gains` makes this page again, from real maps (the folder shared/data next to the repository).
+All seeds are public and fixed, so the numbers repeat.
+
+Unless a row says otherwise: the Nav2 warehouse map (96 states, staying allowed), words of
+{length} symbols, k = 1, {walks} walks by the chain's probabilities. *Habit* is a chain in which
+each state has one likely move of probability {habit}. *Error* is the share of symbols (for visits:
+of time) that is wrong. Errors of the exponential mechanism and of the policies `guided` and
+`planned` are exact for each walk, those of `adaptive` and of visits are simulated. The ratio is
+that of the first error to the second; *met* says whether it is within the goal.
+
+{table}
+"""
+
+
+class Row(NamedTuple):
+    """One comparison: the error of what is new, and of what it is compared with."""
+
+    what: str
+    against: str
+    error: float
+    other: float
+    goal: float
+
+    def cells(self) -> tuple[str, ...]:
+        ratio = self.error / self.other
+        return (self.what, self.against, f'{self.error:.3f}', f'{self.other:.3f}', f'{ratio:.2f}',
+                f'≤ {self.goal:g}', 'yes' if ratio <= self.goal else '**no**')
+
+
+def staying(name: str) -> TransitionGraph:
+    """Return a map without dead ends, in which every state can follow itself."""
+    graph = read_graph(DATA / name, prune=True, self_loops=True)
+    graph.initial_state = graph.initial_state or next(iter(graph.successors))
+    return graph
+
+
+def habit(chain: Chain, seed: int = 1) -> Chain:
+    """Return the chain with one likely move from each state."""
+    random, rows = Random(seed), {}
+    for state in chain.states:
+        likely = random.choice([s for s in chain.successors(state) if s != state] or [state])
+        rest = [s for s in chain.successors(state) if s != likely]
+        rows[state] = {likely: HABIT if rest else 1.0, **{s: (1 - HABIT) / len(rest) for s in rest}}
+    return Chain(rows, chain.initial_state)
+
+
+def with_stay(graph: TransitionGraph, chance: float) -> Chain:
+    """Return the map with one probability of staying for all states."""
+    plain = {state: list(row) for state, row in graph.successors.items()}
+    return Chain.from_graph(TransitionGraph(plain, graph.initial_state).with_stay(chance))
+
+
+def error(mechanism, words) -> float:
+    """Return the expected error per symbol."""
+    return average_accuracy(mechanism, words).error
+
+
+def exponential(chain: Chain, epsilon: float, k: int = 1, **more) -> OfflineMechanism:
+    return OfflineMechanism(chain, Privacy(epsilon, k), **more)
+
+
+def rows() -> Iterator[Row]:
+    """Yield every comparison."""
+    graph = staying(WAREHOUSE)
+    plain = Chain.from_graph(graph)
+    known = habit(plain)
+    words = patrols(known, LENGTH, WALKS)
+    for epsilon, goal in ((1.0, 0.30), (2.0, 0.30), (3.0, 0.35)):
+        yield Row(f'exponential, base: chain, trust 1; habit, ε = {epsilon:g}', 'base: counting',
+                  error(exponential(known, epsilon, trust=1.0), words),
+                  error(exponential(known, epsilon, base='counting'), words), goal)
+    for name, chain in sorted(all_maps()):
+        walks = patrols(chain, LENGTH, WALKS)
+        yield Row(f'exponential, base: chain; uniform moves on {name} ({len(chain)} states), ε = 2',
+                  'base: counting', error(exponential(chain, 2.0), walks),
+                  error(exponential(chain, 2.0, base='counting'), walks),
+                  0.75 if name == WAREHOUSE else 1.0)
+    for epsilon, goal in ((2.0, 0.65), (3.0, 0.75)):
+        yield Row(f'adaptive, trust 1; habit, ε = {epsilon:g}', 'guided',
+                  error(OnlineMechanism(known, Privacy(epsilon), policy='adaptive', trust=1.0),
+                        words),
+                  error(OnlineMechanism(known, Privacy(epsilon)), words), goal)
+    yield from visits(graph)
+    yield from learned(plain, known)
+    stayed = with_stay(graph, 0.9)
+    walks = patrols(stayed, LENGTH, WALKS)
+    yield Row('`stay` given; walks that stay 0.9, base: chain, ε = 2', '`self_loops` alone',
+              error(exponential(stayed, 2.0), walks), error(exponential(plain, 2.0), walks), 0.45)
+
+
+def all_maps() -> Iterator[tuple[str, Chain]]:
+    """Yield every map that is a chain."""
+    for path in sorted(DATA.rglob('*')):
+        name = str(path.relative_to(DATA))
+        if path.suffix.lower() in SUFFIXES and 'rosbag2' not in name:
+            try:
+                yield name, Chain.from_graph(staying(name))
+            except ChainError:  # another kind of file, or a map that holds several graphs
+                continue
+
+
+def visits(graph: TransitionGraph) -> Iterator[Row]:
+    """Yield visits of 30 ticks, in logs and live."""
+    chain, k = with_stay(graph, 0.97), 30
+    walks = patrols(chain, 300, 12)
+    best = min(error(exponential(chain, 5.0, k, base='counting'), walks),
+               error(exponential(chain, 5.0, k, selection='causal'), walks),
+               error(exponential(chain, 5.0, k, selection='causal', policy='planned'), walks))
+    yield Row('a visit of 30 ticks, logs: base: chain, P(stay) = 0.97, ε = 5, k = 30',
+              'the best of counting and causal (guided, planned)',
+              error(exponential(chain, 5.0, k), walks), best, 0.5)
+    plain = TransitionGraph({s: list(row) for s, row in graph.successors.items()},
+                            graph.initial_state)
+    calibration = VisitCalibration(plain, protect=30.0, stay=1 / 0.03)
+    live = min(calibration.row(period, 5.0, guess=False).live.wrong
+               for period in calibration.periods)
+    guided = error(OnlineMechanism(chain, Privacy(5.0, 30)), walks)
+    yield Row('the same visit, live: `protect: 30`, `moves`, the best period, ε = 5',
+              'guided, one report a second, k = 30', live, guided, 0.35)
+
+
+def learned(plain: Chain, known: Chain) -> Iterator[Row]:
+    """Yield errors with a P that was learned from logs, with ε = 1."""
+    walks = patrols(known, LENGTH, WALKS)
+    uniform = error(exponential(plain, 2.0), walks)
+
+    def learn(logs: int, length: int, unit: Unit) -> float:
+        random = Random(2)
+        words = [[word] for word in patrols(known, length, logs)]
+        return float(np.mean([error(exponential(
+            learn_chain(plain, words, 1.0, unit=unit, random=random), 2.0), walks)
+            for _ in range(3)]))
+
+    yield Row('P learned with ε = 1 per symbol from 100 logs of 300 symbols; habit, ε = 2',
+              'uniform P', learn(100, 300, Unit()), uniform, 0.5)
+    yield Row('P learned with ε = 1 per log from 100 logs of 300 symbols; habit, ε = 2',
+              'uniform P', learn(100, 300, Unit(clip=300)), uniform, 0.5)
+    rows = {}
+    for state in plain.states:  # as often staying as in truth, all moves alike
+        stay = known.probabilities(state).get(state, 0.0)
+        moves = [s for s in plain.successors(state) if s != state]
+        rows[state] = {**{s: (1 - stay) / len(moves) for s in moves}, state: stay} if moves else {
+            state: 1.0}
+    true_stay = Chain({s: {t: p for t, p in row.items() if p > 0} for s, row in rows.items()},
+                      plain.initial_state)
+    yield Row('P learned with ε = 1 per symbol from 5 logs of 50 symbols; habit, ε = 2',
+              'uniform moves and the true staying', learn(5, 50, Unit()),
+              error(exponential(true_stay, 2.0), walks), 1.05)
+
+
+def table() -> str:
+    """Return the table in Markdown."""
+    head = ('what', 'compared with', 'error', 'its error', 'ratio', 'goal', 'met')
+    lines = [head, tuple('---' for _ in head), *(row.cells() for row in rows())]
+    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
+
+
+def main(file: str) -> None:
+    """Write the page."""
+    if not DATA.is_dir():
+        sys.exit(f'the maps are not there: {DATA.name}')
+    Path(file).write_text(_PAGE.format(length=LENGTH, walks=WALKS, habit=HABIT, table=table()),
+                          encoding='utf-8')
+
+
+if __name__ == '__main__':
+    if len(sys.argv) != 2:
+        sys.exit('usage: python -m studies.gains FILE.md')
+    main(sys.argv[1])
