@@ -73,7 +73,8 @@ def habit(chain: Chain, seed: int = 1) -> Chain:
     for state in chain.states:
         likely = random.choice([s for s in chain.successors(state) if s != state] or [state])
         rest = [s for s in chain.successors(state) if s != likely]
-        rows[state] = {likely: HABIT if rest else 1.0, **{s: (1 - HABIT) / len(rest) for s in rest}}
+        rows[state] = {likely: HABIT if rest else 1.0,
+                       **{s: (1 - HABIT) / len(rest) for s in rest}}
     return Chain(rows, chain.initial_state)
 
 
@@ -104,7 +105,8 @@ def rows() -> Iterator[Row]:
                   error(exponential(known, epsilon, base='counting'), words), goal)
     for name, chain in sorted(all_maps()):
         walks = patrols(chain, LENGTH, WALKS)
-        yield Row(f'exponential, base: chain; uniform moves on {name} ({len(chain)} states), ε = 2',
+        yield Row(f'exponential, base: chain; uniform moves on {name} ({len(chain)} states), '
+                  'ε = 2',
                   'base: counting', error(exponential(chain, 2.0), walks),
                   error(exponential(chain, 2.0, base='counting'), walks),
                   0.75 if name == WAREHOUSE else 1.0)

@@ -43,7 +43,7 @@ Floats = npt.NDArray[np.float64]
 
 _THOUSANDTHS = 1000  # of a transition: what a scaled log is counted in
 _LEAST_SHARE, _MOST_SHARE = Fraction(1, 20), Fraction(1, 2)  # of ε, for `stays`
-_WANTED = 25         # noise of `stays`, with that share: about a twentieth of all transitions
+_WANTED = 10         # noise of `stays`, with that share: about an eighth of all transitions
 _HABITS, _MANY = (0.7, 0.8, 0.9, 0.95), (0.001, 0.3, 0.6, 0.9)
 _LARGEST = 2**62     # noise beyond it, at a very small ε, is cut
 _SURE = 0.99         # of each row is as estimated; the rest is uniform, so that no move is at 0
@@ -289,7 +289,7 @@ class ChainLearner:
             map_row, seen, amount = plain[edges], counts[edges], total[state]
             rows = np.array([map_row, *(habit * one + (1 - habit) * (map_row * (1 - one)) / (
                 1 - map_row[i]) for i, one in enumerate(np.eye(len(edges))))])
-            variance = spread**2 + amount / len(edges)
+            variance = spread**2 + amount / len(edges) + 1
             logs = -((seen - amount * rows)**2).sum(axis=1) / (2 * variance)
             logs += np.log([1 - many, *np.full(len(edges), many / len(edges))])
             highest = logs.max()

@@ -28,8 +28,7 @@ from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.reports import adjacency_of, as_fraction, Reports
 
-#: Candidates for a report period, in ticks or in visits and a tick.
-_TICKS = (1, 2, 5, 10, 15, 30, 60)
+_ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candidate
 _POLICIES = tuple(policy for policy in POLICIES if policy != 'paper')
 _WALKS, _COPIES = 24, 8
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
@@ -100,21 +99,27 @@ class VisitCalibration:
 
     @cached_property
     def periods(self) -> tuple[float, ...]:
-        """Return the report periods to compare, in seconds, ascending."""
-        visit = int(as_fraction(self._protect) // as_fraction(self.tick)) + 1
-        ticks = {t for t in (*_TICKS, visit, max(1, visit // 2), max(1, visit // 3))
-                 if t <= max(visit, 15) and self._length // t >= 4}
+        """
+        Return the report periods to compare, in seconds, ascending.
+
+        Of all periods with the same k, the shortest: readers hear most, and ε is for as many
+        reports. And a report every tick.
+        """
+        visit = int(as_fraction(self._protect) // as_fraction(self.tick))
+        ticks = {1, *(visit // k + 1 for k in _ADJACENCIES)}
         return tuple(float(as_fraction(self.tick) * t) for t in sorted(ticks))
 
     def row(self, period: float, epsilon: float, *, guess: bool = True) -> Row:
         """Return what reports every `period` seconds are like at ε."""
         ticks = self._ticks(period)
-        moves, chain = self._moves(ticks), self._chain(ticks)
         k = adjacency_of(self._protect, period)
-        privacy = Privacy(epsilon, k)
-        live = min((self._errors(policy, OnlineMechanism(
-            chain, privacy, policy=policy, random=Random(ticks)), ticks)
-            for policy in _POLICIES), key=lambda errors: errors.wrong)
+        privacy, least = Privacy(epsilon, k), self._moves(ticks)
+        live, moves = min((
+            (self._errors(policy, OnlineMechanism(
+                self._chain(ticks, moves), privacy, policy=policy, random=Random(ticks)), ticks),
+             moves)
+            for policy in _POLICIES for moves in ((least, least + 1) if ticks > 1 else (1,))), key=lambda pair: pair[0].wrong)
+        chain = self._chain(ticks, moves)
         logged = min((self._errors('exponential', OfflineMechanism(
             chain, privacy, random=Random(ticks)), ticks),
             replace(live, mechanism=f'causal, {live.mechanism}')),
@@ -156,14 +161,14 @@ class VisitCalibration:
         found = np.sort(ways[reported[:, :-1], reported[:, 1:]], axis=None)
         return max(1, int(found[min(len(found) - 1, int(_COVERED * len(found)))]))
 
-    def _chain(self, ticks: int) -> Chain:
-        if ticks not in self._chains:
-            self._chains[ticks] = self.chain if ticks == 1 else self.chain.every(
-                ticks, self._moves(ticks))
-        return self._chains[ticks]
+    def _chain(self, ticks: int, moves: int) -> Chain:
+        if (ticks, moves) not in self._chains:
+            self._chains[ticks, moves] = self.chain if ticks == 1 else self.chain.every(
+                ticks, moves)
+        return self._chains[ticks, moves]
 
     @cached_property
-    def _chains(self) -> dict[int, Chain]:
+    def _chains(self) -> dict[tuple[int, int], Chain]:
         return {}
 
     def _reports(self, ticks: int) -> Ints:

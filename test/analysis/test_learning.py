@@ -107,7 +107,8 @@ def test_much_data_is_learned(unit):
     learned = learn_chain(plain, logs, 2.0, unit=unit, random=random)
     for state in true.states:
         for target, chance in true.probabilities(state).items():
-            assert learned.probabilities(state)[target] == pytest.approx(chance, abs=0.03)
+            assert learned.probabilities(state)[target] == pytest.approx(
+                chance, abs=0.06 if unit.clip else 0.03)
 
 
 def test_without_data_moves_are_as_the_map_has_them():
