@@ -114,11 +114,11 @@ class VisitCalibration:
         ticks = self._ticks(period)
         k = adjacency_of(self._protect, period)
         privacy, least = Privacy(epsilon, k), self._moves(ticks)
-        live, moves = min((
-            (self._errors(policy, OnlineMechanism(
-                self._chain(ticks, moves), privacy, policy=policy, random=Random(ticks)), ticks),
-             moves)
-            for policy in _POLICIES for moves in ((least, least + 1) if ticks > 1 else (1,))), key=lambda pair: pair[0].wrong)
+        tried = [(policy, moves) for policy in _POLICIES
+                 for moves in ((least, least + 1) if ticks > 1 else (1,))]
+        live, moves = min(((self._errors(policy, OnlineMechanism(
+            self._chain(ticks, moves), privacy, policy=policy, random=Random(ticks)), ticks),
+            moves) for policy, moves in tried), key=lambda pair: pair[0].wrong)
         chain = self._chain(ticks, moves)
         logged = min((self._errors('exponential', OfflineMechanism(
             chain, privacy, random=Random(ticks)), ticks),
