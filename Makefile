@@ -8,7 +8,7 @@ PYTHON ?= python3
 DURATION ?= 20
 EPSILON ?= 2.0
 MAP ?= config/depot.geojson
-JOBS ?= 2
+JOBS ?= 3
 MINUTES ?= 10
 ROUNDS ?= 100
 
