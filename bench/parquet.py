@@ -72,7 +72,8 @@ def _measure(effort):
     target = _free_again(directory / 'out.parquet')
     tasks = {'copy': lambda: copy(source, next(target)),
              'online': lambda: _release(source, next(target), '--mechanism', 'causal'),
-             'offline': lambda: _release(source, next(target), '--mechanism', 'exponential')}
+             'offline': lambda: _release(source, next(target), '--mechanism', 'exponential',
+                                         '--base', 'counting')}
     if not effort.quick:
         tasks['copy as strings'] = lambda: copy(source, next(target), ())
     times = side_by_side(tasks, effort)

@@ -13,7 +13,7 @@ from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core import sampling_rules
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.policies import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
+from symdp_ros.core.policies import BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.core.printable import printable
 
 if TYPE_CHECKING:
@@ -137,6 +137,11 @@ POLICY = Option('policy', str, DEFAULT_POLICY,
 TRUST = Option('trust', float, DEFAULT_TRUST,
                "for policy: adaptive, how far the map's probabilities of moves are trusted; 0: "
                'all moves are equally likely', least=0, most=1)
+LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chain and ', 1))
+BASE = Option('base', str, DEFAULT_BASE,
+              'for mechanism: exponential, which routes are preferred. chain: those that the '
+              'probabilities of the map make likely; counting: none, as published. With chain, '
+              'auto considers both', choices=BASES)
 MECHANISM = Option('mechanism', str, 'auto',
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
                    'takes the one with the fewest expected errors, chosen from chain, ε, k and '
@@ -273,9 +278,9 @@ PARAMETERS = {
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
         SUBJECT_BUDGET, AUTOSTART, PARAMETER_SERVICES),
     'log_release': (
-        *CHAIN, *PRIVACY, MECHANISM, POLICY, *INPUT, UNKNOWN_SYMBOL, LOG_DIR, RELEASE_DIR,
-        LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, TOPIC, STAMP_KEY, SYMBOL_KEY, FORMAT,
-        KEEP_NAMES, AUTOSTART, PARAMETER_SERVICES),
+        *CHAIN, *PRIVACY, MECHANISM, BASE, LOG_TRUST, POLICY, *INPUT, UNKNOWN_SYMBOL, LOG_DIR,
+        RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, TOPIC, STAMP_KEY, SYMBOL_KEY,
+        FORMAT, KEEP_NAMES, AUTOSTART, PARAMETER_SERVICES),
     'belief': (*CHAIN, *PRIVACY, POLICY, SAMPLING, PERIOD, *VISITS, TOP, AUTOSTART,
                PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),

@@ -25,6 +25,7 @@ from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism, POLICIES
+from symdp_ros.core.policies import DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.reports import adjacency_of, as_fraction, Reports
 
@@ -76,18 +77,19 @@ class VisitCalibration:
     :param graph: the map; its `tick` is the step, or else one second.
     :param protect: D > 0, seconds.
     :param stay: seconds for which the robot typically stays; 0: as the map's P says.
+    :param trust: of the base measure of the chain, and of the policy adaptive.
     :raises ChainError, ConfigurationError: as `Reports.chain`.
     """
 
     def __init__(self, graph: TransitionGraph, *, protect: float, stay: float = 0.0,
-                 walks: int = _WALKS):
+                 walks: int = _WALKS, trust: float = DEFAULT_TRUST):
         if graph.moves is not None:
             raise ConfigurationError(
                 f'{graph.place()}this is a chain of reports every {graph.tick:g} s: to compare '
                 'report periods, give the map that it was made from')
         self._graph = replace(graph, tick=graph.tick or 1.0)
         self.tick = float(self._graph.tick or 1.0)
-        self._protect, self._stay, self._walks = protect, stay, walks
+        self._protect, self._stay, self._walks, self._trust = protect, stay, walks, trust
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
         self._length = max(300, round(12 * protect / self.tick))
@@ -117,14 +119,15 @@ class VisitCalibration:
         tried = [(policy, moves) for policy in _POLICIES
                  for moves in ((least, least + 1) if ticks > 1 else (1,))]
         live, moves = min(((self._errors(policy, OnlineMechanism(
-            self._chain(ticks, moves), privacy, policy=policy, random=Random(ticks)), ticks),
-            moves) for policy, moves in tried), key=lambda pair: pair[0].wrong)
+            self._chain(ticks, moves), privacy, policy=policy, trust=self._trust,
+            random=Random(ticks)), ticks), moves) for policy, moves in tried), key=lambda pair: pair[0].wrong)
         chain = self._chain(ticks, moves)
         logged = min((self._errors('exponential', OfflineMechanism(
-            chain, privacy, random=Random(ticks)), ticks),
+            chain, privacy, trust=self._trust, random=Random(ticks)), ticks),
             replace(live, mechanism=f'causal, {live.mechanism}')),
             key=lambda errors: errors.wrong)
-        found = best_guess(OnlineMechanism(chain, privacy, policy=live.mechanism),
+        found = best_guess(OnlineMechanism(chain, privacy, policy=live.mechanism,
+                                           trust=self._trust),
                            self._length // ticks, walks=self._walks) if guess else None
         return Row(period, moves, k, epsilon, self._held(ticks), live, logged, found)
 

@@ -19,7 +19,7 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import (ADJACENCY, LENGTH, LOG_WORD, PLOT, TARGET_ERROR, VISIT,
+from symdp_ros.options import (ADJACENCY, LENGTH, LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT,
                                VISIT_EPSILON, VISIT_STAY, WALKS)
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
@@ -38,7 +38,7 @@ def add_parser(commands) -> None:
                     'and are the same in every call. With --protect, it speaks of time: which '
                     'report period protects a visit of so many seconds with the fewest errors.')
     add_chain_arguments(parser)
-    add_arguments(parser, (LENGTH, ADJACENCY, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
+    add_arguments(parser, (LENGTH, ADJACENCY, LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
     add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_EPSILON))
     parser.set_defaults(run=run)
 
@@ -60,7 +60,8 @@ def run(options) -> int:
     if word is None:
         _check_work(options, chain)
     length = options.length if word is None else len(word)
-    calibration = Calibration(chain, options.adjacency, length, word=word, walks=options.walks)
+    calibration = Calibration(chain, options.adjacency, length, word=word, walks=options.walks,
+                              trust=options.trust)
     names = calibration.mechanisms()
     needed: dict[str, float | None] = {}
     table: dict[float, dict[str, Error]] = {}

@@ -28,7 +28,8 @@ def run(options: argparse.Namespace) -> int:
             raise ConfigurationError(f'--{name} does not go with --protect: leave it out')
     graph = graph_of(options)
     require_moves(graph)
-    visits = VisitCalibration(graph, protect=options.protect, stay=options.stay)
+    visits = VisitCalibration(graph, protect=options.protect, stay=options.stay,
+                              trust=options.trust)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     told = options.stay or any(isinstance(row, dict) for row in graph.successors.values())
     console.print(f'{printable(options.file)}: {len(visits.chain)} states; a visit of '

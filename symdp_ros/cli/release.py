@@ -13,8 +13,9 @@ from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import (OF_ARCHIVES, OF_LOGS, OUTPUT, POLICY, PRIVACY, privacy_of,
-                               RELEASE_LEDGER, RELEASE_MECHANISM, SYMBOL_KEY, SYMBOL_MAP)
+from symdp_ros.options import (BASE, LOG_TRUST, OF_ARCHIVES, OF_LOGS, OUTPUT, POLICY, PRIVACY,
+                               privacy_of, RELEASE_LEDGER, RELEASE_MECHANISM, SYMBOL_KEY,
+                               SYMBOL_MAP)
 
 
 def add_parser(commands) -> None:
@@ -34,7 +35,7 @@ def add_parser(commands) -> None:
     add_arguments(parser, [OUTPUT])
     privacy = parser.add_argument_group('privacy')
     add_chain_arguments(privacy, '--chain')
-    add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, POLICY))
+    add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, BASE, LOG_TRUST, POLICY))
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('reading and writing'),
                   (SYMBOL_KEY, SYMBOL_MAP, *OF_LOGS))
@@ -113,7 +114,7 @@ def _logs_release(options, chain, output):
     from symdp_ros.release.outbox import lies_within
     from symdp_ros.release.settings import ReleaseSettings
 
-    same = ('mechanism', 'policy', 'symbol_key', *(
+    same = ('mechanism', 'base', 'trust', 'policy', 'symbol_key', *(
         option.name for option in OF_LOGS if option.name not in ('moves', 'stay')))
     settings = ReleaseSettings(
         chain, privacy_of(vars(options)),
@@ -147,7 +148,8 @@ def _archive_release(options, chain, output):
 
     settings = ArchiveSettings(
         chain, Privacy(options.epsilon, options.adjacency), mechanism=options.mechanism,
-        policy=options.policy, symbol_map=tuple(options.symbol_map), charge=options.charge,
+        base=options.base, trust=options.trust, policy=options.policy,
+        symbol_map=tuple(options.symbol_map), charge=options.charge,
         columns=Columns(options.route_key, options.position_key, options.symbol_key))
     [archive], _ = listed_logs(options.logs)
 

@@ -72,9 +72,9 @@ class LogRelease(ManagedNode):
         settings = self.settings
         chain, chain_name = chain_of(settings)
         privacy = privacy_of(settings)
-        same = ('mechanism', 'policy', 'topic', 'field', 'stamp_key', 'symbol_key', 'sampling',
-                'period', 'input_timeout', 'protect', 'unknown_symbol', 'format', 'keep_names',
-                'message_type')
+        same = ('mechanism', 'base', 'trust', 'policy', 'topic', 'field', 'stamp_key',
+                'symbol_key', 'sampling', 'period', 'input_timeout', 'protect', 'unknown_symbol',
+                'format', 'keep_names', 'message_type')
         self._release_settings = ReleaseSettings(
             chain, privacy, symbol_map=tuple(settings['symbol_map']),
             no_region=tuple(settings['no_region']), **{name: settings[name] for name in same})
@@ -160,7 +160,8 @@ class LogRelease(ManagedNode):
         settings, log = self.settings, self.get_logger().info
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'ε = {privacy.epsilon:g} for each log, k = {privacy.adjacency}, '
-            f'mechanism {settings["mechanism"]}')
+            f'mechanism {settings["mechanism"]}, base {settings["base"]}'
+            + (f' (trust {settings["trust"]:g})' if settings['base'] == 'chain' else ''))
         if settings['protect']:
             log(protection(settings['protect'], privacy.epsilon))
         if settings['budget'] == 0:

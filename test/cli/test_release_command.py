@@ -63,6 +63,21 @@ def test_release_with_a_ledger(place):
     assert run.returncode == 1 and '1 released, 0 already released, 1 refused' in run.stdout
 
 
+def test_another_base_is_another_release(place):
+    """And trust counts where the chain's base measure does."""
+    again = *LEDGER, '--mechanism', 'exponential'
+    for options, released in (((), 2), (('--base', 'chain', '--trust', '0.8'), 0),
+                              (('--trust', '1'), 2), (('--base', 'counting'), 2),
+                              (('--base', 'counting', '--trust', '1'), 0)):
+        run = release(place, *again, *options)
+        assert run.returncode == 0 and f'{released} released' in run.stdout, run.stderr
+    for options, problem in ((('--trust', '1.5'), 'trust is 1.5: it must be at most 1'),
+                             (('--trust', 'nan'), 'trust is nan'),
+                             (('--base', 'uniform'), 'invalid choice')):
+        run = release(place, *again, *options)
+        assert run.returncode == 2 and problem in run.stderr
+
+
 def test_a_log_whose_name_cannot_be_printed_has_failed(place):
     (place / 'logs' / 'a\u202e\x1b[2J\nb.csv').write_text('')
     (place / 'logs' / os.fsdecode(b'c\xff.csv')).write_text('')

@@ -5,6 +5,7 @@ import pytest
 from symdp_ros import ConfigurationError
 from symdp_ros import options as declared
 from symdp_ros.core.offline import SELECTIONS
+from symdp_ros.core.policies import BASES
 from symdp_ros.logs import FORMATS
 from symdp_ros.options import ADJACENCY, EPSILON, INITIAL_STATE, Option, SELF_LOOPS, SYMBOL_MAP
 from symdp_ros.release.settings import CHARGES
@@ -50,6 +51,7 @@ def test_not_parsed(option, text, problem):
 
 def test_choices_are_those_of_the_modules_that_implement_them():
     assert set(declared.MECHANISM.choices) == {*SELECTIONS, 'auto'}
+    assert declared.BASE.choices == BASES
     assert declared.FORMAT.choices == FORMATS and declared.CHARGE.choices == CHARGES
 
 
