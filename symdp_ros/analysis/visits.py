@@ -120,7 +120,8 @@ class VisitCalibration:
                  for moves in ((least, least + 1) if ticks > 1 else (1,))]
         live, moves = min(((self._errors(policy, OnlineMechanism(
             self._chain(ticks, moves), privacy, policy=policy, trust=self._trust,
-            random=Random(ticks)), ticks), moves) for policy, moves in tried), key=lambda pair: pair[0].wrong)
+            random=Random(ticks)), ticks), moves) for policy, moves in tried),
+            key=lambda pair: pair[0].wrong)
         chain = self._chain(ticks, moves)
         logged = min((self._errors('exponential', OfflineMechanism(
             chain, privacy, trust=self._trust, random=Random(ticks)), ticks),

@@ -34,9 +34,11 @@ def word(chain, n, seed):
     return [random.choice([*chain.states, None]) for _ in range(n)]
 
 
-def exponential(chain, n, many_columns, spacing, near):
+def exponential(chain, n, many_columns, spacing, near, weighted):
     reachable._MANY = 0 if many_columns else 10**9
-    sampler = BackwardSampler(ReachableChain(chain), Privacy(3.0).epsilon_per_symbol, Random(5))
+    chain = ReachableChain(chain)
+    weights = (np.arange(1, len(chain.targets) + 1) / 64).astype(np.float32) if weighted else None
+    sampler = BackwardSampler(chain, Privacy(3.0).epsilon_per_symbol, Random(5), weights)
     plan = sampler.plan(n)
     if near and (plan.wide or plan.period > 1 or not many_columns):
         return None
@@ -51,8 +53,9 @@ found = {}
 for name, chain in CHAINS.items():
     for many_columns in (False, True):
         for spacing, near in ((1, 0), (7, 0), (7, 2)):
-            found[f'{name}, {many_columns}, {spacing}, {near}'] = exponential(
-                chain, 40, many_columns, spacing, near)
+            for weighted in (False, True):
+                found[f'{name}, {many_columns}, {spacing}, {near}, {weighted}'] = exponential(
+                    chain, 40, many_columns, spacing, near, weighted)
     reachable._MANY = 10**9
     found[f'{name}, permute and flip'] = OfflineMechanism(
         chain, Privacy(2.0), selection='permute_and_flip', random=Random(6)).privatize(
