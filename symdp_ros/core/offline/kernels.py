@@ -200,23 +200,19 @@ def _gather_together(edges: Edges, after: Floats, here: Floats, count: int) -> N
     """As `_gather`, for SEGMENTS segments."""
     offsets, targets, columns, long_rows, _, weights, column_weights = edges
     width, padding = len(columns), np.zeros_like(columns[0])
-    if len(weights):
-        for s in range(1, count + 1):
-            here[s] = 0.0
-            for j in range(width):
-                add_weighted(here, s, after, columns[j, s], column_weights[j, s])
-        for s in long_rows:
-            if s > count:
-                break
-            for e in range(offsets[s] + width, offsets[s + 1]):
-                add_weighted(here, s, after, targets[e], weights[e])
-        return
     for j in range(0, width, 4):
         a = columns[j]
         b = columns[j + 1] if width - j > 1 else padding
         c = columns[j + 2] if width - j > 2 else padding
         d = columns[j + 3] if width - j > 3 else padding
-        if j == 0:
+        if len(weights):
+            h = column_weights[j:j + 4]  # of the padding, any weight will do
+            v, w, x = h[min(1, len(h) - 1)], h[min(2, len(h) - 1)], h[min(3, len(h) - 1)]
+            start, moved = (here, 1) if j else (after, 0)
+            for s in range(1, count + 1):
+                add_weighted(here, s, start, s * moved, after, a[s], b[s], c[s], d[s],
+                             h[0, s], v[s], w[s], x[s])
+        elif j == 0:
             for s in range(1, count + 1):
                 add_rows(here, s, after, 0, after, a[s], b[s], c[s], d[s])
         else:
@@ -226,7 +222,11 @@ def _gather_together(edges: Edges, after: Floats, here: Floats, count: int) -> N
         if s > count:
             break
         for e in range(offsets[s] + width, offsets[s + 1]):
-            add_rows(here, s, here, s, after, targets[e], 0, 0, 0)
+            if len(weights):
+                add_weighted(here, s, here, s, after, targets[e], 0, 0, 0, weights[e], 0.0, 0.0,
+                             0.0)
+            else:
+                add_rows(here, s, here, s, after, targets[e], 0, 0, 0)
 
 
 @compiled
