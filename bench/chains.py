@@ -44,6 +44,16 @@ def with_staying(chain: Chain) -> Chain:
                  chain.initial_state)
 
 
+def with_habits(chain: Chain, chance: float = 0.9) -> Chain:
+    """Return the chain with one likely move from each state: the first."""
+    rows = {}
+    for state in chain.states:
+        first, *others = chain.successors(state)
+        rows[state] = {first: chance if others else 1.0,
+                       **{s: (1 - chance) / len(others) for s in others}}
+    return Chain(rows, chain.initial_state)
+
+
 def any_word(chain: Chain, length: int, seed: int = 2) -> list[str]:
     """Return a word of uniformly random states, feasible or not."""
     rng = np.random.default_rng(seed)

@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Rows of one route: against the mat-vecs it is made of, its memory, and large maps."""
+from functools import partial
 from statistics import median
 import tracemalloc
 from unittest.mock import patch
 
-from bench.chains import any_word, grid, PRIVACY, random_chain, walk, with_staying
+from bench.chains import (any_word, grid, PRIVACY, random_chain, walk, with_habits,
+                          with_staying)
 from bench.measure import Figure, medians, no_garbage_collection, ratios, Row, side_by_side
 import numpy as np
 from symdp_ros.core.offline import backward, OfflineMechanism
@@ -40,6 +42,19 @@ def _thousand_states(length, goal):
         if length > 1_000:
             effort.only_full()
         yield Figure(goal, *_against_matvecs(effort, random_chain(1_000), length))
+    return measure
+
+
+def _bases(length, goal):
+    def measure(effort):
+        if length > 1_000:
+            effort.only_full()
+        chain = with_habits(random_chain(1_000))
+        word = any_word(chain, length)
+        tasks = {base: partial(OfflineMechanism(chain, PRIVACY, base=base).privatize, word)
+                 for base in ('chain', 'counting')}
+        times = side_by_side(tasks, effort)
+        yield Figure(goal, ratios(times['chain'], times['counting']), medians(times))
     return measure
 
 
@@ -102,6 +117,11 @@ ROWS = (
         _thousand_states(1_000, 'matvecs-1000-1000'), _MATVECS),
     Row('matvecs-1000-10000', ('matvecs-1000-10000',),
         _thousand_states(10_000, 'matvecs-1000-10000'), 'The same with words of 10,000 symbols.'),
+    Row('base-chain-1000', ('base-chain-1000',), _bases(1_000, 'base-chain-1000'),
+        'The same mechanism with both base measures, on a random chain of degree 4 with a likely '
+        'move (0.9) from each state.'),
+    Row('base-chain-10000', ('base-chain-10000',), _bases(10_000, 'base-chain-10000'),
+        'The same with words of 10,000 symbols.'),
     Row('large', ('matvecs-10000-10000', 'memory', 'memory-time'), _large,
         'The same with 10,000 states. Memory is the most that Python and NumPy hold at a time '
         '(`tracemalloc`) while one word is privatized; "storing every message" is the same '

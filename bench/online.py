@@ -7,7 +7,7 @@ from statistics import median
 from time import perf_counter_ns
 import tracemalloc
 
-from bench.chains import ALPHABET, any_word, PRIVACY, random_chain, town, walk
+from bench.chains import ALPHABET, any_word, grid, PRIVACY, random_chain, town, walk, with_habits
 from bench.measure import Figure, medians, no_garbage_collection, peer, ratios, Row, side_by_side
 import numpy as np
 from symdp_ros.core.chain import Chain
@@ -215,6 +215,15 @@ def _start_up(effort):
     yield Figure('start-up', tuple(1e3 * t for t in times['start-up']), medians(times))
 
 
+def _adaptive(states, goal):
+    def measure(effort):
+        chain = with_habits(grid(10, 10) if states == 100 else random_chain(states))
+        mechanism, word = OnlineMechanism(chain, PRIVACY, policy='adaptive'), walk(chain, 1_000)
+        times = _a_call(side_by_side({'step': _through(mechanism.step, word)}, effort), len(word))
+        yield Figure(goal, tuple(1e3 * t for t in times['step']), medians(times))
+    return measure
+
+
 ROWS = (
     Row('step', ('step-empty',), _step_and_empty_call,
         '`OnlineMechanism.step` on 43 symbols that can all follow one another, and '
@@ -227,6 +236,11 @@ ROWS = (
         'knowing; 1 less it where it is below. Half of the symbols are a walk, half any state: on '
         '43 symbols that can all follow one another and on the town, guided, as strings of the '
         'chain and as other equal ones. The worst of the four counts.'),
+    Row('adaptive-100', ('adaptive-100',), _adaptive(100, 'adaptive-100'),
+        'All of a step: the draw, and what is made ready for the next one (belief, set, targets). '
+        'A grid of 10 × 10 with a likely move (0.9) from each state, a walk of 1,000 symbols.'),
+    Row('adaptive-1000', ('adaptive-1000',), _adaptive(1_000, 'adaptive-1000'),
+        'The same on a random chain of degree 4.'),
     Row('step-opendp', ('step-opendp',), _step_and_opendp,
         "The same step, and OpenDP's randomized response over the same 43 strings, at the same "
         'ε = 2 (its privacy map says so).'),
