@@ -92,7 +92,7 @@ def _canvas() -> type[FigureCanvasAgg]:
         import matplotlib  # noqa: F401
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError:
-        raise ConfigurationError('figures need matplotlib: install it (extra `plot`)') from None
+        raise ConfigurationError('figures need matplotlib: pip install matplotlib') from None
     return FigureCanvasAgg
 
 

@@ -118,8 +118,8 @@ GRAPH = Option('graph', int, -1,
                'only one', least=-1)
 LEVEL = Option('level', str, '',
                'one floor of a building map; if not set: all floors, joined by lifts', unit='name')
-CHAIN = (CHAIN_FILE, INITIAL_STATE, SELF_LOOPS, GRAPH, LEVEL)
 PRUNE = Option('prune', bool, False, 'leave out states from which no move leads on')
+CHAIN = (CHAIN_FILE, INITIAL_STATE, SELF_LOOPS, GRAPH, LEVEL, PRUNE)
 
 # Privacy
 
@@ -312,6 +312,9 @@ LEARN_UNIT = Option('unit', str, 'symbols',
 CLIP = Option('clip', int, 300,
               'with --unit log: of a log, at most so many transitions count; about as many as a '
               'log has', least=1, most=10**9, unit='transitions')
+LEARN_LEDGER = (replace(LEDGER_FILE, name='ledger', meaning='file that records what was spent; '
+                        'made if it does not exist; not in the directory of the chain file'),
+                SUBJECT, SUBJECT_BUDGET)
 LEARNED_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
 
 STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
@@ -396,4 +399,4 @@ def map_choices(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `maps.read_graph` takes besides the file."""
     return {'initial_state': values['initial_state'] or None, 'self_loops': values['self_loops'],
             'graph': None if values['graph'] == GRAPH.default else values['graph'],
-            'level': values['level'] or None}
+            'level': values['level'] or None, 'prune': values['prune']}

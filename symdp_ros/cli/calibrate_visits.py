@@ -38,11 +38,13 @@ def run(options: argparse.Namespace) -> int:
         '' if told else '; if yours stay longer, give --stay: nothing else changes the errors '
                         'as much'))
     found: list[Row] = []
+    missing: list[str] = []
     with progress(len(visits.periods)) as done:
         for period in visits.periods:
             row = (visits.row(period, options.epsilon) if options.target_error is None
                    else visits.row_for(period, options.target_error))
             found += [row] if row is not None else []
+            missing += [f'{period:g} s'] if row is None else []
             done(f'reports every {period:g} s')
     if not found:
         console.print(f'no ε up to 60 reaches an error of {options.target_error:g}: allow more, '
@@ -55,6 +57,8 @@ def run(options: argparse.Namespace) -> int:
         console.print(table)
     console.print(f'standard errors of wrong: at most '
                   f'{max(e.standard_error for r in found for e in (r.live, r.logged)):.3f}')
+    if missing:
+        console.print(f'no ε up to 60 reaches this error with a period of {", ".join(missing)}')
     console.print(_settings(best, options))
     if options.plot:
         _draw(found, options)
@@ -105,6 +109,8 @@ def _settings(best: Row, options: argparse.Namespace) -> str:
             'held: how often the true region itself, held between reports, is wrong\n'
             'guessed: how often an adversary who knows how the robot moves is right about the '
             'place, without and with the reports\n'
+            'best: the fewest errors (or the smallest ε). Fewer errors also mean that an '
+            'adversary guesses better\n'
             f'for the best row: sampling: period, period: {best.period:g}, protect: '
             f'{options.protect:g}, moves: {best.moves}{stay}, epsilon: {best.epsilon:.3g}, '
             f'{named(best.live)}')

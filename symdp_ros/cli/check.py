@@ -11,7 +11,7 @@ from symdp_ros.core.naming import one_of
 from symdp_ros.core.printable import printable
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.dead_ends import counted, listed, require_moves
-from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, PRUNE, reports_of, STATES
+from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, reports_of, STATES
 
 
 def add_parser(commands) -> None:
@@ -33,7 +33,7 @@ def add_chain_arguments(parser, name: str = 'file') -> None:
     """
     option = {'required': True, 'dest': 'file'} if name.startswith('-') else {}
     parser.add_argument(name, metavar='FILE', help=CHAIN_FILE.meaning, **option)
-    add_arguments(parser, (*CHAIN[1:], PRUNE))
+    add_arguments(parser, CHAIN[1:])
 
 
 def graph_of(options) -> TransitionGraph:
@@ -42,7 +42,7 @@ def graph_of(options) -> TransitionGraph:
 
     :raises ChainError: with the file and the place in it.
     """
-    return read_graph(file_of(options), **map_choices(vars(options)), prune=options.prune)
+    return read_graph(file_of(options), **map_choices(vars(options)))
 
 
 def file_of(options) -> str:

@@ -51,8 +51,6 @@ def run(options) -> int:
         import rclpy  # noqa: F401
     except ImportError:
         raise DemoError('the demo needs ROS 2 (rclpy): source it, or use `make demo`') from None
-    if options.prune:
-        raise DemoError('the nodes have no --prune: write a chain file without those states')
     if not options.file.isprintable():
         raise DemoError('the nodes cannot open a file of this name: rename it')
     graph = graph_of(options)
@@ -70,7 +68,7 @@ def run(options) -> int:
         os.environ['ROS_DOMAIN_ID'] = str(domain.number)
     shared = {'chain_file': os.path.abspath(file_of(options)),
               'initial_state': chain.initial_state, 'self_loops': options.self_loops,
-              'level': options.level or '', 'graph': options.graph}
+              'level': options.level or '', 'graph': options.graph, 'prune': options.prune}
     for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are stopped properly
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     screen = _Screen(chain, options)

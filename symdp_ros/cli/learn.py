@@ -10,8 +10,8 @@ from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.log_arguments import listed_logs
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
-from symdp_ros.options import (CLIP, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS, PRIVACY,
-                               privacy_of, RELEASE_LEDGER)
+from symdp_ros.options import (CLIP, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS,
+                               PRIVACY, privacy_of)
 
 
 def add_parser(commands) -> None:
@@ -28,8 +28,7 @@ def add_parser(commands) -> None:
     add_arguments(parser, [LEARNED_CHAIN])
     add_chain_arguments(parser.add_argument_group('map'), '--map')
     add_arguments(parser.add_argument_group('privacy'), (*PRIVACY, LEARN_UNIT, CLIP))
-    ledger = [option for option in RELEASE_LEDGER if option.name != 'budget']
-    add_arguments(parser.add_argument_group('ledger'), ledger)
+    add_arguments(parser.add_argument_group('ledger'), LEARN_LEDGER)
     add_arguments(parser.add_argument_group('reading'), OF_LEARNED_LOGS)
     parser.set_defaults(run=run)
 
@@ -42,9 +41,8 @@ def run(options: argparse.Namespace) -> int:
     from symdp_ros.release.outbox import check_apart
     from symdp_ros.release.settings import ReleaseSettings
 
-    if options.ledger is None or options.subject is None:
-        raise ConfigurationError('to learn from logs spends ε: give --ledger and --subject, which '
-                                 'remember it')
+    if not options.subject:
+        raise ConfigurationError('--subject is empty: name the robot whose logs these are')
     if options.unit == 'log' and options.adjacency != 1:
         raise ConfigurationError('--adjacency counts symbols, and --unit log protects a whole '
                                  'log: give one of them')

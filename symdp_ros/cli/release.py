@@ -195,8 +195,8 @@ def _print(report, options, account):
     console.print(table)
     each = 'each log' if not _is_archive(options) else (
         'each route' if options.charge == 'route' else 'the archive')
-    console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = {options.adjacency} for '
-                  f'{each}')
+    console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = '
+                  f'{privacy_of(vars(options)).adjacency} for {each}')
     if account is not None:
         console.print(str(account), soft_wrap=True)
     elif any(outcome.kind == 'released' for outcome in report.outcomes):

@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from math import inf, isfinite
 from numbers import Real
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -141,6 +142,9 @@ class Chain:
         """
         from symdp_ros.core.chain_file import read_chain_file
 
+        if Path(path).suffix.lower() in ('.geojson', '.json', '.graph', '.tmap2'):
+            raise ChainError(f'{path} is no chain file, which ends in .yaml: read maps of other '
+                             'tools with symdp_ros.read_chain')
         graph = read_chain_file(path)
         return cls.from_graph(graph.with_self_loops() if self_loops else graph, initial_state)
 

@@ -43,6 +43,9 @@ def read_graph(path: FilePath, *, initial_state: str | None = None, self_loops: 
         the result names them.
     :raises ChainError: with the file and the place in it.
     """
+    if not isinstance(initial_state, str | None):
+        raise ChainError(f'initial_state is {initial_state!r}: write it as a string, '
+                         f'{str(initial_state)!r}')
     found = _read(path, {'graph': graph, 'level': level})
     if initial_state is not None:
         found = replace(found, initial_state=initial_state, initial_line=None)

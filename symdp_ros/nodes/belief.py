@@ -134,7 +134,7 @@ class Belief(ManagedNode):
                                    'joined late')
             return beliefs
         self._gaps += 1
-        warning(f"'{printable(output)}' cannot follow '{printable(previous)}' (gap {self._gaps}): "
+        warning(f"'{printable(output)}' cannot follow '{printable(previous)}': "
                 'a new word has begun, messages were lost, or the settings are not the '
                 "privatizer's; the belief begins anew", throttle_duration_sec=_QUIET)
         return beliefs

@@ -49,6 +49,7 @@ class ManagedNode(LifecycleNode):
     def autostart(self) -> bool:
         """Configure and activate if the parameter says so; return whether nothing failed."""
         if not self.settings['autostart'] and not self._problems:
+            self.get_logger().info('waits for a lifecycle manager: configure it, then activate it')
             return True
         if self.trigger_configure() != _SUCCESS:
             return False

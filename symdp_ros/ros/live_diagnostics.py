@@ -91,7 +91,7 @@ class LiveDiagnostics:
         suiting = [info for info in publishers if info.topic_type == self._type]
         types = sorted({info.topic_type for info in publishers} - {self._type})
         if not publishers:
-            yield f'no node publishes {topic} ({self._type}): nothing is known of the robot'
+            yield f'no node publishes {topic} ({self._type}): no regions arrive'
         if types:
             yield (f'{topic} is published as {printable(listed(types))}, which is not '
                    'message_type: nothing is received from there')

@@ -213,7 +213,7 @@ def test_without_matplotlib(symdp, file, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'matplotlib', None)
     arguments = (file('abc'), '--word', 'a,b,c', '--distance', 2)
     status, _, err = symdp(*arguments, '-o', tmp_path / 'figure.svg')
-    assert status == 1 and 'figures need matplotlib: install it (extra `plot`)' in err
+    assert status == 1 and 'figures need matplotlib: pip install matplotlib' in err
     assert symdp(*arguments)[0] == 0
 
 

@@ -13,7 +13,7 @@ PAGES = {file.relative_to(ROOT).as_posix(): file.read_text(encoding='utf-8')
          for file in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md',
                       *sorted((ROOT / 'docs').rglob('*.md')))}
 TABLES = PAGES['docs/parameters.md']
-MAP = ('chain_file', 'initial_state', 'self_loops', 'graph', 'level')
+MAP = ('chain_file', 'initial_state', 'self_loops', 'graph', 'level', 'prune')
 VISITS = 'protect', 'moves', 'stay'
 EVERY = ('autostart', 'parameter_services')
 
