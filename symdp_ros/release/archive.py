@@ -186,13 +186,15 @@ class ArchiveReleaser:
                 survey = archive.survey(cluster.wanted_cuts(archive))
                 chosen = self._mechanisms.for_length(survey.longest, archive.rows)
                 cluster.write(client, archive, survey, replace(
-                    settings, mechanism=chosen.selection, base=chosen.base), path, on_rows)
+                    settings, mechanism=chosen.selection, base=chosen.base,
+                    smooth=chosen.smooth), path, on_rows)
         else:
             longest = archive.survey().longest if self._mechanisms.need_length else 1
             mechanism = self._mechanisms.for_length(longest, archive.rows)
             more = min(os.cpu_count() or 1, _MOST_THREADS) - 1
             mechanisms = [mechanism, *(settings.mechanism_of(
-                mechanism.selection, mechanism.base, self._random) for _ in range(more))]
+                mechanism.selection, mechanism.base, mechanism.smooth, self._random)
+                for _ in range(more))]
             chunks = archive.chunks(position_of=settings.states_by_value())
             archive_file.write(path, privatized(chunks, mechanisms),
                                archive.schema(), settings.chain.states, on_rows)

@@ -195,7 +195,8 @@ def _attempt(task: Task) -> Part:
     try:
         with Archive(task.path, settings.columns) as archive:
             archive.check_unchanged(task.stamp)
-            mechanism = settings.mechanism_of(settings.mechanism, settings.base)
+            mechanism = settings.mechanism_of(settings.mechanism, settings.base,
+                                              settings.smooth)
             chunks = archive.chunks(position_of=settings.states_by_value(), first=task.first,
                                     end=task.end, start=task.start)
             rows = archive_file.write(path, privatized(chunks, [mechanism]),

@@ -14,7 +14,7 @@ from typing import Any, TYPE_CHECKING
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.offline import OfflineMechanism, WHOLE_WORD
+from symdp_ros.core.offline import check_smooth, OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
@@ -46,6 +46,7 @@ class ReleaseSettings:
     base: str = DEFAULT_BASE
     trust: float = DEFAULT_TRUST
     policy: str = 'guided'
+    smooth: bool = False
     topic: str = 'region'
     message_type: str | None = None
     field: str = 'data'
@@ -110,14 +111,15 @@ class ReleaseSettings:
         :raises ConfigurationError: one of them is not valid.
         """
         check_base(self.base, self.trust)
+        check_smooth(self.smooth, self.mechanism)
         self._sample([])
         check_sampling(self.chain, sampling=self.sampling, input_timeout=self.input_timeout,
                        unknown_symbol=self.unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
 
-    def mechanism_of(self, selection: str, base: str,
+    def mechanism_of(self, selection: str, base: str, smooth: bool = False,
                      random: 'RandomBits | None' = None) -> OfflineMechanism:
-        """Return a new mechanism of a selection, and a base."""
-        return _mechanism(self, selection, base, random)
+        """Return a new mechanism of a selection, a base, and smooth."""
+        return _mechanism(self, selection, base, smooth, random)
 
     def _sample(self, entries: Sequence[tuple[int, str | None]]) -> list[list[str | None]]:
         return sample(entries, self.chain.states, sampling=self.sampling,
@@ -145,6 +147,7 @@ class ArchiveSettings:
     base: str = DEFAULT_BASE
     trust: float = DEFAULT_TRUST
     policy: str = 'guided'
+    smooth: bool = False
     charge: str = 'archive'
     columns: Columns = Columns()
     symbol_map: tuple[str, ...] = ()
@@ -172,6 +175,7 @@ class ArchiveSettings:
         :raises ConfigurationError: one of them is not valid; the packages are not installed.
         """
         check_base(self.base, self.trust)
+        check_smooth(self.smooth, self.mechanism)
         archive_file.parquet()
         self.states_by_value()
         if self.charge not in CHARGES:
@@ -183,10 +187,10 @@ class ArchiveSettings:
         table = symbol_table(self.chain.states, parse_symbol_map(self.symbol_map), self.no_region)
         return {value: self.chain.state_index[state] for value, state in table.items()}
 
-    def mechanism_of(self, selection: str, base: str,
+    def mechanism_of(self, selection: str, base: str, smooth: bool = False,
                      random: 'RandomBits | None' = None) -> OfflineMechanism:
-        """Return a new mechanism of a selection, and a base."""
-        return _mechanism(self, selection, base, random)
+        """Return a new mechanism of a selection, a base, and smooth."""
+        return _mechanism(self, selection, base, smooth, random)
 
 
 Settings = ReleaseSettings | ArchiveSettings
@@ -195,13 +199,15 @@ Settings = ReleaseSettings | ArchiveSettings
 def _described(settings: Settings) -> dict[str, Any]:
     """Return the part of `described` that logs and archives have in common."""
     # Only causal release uses the policy; 'auto' may choose it.
-    more: dict[str, str | float] = (
+    more: dict[str, str | float | bool] = (
         {} if settings.mechanism in WHOLE_WORD else {'policy': settings.policy})
     if 'adaptive' in more.values():
         more['trust'] = float(settings.trust)
     # Older versions counted words, and wrote no base.
     if settings.base != 'counting' and settings.mechanism in ('exponential', 'auto'):
         more |= {'base': settings.base, 'trust': float(settings.trust)}
+    if settings.smooth:
+        more['smooth'] = True
     return {'chain': settings.chain.digest(), 'epsilon': settings.privacy.epsilon,
             'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **more,
             'no_region': sorted(settings.no_region), 'symbol_map': sorted(settings.symbol_map)}
@@ -211,7 +217,8 @@ def _digest(described: dict[str, Any]) -> str:
     return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
-def _mechanism(settings: Settings, selection: str, base: str,
+def _mechanism(settings: Settings, selection: str, base: str, smooth: bool,
                random: 'RandomBits | None') -> OfflineMechanism:
     return OfflineMechanism(settings.chain, settings.privacy, selection=selection, base=base,
-                            trust=settings.trust, policy=settings.policy, random=random)
+                            trust=settings.trust, policy=settings.policy, smooth=smooth,
+                            random=random)
