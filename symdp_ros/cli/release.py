@@ -14,8 +14,8 @@ from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.options import (BASE, LOG_TRUST, OF_ARCHIVES, OF_LOGS, OUTPUT, POLICY, PRIVACY,
-                               privacy_of, RELEASE_LEDGER, RELEASE_MECHANISM, SYMBOL_KEY,
-                               SYMBOL_MAP)
+                               privacy_of, RELEASE_LEDGER, RELEASE_MECHANISM, SMOOTH,
+                               SYMBOL_KEY, SYMBOL_MAP)
 
 
 def add_parser(commands) -> None:
@@ -35,7 +35,7 @@ def add_parser(commands) -> None:
     add_arguments(parser, [OUTPUT])
     privacy = parser.add_argument_group('privacy')
     add_chain_arguments(privacy, '--chain')
-    add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, BASE, LOG_TRUST, POLICY))
+    add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH))
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('reading and writing'),
                   (SYMBOL_KEY, SYMBOL_MAP, *OF_LOGS))
@@ -74,15 +74,16 @@ def run(options) -> int:
         problem = 'its path is too deep'
     if problem is not None:
         raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
+    choices: list[str] = []
     with ExitStack() as stack:
         stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
-        report = release(ledger=ledger, subject=options.subject or '', budget=options.budget,
+        report = release(choices.append, ledger=ledger, subject=options.subject or '', budget=options.budget,
                          subject_budget=options.subject_budget, wait=float('inf'),
                          on_wait=lambda: _print_message('another process is releasing into '
                                                         f'{directory}: waiting until it is done'))
         account = ledger.account(options.subject) if ledger else None
-    _print(report, options, account)
+    _print(report, options, account, choices)
     for problem in report.problems:
         _print_message(problem)
     return 0 if report.ok else 1
@@ -111,10 +112,11 @@ def _is_archive(options):
 def _logs_release(options, chain, output):
     """Return a function that releases the logs."""
     from symdp_ros.release.engine import Releaser
+    from symdp_ros.release.mechanisms import Mechanisms
     from symdp_ros.release.outbox import lies_within
     from symdp_ros.release.settings import ReleaseSettings
 
-    same = ('mechanism', 'base', 'trust', 'policy', 'symbol_key', *(
+    same = ('mechanism', 'base', 'trust', 'policy', 'smooth', 'symbol_key', *(
         option.name for option in OF_LOGS if option.name not in ('moves', 'stay')))
     settings = ReleaseSettings(
         chain, privacy_of(vars(options)),
@@ -128,8 +130,9 @@ def _logs_release(options, chain, output):
                 f'{printable(output)}: readers of releases must not be able to read the logs. '
                 'Name another directory for the releases')
 
-    def release(**keeping):
+    def release(on_choice, **keeping):
         with Releaser(settings, output, rewrite_missing=True, refuse_unknown=True,
+                      mechanisms=Mechanisms(settings, on_choice=on_choice),
                       **keeping) as releaser, \
                 _progress(len(logs) > 1) as (progress, bar):
             progress.update(bar, total=len(logs))
@@ -148,14 +151,15 @@ def _archive_release(options, chain, output):
 
     settings = ArchiveSettings(
         chain, Privacy(options.epsilon, options.adjacency), mechanism=options.mechanism,
-        base=options.base, trust=options.trust, policy=options.policy,
+        base=options.base, trust=options.trust, policy=options.policy, smooth=options.smooth,
         symbol_map=tuple(options.symbol_map), charge=options.charge,
         columns=Columns(options.route_key, options.position_key, options.symbol_key))
     [archive], _ = listed_logs(options.logs)
 
-    def release(**keeping):
+    def release(on_choice, **keeping):
         with _progress() as (progress, bar), ArchiveReleaser(
                 settings, output, scheduler=options.scheduler, refuse_unknown=True,
+                on_choice=on_choice,
                 on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
                 **keeping) as releaser:
             return Report((releaser.release(archive),), problems=releaser.problems)
@@ -178,7 +182,7 @@ def _progress(shown=True):
         yield progress, progress.add_task('releasing', total=None)
 
 
-def _print(report, options, account):
+def _print(report, options, account, choices):
     from rich.console import Console
     from rich.table import Table
 
@@ -197,6 +201,8 @@ def _print(report, options, account):
         'each route' if options.charge == 'route' else 'the archive')
     console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = '
                   f'{privacy_of(vars(options)).adjacency} for {each}')
+    for choice in choices:
+        console.print(choice, soft_wrap=True)
     if account is not None:
         console.print(str(account), soft_wrap=True)
     elif any(outcome.kind == 'released' for outcome in report.outcomes):

@@ -72,7 +72,7 @@ class LogRelease(ManagedNode):
         settings = self.settings
         chain, chain_name = chain_of(settings)
         privacy = privacy_of(settings)
-        same = ('mechanism', 'base', 'trust', 'policy', 'topic', 'field', 'stamp_key',
+        same = ('mechanism', 'base', 'trust', 'policy', 'smooth', 'topic', 'field', 'stamp_key',
                 'symbol_key', 'sampling', 'period', 'input_timeout', 'protect', 'unknown_symbol',
                 'format', 'keep_names', 'message_type')
         self._release_settings = ReleaseSettings(
@@ -90,7 +90,8 @@ class LogRelease(ManagedNode):
         self._ledger = Ledger(resolve_path(settings['ledger_file']))
         # Made now, so that problems are reported at the start; this also finishes interrupted
         # releases.
-        self._mechanisms = Mechanisms(self._release_settings, self._random)
+        self._mechanisms = Mechanisms(self._release_settings, self._random,
+                                      self.get_logger().info)
         with self._releaser(self._ledger) as releaser:
             for problem in releaser.problems:
                 self.get_logger().error(problem)

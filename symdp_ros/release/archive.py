@@ -56,6 +56,7 @@ class ArchiveReleaser:
     :param output: the path of the release: it must not exist, its directory must.
     :param scheduler: the address of a Dask scheduler; None: this process does the work.
     :param on_rows: called with the number of rows of each part that is ready, and of the archive.
+    :param on_choice: as in `mechanisms.Mechanisms`.
     :param ledger, subject, budget, subject_budget, refuse_unknown, random, wait, on_wait: as in
         `engine.Releaser`.
     :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
@@ -64,6 +65,7 @@ class ArchiveReleaser:
     def __init__(self, settings: ArchiveSettings, output: str | Path, *,
                  scheduler: str | None = None,
                  on_rows: Callable[[int, int], None] = lambda rows, total: None,
+                 on_choice: Callable[[str], None] = lambda text: None,
                  ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
                  subject_budget: float = 0.0, refuse_unknown: bool = False,
                  random: 'RandomBits | None' = None, wait: float = 10.0,
@@ -80,7 +82,7 @@ class ArchiveReleaser:
         self._budget, self._subject_budget = budget, subject_budget
         self._refuse_unknown = refuse_unknown
         self._scheduler, self._on_rows, self._random = scheduler, on_rows, random
-        self._mechanisms = Mechanisms(settings, random)
+        self._mechanisms = Mechanisms(settings, random, on_choice)
         self._outbox = Outbox(self._output.parent, ledger, wait=wait, on_wait=on_wait)
 
     def __repr__(self) -> str:

@@ -339,9 +339,9 @@ def test_a_route_that_is_too_long_is_refused_before_anything_is_spent(walks):
 
 def test_auto_is_decided_by_the_longest_route(walks, monkeypatch):
     asked = []
-    monkeypatch.setattr(mechanisms, 'chosen_mechanism',
+    monkeypatch.setattr(mechanisms, 'compared',
                         lambda chain, privacy, length, policy, symbols, base, trust:
-                        asked.append((length, symbols)) or 'causal')
+                        asked.append((length, symbols)) or {'causal': 0.1})
     monkeypatch.setattr(archive_file, '_BATCH_ROWS', 4)
     for word, longest in (('ab', 7), ('a' * 11, 11)):
         walks.archive([(1, 'abbcaab'), (2, word), (3, 'c')])
