@@ -111,8 +111,8 @@ def expected_accuracy(mechanism: Mechanism, length: int, *,
     """
     Return the expected error per symbol before any word is known: averaged over `patrols`.
 
-    Exact for each walk (simulated for the policy 'adaptive' and with smooth); the walks are the same for all
-    mechanisms of a chain, at every ε and k.
+    Exact for each walk (simulated for the policy 'adaptive' and with smooth); the walks are the
+    same for all mechanisms of a chain, at every ε and k.
 
     :param length: n ≥ 1.
     :param walks: ≥ 2.
@@ -211,7 +211,8 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
     What counts words (permute-and-flip) is left out where it is refused, and gets fewer walks
     where counting is long (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the
     others then. Smooth causal release is simulated, with this `policy` alone, and only where P is
-    not uniform (elsewhere it gains next to nothing); it is taken where it errs less by 5 % or more.
+    not uniform (elsewhere it gains next to nothing). It is taken where it errs less by 5 % at
+    least.
 
     :param base: 'counting': the base measure of the chain is left out.
     :param trust: of the base measure of the chain.
@@ -269,9 +270,9 @@ def _simulated(mechanism: Mechanism, words: Sequence[Word]) -> Iterator[Booleans
     draws = max(2, min(each, _MOST_DRAWS))
     online = law.online.another(random=Random(draws))
     for word in words:
-        yield np.array([[s != o for s, o in zip(word, law.drawn_by(online, word),
-                                                     strict=True)]
-                        for _ in range(draws)]).reshape(draws, len(word))
+        outputs = [law.drawn_by(online, word) for _ in range(draws)]
+        yield np.array([[s != o for s, o in zip(word, output, strict=True)]
+                        for output in outputs]).reshape(draws, len(word))
 
 
 def _errors(mechanism: Mechanism, words: Sequence[Word],

@@ -8,10 +8,10 @@ from symdp_ros.core.chain import Chain
 
 def best_route(values: Floats, chain: Chain, moves: Floats | None = None) -> list[str]:
     """
-    Return the feasible route with the largest Σ_t values[t, route_t] + moves[route_{t−1}, route_t].
+    Return the feasible route r with the largest Σ_t values[t, r_t] + moves[r_{t−1}, r_t].
 
-    Where several have the largest, the one that comes first in the order of `successors`. O(n·edges)
-    time, as much memory as the values.
+    Where several have the largest, the one that comes first in the order of `successors`.
+    O(n·edges) time, as much memory as the values.
 
     :param values: shape (n, states).
     :param moves: the value of each edge, in the order of `Chain.csr`; None: 0. A chain that stores

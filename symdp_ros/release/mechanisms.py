@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symdp_ros.analysis.accuracy import compare_mechanisms
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline import (CHOICES, MOST_COUNTING_STEPS, MOST_SMOOTHED,
-                                    OfflineMechanism)
+from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, MOST_SMOOTHED, OfflineMechanism
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.release.settings import Settings
@@ -29,8 +28,8 @@ def compared(chain: Chain, privacy: Privacy, length: int, policy: str, symbols: 
     """
     Return the expected errors for a log of some length; first, what `mechanism: auto` takes.
 
-    The one of least expected error (`analysis.accuracy.compare_mechanisms`), judged by words of up
-    to 200 symbols: longer ones commonly err about as much per symbol, and would take long to judge.
+    The one of least expected error (`analysis.accuracy.compare_mechanisms`), judged by words of
+    up to 200 symbols: longer ones commonly err about as much per symbol, and would take long.
 
     :param length: of the longest word.
     :param symbols: in all words together, where there are several: mechanisms that count words,

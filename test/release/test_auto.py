@@ -19,7 +19,7 @@ from symdp_ros.release import mechanisms
 from symdp_ros.release import settings as release_settings
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.mechanisms import chosen_mechanism, compared
+from symdp_ros.release.mechanisms import chosen_mechanism, compared, Mechanisms
 from symdp_ros.release.settings import ReleaseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -177,6 +177,28 @@ def test_both_bases_are_considered(tmp_path, used):
     assert found[0] == 'exponential' and found[1] != 'exponential'
     errors = [average(habit, privacy, *NAMED[name]) for name in found]
     assert errors[0] < 0.8 * errors[1]
+
+
+def test_smooth_is_taken_where_it_errs_less(tmp_path):
+    """Where the robot stays, and ε is large; the choice is reported once, and by the map alone."""
+    stays = Chain({s: {s: 0.94, **{o: 0.02 for o in 'abcd' if o != s}} for s in 'abcd'}, 'a')
+    told = []
+    mechanisms_ = Mechanisms(settings(stays, 5.0), on_choice=told.append)
+    mechanisms_.prepare()
+    assert told == []
+    for length in (40, 41):
+        chosen = mechanisms_.for_length(length)
+        assert (chosen.selection, chosen.smooth) == ('causal', True)
+    [text] = told
+    assert text.startswith('auto takes "causal, smooth" for 40 symbols. Expected share of wrong '
+                           'symbols: causal, smooth: 0.')
+    errors = compared(stays, Privacy(5.0), 40, 'guided')
+    assert errors['causal, smooth'] < 0.95 * min(error for name, error in errors.items()
+                                                 if name != 'causal, smooth')
+    [outcome] = release(tmp_path / 'p', settings(stays, 5.0), 'abcd' * 10)
+    assert outcome.kind == 'released'
+    most = mechanisms._MOST_ONE_BY_ONE
+    assert 'causal, smooth' not in compared(stays, Privacy(5.0), 40, 'guided', most + 1)
 
 
 def average(chain, privacy, selection, base, smooth):

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What decides which releases are the same, and what is taken where nothing is said."""
 from argparse import ArgumentParser
+from dataclasses import replace
 
 import pytest
-from symdp_ros import Chain, Privacy
+from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.cli import release
 from symdp_ros.options import PARAMETERS
 from symdp_ros.release.settings import ArchiveSettings, ReleaseSettings
@@ -43,6 +44,19 @@ def test_only_the_policy_adaptive_and_the_base_chain_depend_on_trust():
                 weighted = base == 'chain' and mechanism != 'causal'
                 assert ('trust' in described) == (adaptive or weighted)
                 assert ('base' in described) == weighted
+
+
+def test_smooth_is_a_release_of_its_own():
+    for kind in (ReleaseSettings, ArchiveSettings):
+        drawn, smooth, auto = (kind(CHAIN, Privacy(1.0), mechanism=mechanism, smooth=smooth)
+                               for mechanism, smooth in (('causal', False), ('causal', True),
+                                                         ('auto', False)))
+        assert 'smooth' not in drawn.described() and 'smooth' not in auto.described()
+        assert smooth.described() == {**drawn.described(), 'smooth': True}
+        for mechanism in ('auto', 'exponential', 'permute_and_flip'):
+            with pytest.raises(ConfigurationError, match='smooth is for causal alone'):
+                replace(smooth, mechanism=mechanism).check()
+        smooth.check()
 
 
 def test_defaults_are_the_same_everywhere():

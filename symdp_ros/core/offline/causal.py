@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Causal release: an online mechanism over a whole word, as one law."""
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import log, prod
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, Word
+from symdp_ros.core.annotations import Floats, Ints, ShortInts, Word
 from symdp_ros.core.offline.moments import forward, Move
 from symdp_ros.core.online import OnlineMechanism
 
@@ -29,7 +29,7 @@ class Causal:
         self.online = online
         self._independent = online.chain.is_alphabet and online.targets is None  # positions
         self._idle = [online]  # as many as threads have drawn at once
-        self.draw_many = online.privatize_many
+        self.draw_many: Callable[[ShortInts, Ints], ShortInts] = online.privatize_many
 
     def draw(self, word: Word) -> list[str]:
         try:
