@@ -79,7 +79,8 @@ def run(options) -> int:
         stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         report = release(choices.append, ledger=ledger, subject=options.subject or '',
-                         budget=options.budget, subject_budget=options.subject_budget, wait=float('inf'),
+                         budget=options.budget, subject_budget=options.subject_budget,
+                         wait=float('inf'),
                          on_wait=lambda: _print_message('another process is releasing into '
                                                         f'{directory}: waiting until it is done'))
         account = ledger.account(options.subject) if ledger else None

@@ -298,6 +298,18 @@ def test_logs_and_releases_must_be_apart(world, place, chain_file, log_dir, rele
     assert 'Traceback' not in run.log
 
 
+def test_smooth_and_what_auto_takes(world, place, chain_file):
+    write_log(place / 'logs' / 'one.csv', list('abc') * 4, format='csv')
+    for more in ({}, {'mechanism': 'causal', 'smooth': True}):
+        run = start(world, place, chain_file, **more)
+        assert call(world).message.startswith('1 released, 0 already released')
+        assert run.stop() == 0
+        assert run.log.count(' for 12 symbols. Expected share of wrong symbols: ') == (not more)
+    assert len(released(place)) == 2
+    run = start(world, place, chain_file, smooth=True, wait=False)
+    assert run.wait() == 1 and 'smooth is for causal alone, not for auto' in run.log
+
+
 def test_many_calls_at_once_share_a_run(world, place, chain_file):
     for i in range(6):
         write_log(place / 'logs' / f'{i}.csv', list('abc') * 10_000, format='csv')
