@@ -285,7 +285,7 @@ PARAMETERS = {
         *CHAIN, *PRIVACY, MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH, *INPUT, UNKNOWN_SYMBOL,
         LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, TOPIC, STAMP_KEY,
         SYMBOL_KEY, FORMAT, KEEP_NAMES, AUTOSTART, PARAMETER_SERVICES),
-    'belief': (*CHAIN, *PRIVACY, POLICY, SAMPLING, PERIOD, *VISITS, TOP, AUTOSTART,
+    'belief': (*CHAIN, *PRIVACY, POLICY, TRUST, SAMPLING, PERIOD, *VISITS, TOP, AUTOSTART,
                PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
 }
@@ -308,8 +308,6 @@ LAUNCHED_PARAMETERS = (
 
 # `symdp` alone
 
-DEMO_POLICY = replace(POLICY, choices=tuple(name for name in POLICIES if name != 'adaptive'),
-                      meaning='how a private symbol is chosen, as the node belief can follow it')
 LEARN_UNIT = Option('unit', str, 'symbols',
                     'what ε is for. symbols: any k symbols of all logs together; log: any change '
                     'of one whole log', choices=('symbols', 'log'))

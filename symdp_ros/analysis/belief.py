@@ -103,7 +103,13 @@ class Filter:
         """
         self._mechanism.reset(self.previous)
 
-    def resume(self, output: str) -> Floats:
+    def is_at(self, previous: str, belief: Floats) -> bool:
+        """Return whether an 'adaptive' mechanism that draws the same has this state exactly."""
+        mine = self._mechanism.belief
+        return self.previous == previous and mine is not None and np.array_equal(mine, belief)
+
+    def resume(self, output: str, previous: str | None = None,
+               belief: Floats | None = None) -> Floats:
         """
         Take in a private symbol after a gap, forget all before it, and return the beliefs.
 
@@ -111,13 +117,24 @@ class Filter:
         robot may be anywhere, the last private symbol (s_0, if this is a new word) is unknown.
         O(states) time for each state that can precede the symbol.
 
+        Policy 'adaptive' draws by all that was missed. So it needs `previous` and `belief` of the
+        mechanism that drew the symbol, as they were before; that belief is the prior of s_t.
+
         :raises ChainError: it is no state, or none can precede it; nothing changes.
-        :raises ConfigurationError: policy 'adaptive', whose draws depend on all that was missed.
+        :raises ConfigurationError: policy 'adaptive' without `previous` or `belief`.
         """
         chain = self._mechanism.chain
         if self._mechanism.tables is not None:
-            raise ConfigurationError('the policy adaptive draws by all outputs: what was missed '
-                                     'cannot be left out; begin anew where a word begins')
+            if previous is None or belief is None:
+                raise ConfigurationError(
+                    'the policy adaptive draws by all outputs: what was missed cannot be left '
+                    'out; begin anew where a word begins, or give previous and belief')
+            mechanism = self._mechanism.another()
+            mechanism.reset(previous, belief)
+            likelihood = mechanism.current_likelihood(output)
+            mechanism.advance(output)
+            self._mechanism = mechanism
+            return self._set(_posterior(belief, likelihood))
         before = _predecessors(chain, output)
         if not before:
             raise ChainError(f'the private symbol {output!r} can follow no state')

@@ -18,7 +18,7 @@ from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import ADJACENCY, DEMO_POLICY, DURATION, EPSILON, FIGURE, RATE
+from symdp_ros.options import ADJACENCY, DURATION, EPSILON, FIGURE, POLICY, RATE
 from symdp_ros.ros.free_domain import FreeDomain
 
 _ROWS = 14          # of the live table
@@ -40,7 +40,7 @@ def add_parser(commands) -> None:
                     'shows the true, the private and the most probable region side by side. '
                     'Then lets the node log_release release the same patrol as a log.')
     add_chain_arguments(parser)
-    add_arguments(parser, (replace(EPSILON, default=2.0), ADJACENCY, DEMO_POLICY, DURATION, RATE,
+    add_arguments(parser, (replace(EPSILON, default=2.0), ADJACENCY, POLICY, DURATION, RATE,
                            FIGURE))
     parser.set_defaults(run=run)
 

@@ -14,6 +14,7 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.printable import printable
 from symdp_ros.options import privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.history import Entry, history_topic
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import chain_of
@@ -46,6 +47,11 @@ class Belief(ManagedNode):
     A privatizer that was restarted with its state file shows its last region once more. So what
     a publisher sends first is not counted if it is the region that was received last. (Behind a
     bridge, or a middleware that does not number messages, it is counted as one more region.)
+
+    With `policy: adaptive` it subscribes to `private_region/history` (std_msgs/msg/String,
+    `ros.history`) instead: what was missed cannot be left out there. New words and restarts are
+    marked; after a gap, or where it joins late, the belief begins with the one that the region
+    was drawn by.
     """
 
     def __init__(self, **kwargs):
@@ -55,31 +61,29 @@ class Belief(ManagedNode):
     def configure(self):
         chain, name = chain_of(self.settings)
         privacy, policy = privacy_of(self.settings), self.settings['policy']
-        if policy == 'adaptive':
-            raise ConfigurationError(
-                'policy is adaptive: what it draws depends on all private regions since the '
-                'privatizer started, which this node may have missed; choose another policy for '
-                'the privatizer, or use symdp_ros.analysis.belief with all of them')
         if self.resolve_topic_name('private_region') == self.resolve_topic_name('believed_region'):
             raise ConfigurationError('the private region and the believed one are both '
                                      f'{self.resolve_topic_name("private_region")}: remap one')
         check_qos_overrides(self, 'subscription', 'private_region')
         self._states = chain.states
-        self._filter = Filter(OnlineMechanism(chain, privacy, policy=policy))
+        mechanism = OnlineMechanism(chain, privacy, policy=policy, trust=self.settings['trust'])
+        self._filter, self._adaptive = Filter(mechanism), mechanism.tables is not None
+        trust = f" (trust {mechanism.trust:g})" if policy == 'adaptive' else ''
         self.get_logger().info(
             f'chain {name}: {len(chain)} states, {chain.edge_count} moves, from '
             f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy '
-            f"{policy}: if one of these is not the privatizer's, the belief is wrong")
+            f"{policy}{trust}: if one of these is not the privatizer's, the belief is wrong")
 
     def activate(self):
         # Reset, as a new subscription receives the private word so far once more.
         self._filter.reset()
-        self._heard = self._gaps = 0
+        self._heard = self._gaps = self._number = 0
         self._believed = self.create_publisher(String, 'believed_region', _latched(_QUEUE))
         self._belief = self.create_publisher(DiagnosticStatus, 'region_belief', _latched(1))
-        self._subscription = AdaptiveSubscription(self, String, 'private_region',
-                                                  self._on_private_region, depth=_QUEUE,
-                                                  latched=True, with_info=True)
+        self._subscription = AdaptiveSubscription(
+            self, String, history_topic(self) if self._adaptive else 'private_region',
+            self._on_history if self._adaptive else self._on_private_region, depth=_QUEUE,
+            latched=True, with_info=True)
         self.get_logger().info(
             f'active: reads {self._subscription.topic} (std_msgs/msg/String), publishes '
             f'{self._believed.topic_name} and {self._belief.topic_name}'
@@ -97,11 +101,8 @@ class Belief(ManagedNode):
         self._filter = None
 
     def _on_private_region(self, data, info):
-        try:
-            output = deserialize_message(data, String).data
-        except Exception:  # what is raised depends on the middleware
-            self.get_logger().warning('a message that cannot be read is ignored',
-                                      throttle_duration_sec=_QUIET)
+        output = self._text_of(data)
+        if output is None:
             return
         first_of_publisher = info['publication_sequence_number'] == 1
         if first_of_publisher and self._heard and output == self._filter.previous:
@@ -110,8 +111,54 @@ class Belief(ManagedNode):
             beliefs = self._filter.update(output)
         except ChainError:
             beliefs = self._after_gap(output)
-        if beliefs is None:
+        if beliefs is not None:
+            self._show(output, beliefs)
+
+    def _on_history(self, data, info):
+        try:
+            entry = Entry.of(self._text_of(data) or '')
+        except ValueError:
+            self._warn_of_unreadable()
             return
+        number, previous, region, belief = entry
+        tracker, late = self._filter, not self._heard and previous is not None
+        if previous is None:
+            tracker.reset()
+            previous = tracker.previous
+        elif number == 1 and self._heard and previous == tracker.previous:
+            tracker.restart()
+        follows = (not late and number in (1, self._number + 1)
+                   and tracker.is_at(previous, belief))
+        try:
+            beliefs = (tracker.update(region) if follows
+                       else tracker.resume(region, previous, belief))
+        except ChainError:
+            self._warn_of_foreign(region)
+            return
+        self._number = number
+        if late:
+            self._log_late(region)
+        elif not follows:
+            self._gaps += 1
+            self.get_logger().warning(
+                f"'{printable(region)}' was not drawn by what was received before (gap "
+                f"{self._gaps}): messages were lost, or the settings are not the privatizer's; "
+                'the belief begins with the one that it was drawn by',
+                throttle_duration_sec=_QUIET)
+        self._show(region, beliefs)
+
+    def _text_of(self, data):
+        try:
+            return deserialize_message(data, String).data
+        except Exception:  # what is raised depends on the middleware
+            self._warn_of_unreadable()
+            return None
+
+    def _warn_of_unreadable(self):
+        self.get_logger().warning('a message that cannot be read is ignored',
+                                  throttle_duration_sec=_QUIET)
+
+    def _show(self, output, beliefs):
         self._heard += 1
         self._believed.publish(String(data=self._filter.best))
         self._belief.publish(DiagnosticStatus(
@@ -125,19 +172,25 @@ class Belief(ManagedNode):
         try:
             beliefs = self._filter.resume(output)
         except ChainError:
-            warning(f"'{printable(output)}' is no region of the chain, or no move leads to it, "
-                    "and is ignored: is chain_file the privatizer's?",
-                    throttle_duration_sec=_QUIET)
+            self._warn_of_foreign(output)
             return None
         if not self._heard:
-            self.get_logger().info(f"the word did not begin with '{printable(output)}': it is "
-                                   'joined late')
+            self._log_late(output)
             return beliefs
         self._gaps += 1
         warning(f"'{printable(output)}' cannot follow '{printable(previous)}': "
                 'a new word has begun, messages were lost, or the settings are not the '
                 "privatizer's; the belief begins anew", throttle_duration_sec=_QUIET)
         return beliefs
+
+    def _warn_of_foreign(self, output):
+        self.get_logger().warning(
+            f"'{printable(output)}' is no region of the chain, or no move leads to it, and is "
+            "ignored: are chain_file and the other settings the privatizer's?", throttle_duration_sec=_QUIET)
+
+    def _log_late(self, output):
+        self.get_logger().info(f"the word did not begin with '{printable(output)}': it is "
+                               'joined late')
 
     def _most_probable(self, beliefs):
         order = np.argsort(-beliefs, kind='stable')

@@ -46,7 +46,8 @@ class Privatizer(ManagedNode):
     runs, over every transition, and with `state_file` over restarts; no transition has a region
     drawn twice (`ros.live_sampling`). After a restart with `state_file` the last private region
     is published once more, without a draw, so that late subscribers of the latched topic see it.
-    Nothing but `private_region` depends on what comes in.
+    With `policy: adaptive` it also publishes `private_region/history` (`ros.history`).
+    Nothing but `private_region`, and its history, depends on what comes in.
 
     :param random: for tests, an object with `getrandbits`.
     """
@@ -56,7 +57,7 @@ class Privatizer(ManagedNode):
         self._random = random
         self._claims = []
         self._word = self._sampling = None  # kept over a cleanup
-        self._publisher = self._diagnostics = None
+        self._publisher = self._history = self._diagnostics = None
         self._subscription = self._tick_timer = None
 
     def configure(self):
@@ -90,6 +91,10 @@ class Privatizer(ManagedNode):
             output_type, 'private_region',
             QoSProfile(depth=_QUEUE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
             qos_overriding_options=QoSOverridingOptions(OVERRIDABLE))
+        if mechanism.tables is not None:
+            from symdp_ros.ros.history import History
+
+            self._history = History(self, self._word, _QUEUE)
         self._diagnostics = LiveDiagnostics(self, self._message_type, {
             'chain': self._chain_name, 'states': len(chain), 'epsilon': privacy.epsilon,
             'adjacency': privacy.adjacency, 'policy': settings['policy'],
@@ -111,6 +116,7 @@ class Privatizer(ManagedNode):
         self.get_logger().info(
             f'active: reads {self._subscription.topic} ({full_name(self._message_type)}), '
             f'publishes {self._publisher.topic_name} ({full_name(self._publisher.msg_type)})'
+            + ('' if self._history is None else f' and {self._history.topic}')
             + ('' if self._subscription.count else '; waits for a publisher'))
 
     def deactivate(self):
@@ -127,11 +133,13 @@ class Privatizer(ManagedNode):
             self._diagnostics.destroy()
         if self._publisher is not None:
             destroy_when_delivered(self, self._publisher)
+        if self._history is not None:
+            self._history.destroy()
         for closable in (self._word, *self._claims):
             if closable is not None:
                 closable.close()
         self._claims = []
-        self._publisher = self._diagnostics = None
+        self._publisher = self._history = self._diagnostics = None
 
     def _claim_topics(self):
         domain = self.context.get_domain_id()
@@ -241,7 +249,12 @@ class Privatizer(ManagedNode):
         self._tick_timer.reset()
 
     def _publish(self, region, now):
-        self._publisher.publish(self._write(self._word.draw(region, now)))
+        if self._history is not None:
+            self._history.before_draw()
+        output = self._word.draw(region, now)
+        self._publisher.publish(self._write(output))
+        if self._history is not None:
+            self._history.publish(output)
         self._diagnostics.published += 1
 
 

@@ -227,10 +227,38 @@ def chain_moves(chain):
                      for t in chain.states])
 
 
+@for_all_models
+def test_an_adaptive_mechanism_is_joined_late_with_its_belief(chain):
+    """That belief is the prior; from there on it is followed as by Bayes."""
+    mechanism = OnlineMechanism(chain, Privacy(2.0), policy='adaptive', random=Random(5))
+    for symbol in chain.states:
+        mechanism.step(symbol)
+    tracker, expected = Filter(mechanism), None
+    for symbol in (*chain.states, None):
+        previous, belief, rows = mechanism.previous, mechanism.belief, mechanism.another()
+        rows.reset(previous, belief)
+        output = mechanism.step(symbol)
+        prior = belief if expected is None else chain_moves(chain) @ expected
+        if expected is None:
+            assert not tracker.is_at(previous, belief)
+            found = tracker.resume(output, previous, belief)
+        else:
+            assert tracker.is_at(previous, belief)
+            found = tracker.update(output)
+        expected = prior * rows.current_likelihood(output)
+        expected /= expected.sum()
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
 def test_an_adaptive_mechanism_cannot_be_joined_late():
     tracker = Filter(OnlineMechanism(FOUR, Privacy(2.0), policy='adaptive'))
     with pytest.raises(ConfigurationError, match='draws by all outputs'):
         tracker.resume('s1')
+    before = tracker.beliefs
+    for output in ('x', 's3'):
+        with pytest.raises(ChainError):
+            tracker.resume(output, 's0', np.eye(4)[0])
+    assert tracker.beliefs is before and tracker.previous == 's0'
     with pytest.raises(ChainError, match='cannot follow'):
         tracker.update('s0')
 

@@ -419,6 +419,31 @@ def test_replay_is_as_having_stepped(data, chain, privacy, seed):
         assert state(replayed) == state(stepped)
 
 
+@relaxed
+@given(st.data(), chains(complete=False), privacies(), st.integers(0, 2**32))
+def test_with_its_belief_a_word_goes_on_exactly(data, chain, privacy, seed):
+    word = data.draw(words(chain))
+    stepped = OnlineMechanism(chain, privacy, policy='adaptive', random=Random(seed))
+    joined = stepped.another()
+    for symbol in word:
+        joined.reset(stepped.previous, stepped.belief)
+        assert state(joined) == state(stepped)
+        joined.advance(stepped.step(symbol))
+        assert state(joined) == state(stepped)
+
+
+@pytest.mark.parametrize('belief', [
+    np.full(2, 0.5), np.full(9, 1.0), np.full(9, np.nan), np.full(9, 1e308),
+    np.array([-1.0, 2, *[0.0] * 7])], ids=str)
+def test_what_is_no_belief_is_refused(belief):
+    mechanism = made(grid(3), random=Random(3))
+    mechanism.step(None)
+    before = state(mechanism)
+    with pytest.raises(ChainError, match='no probability for each state'):
+        mechanism.reset(mechanism.previous, belief)
+    assert state(mechanism) == before
+
+
 def test_a_word_that_is_carried_on_begins_from_its_last_output():
     chain = grid(3)
     mechanism = made(chain, random=Random(3))

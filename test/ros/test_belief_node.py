@@ -248,7 +248,7 @@ def test_remapping_and_namespace(world, chain_file):
 
 
 @pytest.mark.parametrize('parameters, sentence', [
-    ({'epsilon': 1.0, 'policy': 'adaptive'}, 'policy is adaptive: what it draws depends on all'),
+    ({'trust': 1.5}, 'trust is 1.5: it must be at most 1'),
     ({'epsilon': None}, 'epsilon is not set'),
     ({'chain_file': None}, 'chain_file is not set'),
     ({'epsilon': '.nan'}, 'epsilon is nan: it must be a finite number'),

@@ -123,7 +123,7 @@ def without_times(text):
     {'policy': 'paper'},
     {'policy': 'guided', 'symbol_map': "['gannet=plover']"},
     {'sampling': 'period', 'period': 0.02},
-    {'policy': 'adaptive', 'trust': 1.0},
+    {'policy': 'adaptive', 'trust': 1.0},  # its history: test_belief_adaptive
 ], ids=['message', 'mapped', 'period', 'adaptive'])
 def test_runs_on_different_words_look_alike(tmp_path, parameters):
     words = WORDS | ({'silent': SILENT} if parameters.get('sampling') == 'period' else {})

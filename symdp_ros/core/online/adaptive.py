@@ -123,18 +123,25 @@ class AdaptiveWord:
         """Return the last output; before the first one, the state that the word was begun from."""
         return self._labels[self._previous]
 
-    def reset(self, previous: str) -> None:
+    def reset(self, previous: str, belief: Floats | None = None) -> None:
         """
-        Begin where the last output is some state, and no more is believed: f = P̃(previous, ·).
+        Begin where the last output is some state, and f is `belief`; None: P̃(previous, ·).
 
-        :raises ChainError: it is no state.
+        :raises ChainError: it is no state, or f no distribution of states; nothing changes.
         """
         position = self._index.get(previous)
         if previous is None or position is None:
             raise ChainError(f'{previous!r} is not a state of the chain')
-        self.belief[:] = 0.0
-        self.belief[position] = 1.0
-        self._take(position, 0)
+        if belief is None:
+            self.belief[:] = 0.0
+            self.belief[position] = 1.0
+            self._take(position, 0)
+        elif (belief.shape == self.belief.shape and ((belief >= 0) & (belief < 2)).all()
+              and abs(belief.sum() - 1) < 1e-6):
+            self.belief[:] = belief
+            self._take(position, -1)
+        else:
+            raise ChainError('the belief is no probability for each state of the chain')
 
     def advance(self, output: str) -> None:
         """

@@ -148,17 +148,18 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves:
     Take an output in: move the belief, choose set and targets; return the size of the set.
 
     size is that of the set which the output was drawn from. 0: it was not drawn, and the belief is
-    that of s_{t−1} already.
+    that of s_{t−1} already; −1: it is that of s_t, and stays.
     """
     place = 0
     for i in range(size):
         if subset[i] == output:
             place = i + 1
     after, joined, joined_later, means = work[3], sums[0], sums[1], sums[2]
-    total = _move(belief, _IMPOSSIBLE, place, size, codes, shares, offsets, successors, moves,
-                  after)
-    for s in range(len(belief)):
-        belief[s] = after[s] / total
+    if size >= 0:
+        total = _move(belief, _IMPOSSIBLE, place, size, codes, shares, offsets, successors, moves,
+                      after)
+        for s in range(len(belief)):
+            belief[s] = after[s] / total
     _, chosen = _grow(output, belief, offsets, successors, first, symbols, X, match, shares,
                       joined, means, work, near, some)
     count = offsets[output + 1] - offsets[output]

@@ -166,19 +166,29 @@ class OnlineMechanism(Mechanism):
         """Return the last private symbol; before the first one, the initial state."""
         return self._previous()
 
+    @property
+    def belief(self) -> Floats | None:
+        """Return what 'adaptive' believes of the next symbol, f: (states,); None: no such."""
+        return None if self._word is None else self._word.belief.copy()
+
     def __repr__(self) -> str:
         trust = f', trust={self.trust:g}' if self.policy == 'adaptive' else ''
         return f'OnlineMechanism({self.chain}, {self.privacy}, policy={self.policy!r}{trust})'
 
-    def reset(self, previous: str | None = None) -> None:
+    def reset(self, previous: str | None = None, belief: Floats | None = None) -> None:
         """
         Begin a new word, or continue one whose last private symbol is `previous`.
 
         What 'adaptive' believed is forgotten, which costs no privacy; `replay` rebuilds it.
 
-        :raises ChainError: `previous` is no state.
+        :param belief: for 'adaptive', a former `belief`: it then goes on exactly.
+        :raises ChainError: `previous` is no state, or the belief no distribution of states.
         """
-        self._continue(self._chain.initial_state if previous is None else previous)
+        previous = self._chain.initial_state if previous is None else previous
+        if self._word is not None:
+            self._word.reset(previous, belief)
+        else:
+            self._continue(previous)
 
     def advance(self, output: str) -> None:
         """
