@@ -305,7 +305,8 @@ class _Screen:
         table.add_row('infeasible moves', f'[{"red" if infeasible else "green"}]{infeasible}[/]')
         table.add_row('observed error', f'{errors / count:.3f}')
         table.add_row('expected error', f'{expected.mean / count:.3f} ± '
-                      f'{expected.variance**0.5 / count:.3f} (exact, for this route)')
+                      f'{expected.variance**0.5 / count:.3f} '
+                      f'({"simulated" if expected.standard_error else "exact"}, for this route)')
         table.add_row('error of the belief', f'{mistaken / count:.3f} (what others can infer)')
         table.add_row('who read the truth', readers or 'not yet reported')
         self._console.print('', table, sep='\n')

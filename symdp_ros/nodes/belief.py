@@ -68,7 +68,7 @@ class Belief(ManagedNode):
         self._states = chain.states
         mechanism = OnlineMechanism(chain, privacy, policy=policy, trust=self.settings['trust'])
         self._filter, self._adaptive = Filter(mechanism), mechanism.tables is not None
-        trust = f" (trust {mechanism.trust:g})" if policy == 'adaptive' else ''
+        trust = f' (trust {mechanism.trust:g})' if policy == 'adaptive' else ''
         self.get_logger().info(
             f'chain {name}: {len(chain)} states, {chain.edge_count} moves, from '
             f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy '
@@ -186,7 +186,8 @@ class Belief(ManagedNode):
     def _warn_of_foreign(self, output):
         self.get_logger().warning(
             f"'{printable(output)}' is no region of the chain, or no move leads to it, and is "
-            "ignored: are chain_file and the other settings the privatizer's?", throttle_duration_sec=_QUIET)
+            "ignored: are chain_file and the other settings the privatizer's?",
+            throttle_duration_sec=_QUIET)
 
     def _log_late(self, output):
         self.get_logger().info(f"the word did not begin with '{printable(output)}': it is "

@@ -86,7 +86,9 @@ class History:
 
     def before_draw(self) -> None:
         """Keep what the next region is drawn by."""
-        self._previous, self._belief = self._word.last, self._word.mechanism.belief
+        self._previous, belief = self._word.last, self._word.mechanism.belief
+        assert belief is not None  # there are tables
+        self._belief = belief
 
     def publish(self, region: str) -> None:
         """Publish a region that was drawn."""

@@ -230,6 +230,8 @@ def chain_moves(chain):
 @for_all_models
 def test_an_adaptive_mechanism_is_joined_late_with_its_belief(chain):
     """That belief is the prior; from there on it is followed as by Bayes."""
+    if not chain.stores_edges:
+        pytest.skip('nothing to adapt to')
     mechanism = OnlineMechanism(chain, Privacy(2.0), policy='adaptive', random=Random(5))
     for symbol in chain.states:
         mechanism.step(symbol)
@@ -255,7 +257,7 @@ def test_an_adaptive_mechanism_cannot_be_joined_late():
     with pytest.raises(ConfigurationError, match='draws by all outputs'):
         tracker.resume('s1')
     before = tracker.beliefs
-    for output in ('x', 's3'):
+    for output in ('x', 's0'):
         with pytest.raises(ChainError):
             tracker.resume(output, 's0', np.eye(4)[0])
     assert tracker.beliefs is before and tracker.previous == 's0'

@@ -43,7 +43,8 @@ def default_of(option):
     ('privatizer', ()),
     ('log_release', (*MAP, 'epsilon', 'adjacency', 'policy', 'field', 'symbol_map', 'no_region',
                      'sampling', 'period', 'input_timeout', *VISITS, *EVERY)),
-    ('belief', (*MAP, 'epsilon', 'adjacency', 'policy', 'sampling', 'period', *VISITS, *EVERY)),
+    ('belief', (*MAP, 'epsilon', 'adjacency', 'policy', 'trust', 'sampling', 'period', *VISITS,
+                *EVERY)),
     ('patrol', (*MAP, 'parameter_services'))])
 def test_parameters(node, inherited):
     options = [option for option in PARAMETERS[node] if option.name not in inherited]
