@@ -151,6 +151,7 @@ def test_without_ros_the_core_and_check_work():
 @pytest.mark.parametrize('file, extra', [
     ('config/depot.geojson', ['--epsilon', '2', '--figure', 'routes.svg']),
     ('config/warehouse.chain.yaml', ['--self-loops', '--policy', 'paper', '--epsilon', '2']),
+    ('config/warehouse.chain.yaml', ['--policy', 'adaptive', '--epsilon', '2']),
     ('../shared/data/nav2/bringup_warehouse_graph.geojson', ['--epsilon', '2']),
 ])
 def test_demo(tmp_path, file, extra):
