@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What all tests share."""
+import os
+
 from hypothesis import HealthCheck, settings
 
 # Nothing is timed: other tests may keep the machine busy. A failing example is printed so that it
 # can be replayed.
 settings.register_profile('symdp_ros', deadline=None, print_blob=True,
+                          max_examples=int(os.environ.get('SYMDP_TEST_EXAMPLES', '40')),
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile('symdp_ros')
