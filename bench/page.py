@@ -35,7 +35,7 @@ before it is timed. {compiled}
 _SCALING = """
 ## How times grow
 
-![Time against length, states and out-degree](benchmarks/scaling.svg)
+{when}![Time against length, states and out-degree](benchmarks/scaling.svg)
 
 Each point is the time for one whole word, the median of three rounds. *Exponential* is
 `OfflineMechanism.privatize`, *online* `OnlineMechanism.privatize`, *mat-vecs* the n sparse
@@ -60,11 +60,23 @@ WHY_NOT = {
     'node-start':
         'some starts take a quarter of a second longer until the other process is discovered, of '
         'the bare relay as of `privatizer`, and in some runs these are more than half',
+    'matvecs-1000-1000':
+        'the loops also serve words weighted by the chain (`base: chain`), which takes a part of '
+        'the speed that they had (0.27 before)',
+    'matvecs-1000-10000':
+        'the loops also serve words weighted by the chain (`base: chain`), which takes a part of '
+        'the speed that they had (0.33 before)',
     'matvecs-10000-10000':
         'within 1/25 of the memory nearly every position is computed twice, once on the way back '
         'and once on the way forth; on a random graph the states that a walk can still reach are '
         'soon all of them (on a map it is less: see below)',
 }
+
+
+def _earlier(found) -> str:
+    """Say so where the figure is of another run."""
+    made = found.get('scaling_date')
+    return f'(This figure is of an earlier run, of {made}.)\n\n' if made else ''
 
 
 def page(found) -> str:
@@ -75,7 +87,7 @@ def page(found) -> str:
         machine=machine_line(found), compiled=compile_line(found),
         counted=counted(found), table=markdown(HEAD, lines), unmet=_unmet(found),
         how='\n'.join(map('- {}'.format, _how(found))),
-        scaling=_SCALING if found['scaling'] else '')
+        scaling=_SCALING.format(when=_earlier(found)) if found['scaling'] else '')
 
 
 def _unmet(found):
