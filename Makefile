@@ -8,7 +8,7 @@ PYTHON ?= python3
 DURATION ?= 20
 EPSILON ?= 2.0
 MAP ?= config/depot.geojson
-JOBS ?= 3
+JOBS ?= 2
 MINUTES ?= 10
 ROUNDS ?= 100
 
