@@ -27,6 +27,7 @@ _FIRST_LOOKS = 0.02  # seconds between looks for the first publisher
 _LOOKS = 0.25        # and, from then on, for others that come and go
 _QUIET = 5.0         # seconds from one warning to the next
 _SETTLED = 1.0       # seconds that an unneeded subscription is kept, for messages in transit
+_OVERLOOKED = 1000   # messages that one look takes from a queue at most
 
 _Qos = tuple[ReliabilityPolicy, DurabilityPolicy]
 
@@ -70,7 +71,9 @@ class AdaptiveSubscription:
 
     Publishers are looked up several times a second. The middleware's own events would be faster;
     but rclpy's EventsExecutor can crash when a subscription is destroyed while publishers come and
-    go.
+    go. Each look also takes what waits in the queues: the EventsExecutor sometimes overlooks what
+    arrives while a subscription is made, until the next message comes. That would be too late for
+    the latched region of a robot that stands still.
 
     :param callback: called with the bytes of each message.
     :param latched: whether to ask for what was published before. If not, it is not received,
@@ -148,6 +151,7 @@ class AdaptiveSubscription:
         if len(self._subscriptions) > 1:
             self._doubtful = self._depth
         self._note_refused(publishers)
+        self._take_overlooked()
 
     def _wanted(self, offers):
         """Return (reliability, durability) of each subscription that the publishers need."""
@@ -232,6 +236,17 @@ class AdaptiveSubscription:
         if len(self._seen_order) > 2 * self._depth:
             self._seen.discard(self._seen_order.popleft())
         return True
+
+    def _take_overlooked(self):
+        for subscription in list(self._subscriptions.values()):
+            for _ in range(_OVERLOOKED):
+                if self._node is None:  # a callback has ended it
+                    return
+                with subscription.handle:
+                    taken = subscription.handle.take_message(self._message_type, True)
+                if taken is None:
+                    break
+                subscription.callback(*taken)
 
     def _note_refused(self, publishers):
         refused = publisher_names(info for info in publishers

@@ -139,6 +139,7 @@ def test_a_listener_that_is_far_behind_hears_nothing_twice(world, listen, monkey
         reliable.send()
     wait_until(lambda: len(listener.heard) > 100, 'a part of it', listener.spin)
     monkeypatch.setattr(adaptive_subscription, '_SETTLED', 0.0)
+    monkeypatch.setattr(adaptive_subscription, '_OVERLOOKED', 0)
     listener.subscription._look()
     assert listener.subscription.count == 1 and len(listener.heard) < 400
     wait_until(lambda: len(listener.heard) >= 400, 'the rest', listener.spin)
@@ -180,6 +181,16 @@ def test_latched_messages_are_heard_once_when_a_publisher_comes_that_keeps_none(
     assert latched.heard_by(listener) == latched.sent
     heard = volatile.heard_by(listener)
     assert heard == volatile.sent[-len(heard):]
+
+
+def test_what_the_executor_overlooks_is_taken_by_the_next_look(world, listen):
+    latched = Source(world, 'l', LATCHED)
+    for _ in range(20):
+        latched.send()
+    listener = listen()  # its executor never runs: it overlooks everything
+    wait_until(lambda: listener.heard == latched.sent, 'all', listener.subscription._look)
+    settle(listener)
+    assert listener.heard == latched.sent, 'nothing twice'
 
 
 def test_what_was_published_before_is_not_asked_for_unless_told_to(world, listen):
