@@ -14,7 +14,8 @@ unknown symbols and the padding of `columns` point to it. What the loops share:
                                     D = 0 on small chains, which are swept row by row
     long_rows int64 (·,)            the states with more than D successors, ascending
     reach     int64 (levels,)       reach[t]: the states 1…reach[t] are within t moves of s_0
-    weights   float32 (edges,)      h(s'|s) of each edge; (0,): h = 1, and nothing is multiplied
+    weights   float32 (edges,)      h(s'|s) of each edge; float64 (0,): h = 1, and the loops are
+                                    compiled without multiplications (`has_weights`)
     column_weights  float32 (D, states+1)  those of the columns; (0, 1) where h = 1
     period    1, or that of the chain: then no weights are computed but those of the states that a
               walk can be in after just as many moves, and the others in a row mean nothing
@@ -28,14 +29,15 @@ Rows of W: row i is position i·spacing, the last of them n. Then `sweep` has tw
 its first `alone` positions; `together` has the others, with those of the segments that come
 next, and row 0 of W, which belongs to no position, is a copy of the first of them.
 """
+from collections.abc import Callable
 from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
-from symdp_ros.core.compiling import compiled, inlined
+from symdp_ros.core.compiling import compiled, inlined, numba
 from symdp_ros.core.offline.four_states import gather_four
-from symdp_ros.core.offline.reachable import Edges
+from symdp_ros.core.offline.reachable import Edges, NO_WEIGHTS
 from symdp_ros.core.offline.segments import add_rows, add_weighted, SEGMENTS
 
 _FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
@@ -45,6 +47,26 @@ _NEVER = np.int32(-2**30)          # the exponent of zero
 LANES = 32                         # words that are swept side by side
 
 
+def has_weights(weights: Weights | Floats) -> bool:
+    """Tell weights of moves from `NO_WEIGHTS`."""
+    return weights.dtype != NO_WEIGHTS.dtype
+
+
+def _constant(weights: Any) -> Callable[[Any], bool]:
+    """Compile `has_weights` to a constant, so that the compiler drops the loops of no use."""
+    def yes(weights: Any) -> bool:
+        return True
+
+    def no(weights: Any) -> bool:
+        return False
+
+    return yes if weights.dtype == numba.float32 else no
+
+
+if numba is not None:
+    numba.extending.overload(has_weights, inline='always')(_constant)
+
+
 @compiled
 def _reached(reach: Ints, position: int) -> int:
     reached: int = reach[min(position, len(reach) - 1)]
@@ -52,15 +74,15 @@ def _reached(reach: Ints, position: int) -> int:
 
 
 @compiled
-def _gather_rows(offsets: Ints, targets: Numbers, weights: Weights, after: Floats, here: Floats,
+def _gather_rows(offsets: Ints, targets: Numbers, weights: Weights | Floats, after: Floats, here: Floats,
                  count: int) -> None:
     """here[s] = Σ h(s'|s)·after[s'] over the successors s' of s = 1…count."""
     one = np.uint64(1)  # unsigned indices need not be looked at for their sign
-    s, e, weighted = one, np.uint64(offsets[1]), len(weights) > 0
+    s, e = one, np.uint64(offsets[1])
     while s <= np.uint64(count):
         end = np.uint64(offsets[s + one])
         total = 0.0
-        if weighted:
+        if has_weights(weights):
             while e < end:
                 total += after[targets[e]] * weights[e]
                 e += one
@@ -119,7 +141,7 @@ def _gather(edges: Edges, after: Floats, here: Floats, count: int) -> None:
     """here[s] = Σ h(s'|s)·after[s'] over the successors s' of s = 1…count."""
     offsets, targets, columns, _, _, weights, column_weights = edges
     if len(columns):
-        if len(column_weights):
+        if has_weights(weights):
             _gather_weighted(columns, column_weights, after, here, count)
         else:
             _gather_columns(columns, after, here, count)
@@ -139,10 +161,10 @@ def _gather_rest(edges: Edges, after: Floats, here: Floats, count: int) -> None:
 
 
 @inlined
-def _sum(total: float, first: int, last: int, targets: Numbers, weights: Weights,
+def _sum(total: float, first: int, last: int, targets: Numbers, weights: Weights | Floats,
          after: Floats) -> float:
     """Return total + Σ h·after[s'] over some edges."""
-    if len(weights):
+    if has_weights(weights):
         for e in range(first, last):
             total += after[targets[e]] * weights[e]
     else:
@@ -166,7 +188,7 @@ def _gather_class(edges: Edges, period: int, position: int, after: Floats, here:
     for level in range(top, -1, -period):
         before = reach[level - 1] if level > 0 else 0
         count = reach[level] - before
-        if len(column_weights):
+        if has_weights(weights):
             _gather_weighted(columns[:, before:], column_weights[:, before:], after, here[before:],
                              count)
         elif len(columns):
@@ -205,7 +227,7 @@ def _gather_together(edges: Edges, after: Floats, here: Floats, count: int) -> N
         b = columns[j + 1] if width - j > 1 else padding
         c = columns[j + 2] if width - j > 2 else padding
         d = columns[j + 3] if width - j > 3 else padding
-        if len(weights):
+        if has_weights(weights):
             h = column_weights[j:j + 4]  # of the padding, any weight will do
             v, w, x = h[min(1, len(h) - 1)], h[min(2, len(h) - 1)], h[min(3, len(h) - 1)]
             start, moved = (here, 1) if j else (after, 0)
@@ -222,7 +244,7 @@ def _gather_together(edges: Edges, after: Floats, here: Floats, count: int) -> N
         if s > count:
             break
         for e in range(offsets[s] + width, offsets[s + 1]):
-            if len(weights):
+            if has_weights(weights):
                 add_weighted(here, s, here, s, after, targets[e], 0, 0, 0, weights[e], 0.0, 0.0,
                              0.0)
             else:
@@ -274,7 +296,7 @@ def _gather_wide(edges: Edges, after: Floats, after_exponent: ShortInts, here: F
         here[s] = 0.0
     for j in range(len(columns)):
         a = columns[j]
-        if len(weights):
+        if has_weights(weights):
             h = column_weights[j]
             for s in range(1, count + 1):
                 gap = here_exponent[s] - after_exponent[a[s]]
@@ -422,13 +444,13 @@ def _recompute(begin: int, end: int, state: int, word: Ints, edges: Edges, perio
 
 
 @inlined
-def _weighted(value: float, weights: Weights, e: int) -> float:
+def _weighted(value: float, weights: Weights | Floats, e: int) -> float:
     """Return h·value for an edge."""
-    return value * weights[e] if len(weights) else value
+    return value * weights[e] if has_weights(weights) else value
 
 
 @inlined
-def _choose(first: int, last: int, targets: Numbers, weights: Weights, W: Floats, row: int,
+def _choose(first: int, last: int, targets: Numbers, weights: Weights | Floats, W: Floats, row: int,
             lane: int, bits: np.uint64) -> int:
     """
     Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits are not enough.
@@ -453,7 +475,7 @@ def _choose(first: int, last: int, targets: Numbers, weights: Weights, W: Floats
 
 
 @compiled
-def _choose_wide(first: int, last: int, targets: Numbers, weights: Weights, W: Floats,
+def _choose_wide(first: int, last: int, targets: Numbers, weights: Weights | Floats, W: Floats,
                  exponents: ShortInts, bits: np.uint64) -> int:
     """As `_choose`, with one exponent for each state."""
     highest = _NEVER
@@ -564,7 +586,7 @@ def _sweep_lanes(n: int, words: Numbers, edges: Edges, ratios: Floats, rescale_e
             for s in range(1, count + 1):
                 # Four successors at a time; in place of those that are missing, state 0.
                 first, end = offsets[s], offsets[s + 1]
-                if len(weights):
+                if has_weights(weights):
                     here[s] = 0.0
                     for e in range(first, end):
                         a, h = targets[e], weights[e]
@@ -689,7 +711,7 @@ def count_step(symbol: int, edges: Edges, count: int, width_after: int, width: i
                 factor_bits[i] = max(np.int64(0), 1023 - (top - a)) << 52
                 after_bits[i] = max(np.int64(0), 1023 - (top - b)) << 52
                 highest[i + shift] = top
-            if len(weights):
+            if has_weights(weights):
                 for i in range(many):
                     factor_after[i] *= weights[e]
             for i in range(many):

@@ -6,11 +6,13 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Ints, Numbers, ShortInts, Weights
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
 
 #: offsets, targets, columns, long_rows, reach, weights, column_weights (`core.offline.kernels`)
-Edges: TypeAlias = tuple[Ints, Numbers, Numbers, Ints, Ints, Weights, Weights]
+Edges: TypeAlias = tuple[Ints, Numbers, Numbers, Ints, Ints, Weights | Floats, Weights]
+#: In place of the float32 weights of moves, where no move has one: loops are compiled for a type.
+NO_WEIGHTS: Floats = np.zeros(0, np.float64)
 
 _MANY = 256  # states from which on loops over columns are faster than row by row
 
@@ -47,7 +49,7 @@ class ReachableChain:
             self.columns[j, rows] = self.targets[self.offsets[rows] + j]
         self.long_rows = 1 + np.flatnonzero(degrees > width)
         #: what `core.offline.kernels` reads, where no move has a weight
-        self.edges = self.weighted(np.zeros(0, np.float32))
+        self.edges = self.weighted(NO_WEIGHTS)
         self.most_successors = int(degrees.max())
         #: position in `chain.states`, plus 1 → number: uint32; that of 0 (unknown) is 0.
         self.numbers = np.concatenate([[0], number]).astype(np.uint32)
@@ -99,8 +101,8 @@ class ReachableChain:
         found: Weights = values[_edges_of(chain.csr()[0], self.positions[1:].astype(np.int64))]
         return found
 
-    def weighted(self, weights: Weights) -> Edges:
-        """Return `edges` with weights: one for each of `targets`, or none at all."""
+    def weighted(self, weights: Weights | Floats) -> Edges:
+        """Return `edges` with weights: one for each of `targets`, or `NO_WEIGHTS`."""
         columns = np.zeros((len(self.columns) if len(weights) else 0, self.columns.shape[1]),
                            np.float32)
         for j in range(len(columns)):
