@@ -19,7 +19,7 @@ from symdp_ros.core import compiling
 from symdp_ros.core.offline import backward, kernels, reachable
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio, rounding_reserve
-from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline.reachable import NO_WEIGHTS, ReachableChain
 
 SPARSE = {name: chain for name, chain in CHAINS.items() if chain.stores_edges}
 for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
@@ -229,7 +229,7 @@ def test_a_choice_is_right_or_is_not_made(data, shift, wide):
     exponents = [data.draw(st.sampled_from([0, -1, -30, -53, -60, -300])) for _ in weights]
     if not wide:
         weights, exponents = np.ldexp(weights, exponents).tolist(), [0] * len(weights)
-    own, drawn = np.zeros(0, np.float32), weights
+    own, drawn = NO_WEIGHTS, weights
     if Sampler.weighted:
         own = np.array([data.draw(st.floats(2**-40, 1, width=32)) for _ in weights], np.float32)
         drawn = (np.array(weights) * own).tolist()

@@ -188,13 +188,13 @@ def _gather_class(edges: Edges, period: int, position: int, after: Floats, here:
     for level in range(top, -1, -period):
         before = reach[level - 1] if level > 0 else 0
         count = reach[level] - before
-        if has_weights(weights):
+        if len(columns) == 0:
+            _gather_rows(offsets[before:], targets, weights, after, here[before:], count)
+        elif has_weights(weights):
             _gather_weighted(columns[:, before:], column_weights[:, before:], after, here[before:],
                              count)
-        elif len(columns):
-            _gather_columns(columns[:, before:], after, here[before:], count)
         else:
-            _gather_rows(offsets[before:], targets, weights, after, here[before:], count)
+            _gather_columns(columns[:, before:], after, here[before:], count)
     if len(columns):
         _gather_rest(edges, after, here, reach[top])
 
