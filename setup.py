@@ -11,10 +11,11 @@ NAME = 'symdp_ros'
 VERSION = re.search(r"__version__ = '(.+)'", Path(NAME, '__init__.py').read_text()).group(1)
 
 # ROS 2 itself comes from the system, or from wheels of one distro, never mixed.
-JAZZY = ['ros-rclpy[fastrtps]~=7.1.6', 'ros-std-msgs~=5.3.6', 'ros-std-srvs~=5.3.6',
-         'ros-diagnostic-msgs~=5.3.6']
-KILTED = ['ros-rclpy[fastrtps]~=9.1.2', 'ros-std-msgs~=5.5.1', 'ros-std-srvs~=5.5.1',
-          'ros-diagnostic-msgs~=5.5.1']
+_MESSAGES = 'std', 'diagnostic', 'geometry', 'nav', 'visualization'
+JAZZY = ['ros-rclpy[fastrtps]~=7.1.6', 'ros-std-srvs~=5.3.6',
+         *(f'ros-{kind}-msgs~=5.3.6' for kind in _MESSAGES)]
+KILTED = ['ros-rclpy[fastrtps]~=9.1.2', 'ros-std-srvs~=5.5.1',
+          *(f'ros-{kind}-msgs~=5.5.1' for kind in _MESSAGES)]
 
 # Recordings, where there is no rosbag2_py.
 BAGS = ['rosbags>=0.11.9,<0.12', 'mcap>=1.2,<2', 'zstandard>=0.20,<1', 'lz4>=4,<5']
@@ -47,10 +48,12 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
         (f'share/{NAME}/launch', glob('launch/*.launch.py')),
-        (f'share/{NAME}/config', glob('config/*')),
+        (f'share/{NAME}/config', [file for file in glob('config/*') if Path(file).is_file()]),
+        (f'share/{NAME}/config/presets', glob('config/presets/*')),
     ],
     install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'numba>=0.58,<1',
                       'llvmlite',  # the version that numba asks for
+                      'shapely>=2.0,<3',  # polygons: are they valid, do they touch
                       'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'cryptography>=41'],
     extras_require={
         'jazzy': JAZZY,
@@ -62,7 +65,8 @@ setup(
         # diffprivlib 0.6 does not load with a newer scikit-learn.
         'bench': ['opendp>=0.12,<1', 'diffprivlib>=0.6.6,<0.7', 'scikit-learn<1.7',
                   'dynamax>=1.0,<2', 'pynini>=2.1.6,<3', *PARQUET],
-        'test': ['pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4', 'hypothesis>=6.98,<7',
+        # For actions; rclpy's version determines which one.
+        'test': ['ros-test-msgs>=2.0.3,<3', 'pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4', 'hypothesis>=6.98,<7',
                  *BAGS, *DASK, *LINT],
     },
     zip_safe=True,

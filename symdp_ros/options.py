@@ -77,8 +77,9 @@ class Option:
                 self._refuse(result, f'at least {self.least:g}')
             if not result <= most:
                 self._refuse(result, f'at most {most:g}')
-        if self.choices and result not in self.choices:
-            self._refuse(printable(repr(result)), 'one of ' + ', '.join(self.choices))
+        for item in result if self.kind is list else [result]:
+            if self.choices and item not in self.choices:
+                self._refuse(printable(repr(item)), 'one of ' + ', '.join(self.choices))
         return result
 
     def parse(self, text: str) -> Any:
@@ -153,11 +154,39 @@ MECHANISM = Option('mechanism', str, 'auto',
 
 # From messages and logs to symbols
 
+INPUT = Option('input', str, 'region',
+               'what comes in. region: messages that name the region; pose: messages that hold a '
+               'position, and the region is where it lies', choices=('region', 'pose'))
 MESSAGE_TYPE = Option('message_type', str, 'std_msgs/msg/String',
-                      'type of the messages that hold the region', unit='type')
+                      'type of the messages, such as nav2_msgs/action/ComputeAndTrackRoute for '
+                      'the feedback of an action; with input: pose, if not set: '
+                      'geometry_msgs/msg/PoseStamped', unit='type')
 FIELD = Option('field', str, 'data',
-               'where the region is in a message: a dotted path, with an optional [index] into a '
-               'list, to a string, integer or boolean', unit='path')
+               'where the region is in a message: a dotted path to a string, integer or boolean, '
+               'with [index] or [key=value] into a list, such as robots[name=tb1].mode.mode; with '
+               'input: pose, to what has x and y; if not set: the whole message', unit='path')
+WHERE = Option('where', list, [],
+               'conditions on a message, such as data[0]=1; a message that does not meet all of '
+               'them is not input', unit='path=value')
+REGIONS_FILE = Option('regions_file', str, '',
+                      'for input: pose, the regions as polygons (YAML); if not set: the region is '
+                      'the nearest state of the map', unit='file')
+HYSTERESIS = Option('hysteresis', float, 0.0,
+                    'for input: pose, how far the robot must come into another region, or be '
+                    'nearer to it, before the region changes', least=0, most=1e6, unit='metres')
+MAX_DISTANCE = Option('max_distance', float, 0.0,
+                      'for input: pose, how far from its region the robot may be; farther, the '
+                      'region is unknown; 0: with polygons, nowhere outside; else no limit',
+                      least=0, most=1e6, unit='metres')
+LEVEL_FIELD = Option('level_field', str, '',
+                     'for input: pose, where the name of the floor is in a message', unit='path')
+MAP_FRAME = Option('map_frame', str, 'map',
+                   'the frame of the coordinates of the map: a pose in another frame is refused, '
+                   'and private poses and markers are in it', unit='frame')
+BASE_FRAME = Option('base_frame', str, '',
+                    'for input: pose and sampling: period, take the pose of this frame from TF '
+                    'instead of a topic; needs tf2_ros', unit='frame')
+POSE = (REGIONS_FILE, HYSTERESIS, MAX_DISTANCE, LEVEL_FIELD, MAP_FRAME)
 SYMBOL_MAP = Option('symbol_map', list, [],
                     'a value in messages or logs, and the state that it means; a value that is '
                     'not listed is itself the name of a state', unit='value=state')
@@ -182,7 +211,8 @@ STAY = Option('stay', float, 0.0,
               'names no probabilities; every state can then follow itself; 0: not known', least=0,
               most=1e9, unit='seconds')
 VISITS = (PROTECT, MOVES, STAY)
-INPUT = (MESSAGE_TYPE, FIELD, SYMBOL_MAP, NO_REGION, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS)
+MESSAGES = (INPUT, MESSAGE_TYPE, FIELD, WHERE, SYMBOL_MAP, NO_REGION, *POSE, SAMPLING, PERIOD,
+            INPUT_TIMEOUT, *VISITS)
 UNKNOWN_SYMBOL = Option(
     'unknown_symbol', str, 'uniform',
     'what becomes of unknown regions. uniform: each is one more symbol, drawn uniformly; drop: '
@@ -250,9 +280,17 @@ RECOVER = Option('recover', bool, False,
 
 # Nodes
 
+OUTPUTS = Option('outputs', list, ['string'],
+                 'what is published for each region. string: its name; pose: its position; '
+                 'markers: a picture for RViz and Foxglove; custom: a message of output_type',
+                 choices=('string', 'pose', 'markers', 'custom'))
 OUTPUT_TYPE = Option('output_type', str, 'std_msgs/msg/String',
-                     'type of the private topic: its field data is a string or an integer',
-                     unit='type')
+                     'type of the private topic: its field data is a string or an integer; with '
+                     'outputs: custom, any type that output_template fills', unit='type')
+OUTPUT_TEMPLATE = Option('output_template', str, '',
+                         'for outputs: custom, the fields of the message (YAML), such as {data: '
+                         "[1, '{region}', '{next}']}", unit='yaml')
+OUT = (OUTPUTS, OUTPUT_TYPE, OUTPUT_TEMPLATE)
 STATE_FILE = Option('state_file', str, '',
                     'file that lets the word go on after a restart, one for each robot; if not '
                     'set: a restart begins a new word', unit='file')
@@ -276,17 +314,18 @@ PARAMETER_SERVICES = Option('parameter_services', bool, True,
 #: Name of each node → its parameters.
 PARAMETERS = {
     'privatizer': (
-        *CHAIN, *PRIVACY, POLICY, TRUST, *INPUT, LIVE_UNKNOWN_SYMBOL, OUTPUT_TYPE, STATE_FILE,
+        *CHAIN, *PRIVACY, POLICY, TRUST, *MESSAGES, BASE_FRAME, LIVE_UNKNOWN_SYMBOL, *OUT,
+        STATE_FILE,
         replace(LEDGER_FILE, default='',
                 meaning='ledger that every word is charged to; if not set: none'),
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
         SUBJECT_BUDGET, AUTOSTART, PARAMETER_SERVICES),
     'log_release': (
-        *CHAIN, *PRIVACY, MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH, *INPUT, UNKNOWN_SYMBOL,
+        *CHAIN, *PRIVACY, MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH, *MESSAGES, UNKNOWN_SYMBOL,
         LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, TOPIC, STAMP_KEY,
         SYMBOL_KEY, FORMAT, KEEP_NAMES, AUTOSTART, PARAMETER_SERVICES),
-    'belief': (*CHAIN, *PRIVACY, POLICY, TRUST, SAMPLING, PERIOD, *VISITS, TOP, AUTOSTART,
-               PARAMETER_SERVICES),
+    'belief': (*CHAIN, *PRIVACY, POLICY, TRUST, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP, *OUT,
+               REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
 }
 

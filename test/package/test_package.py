@@ -15,7 +15,8 @@ PACKAGE = ElementTree.parse(ROOT / 'package.xml').getroot()
 SETUP = ast.parse((ROOT / 'setup.py').read_text())
 
 #: Imported module → rosdep key.
-KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'yaml': 'python3-yaml',
+KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-shapely',
+        'yaml': 'python3-yaml',
         'numba': 'python3-numba', 'llvmlite': 'python3-numba',  # which brings it
         'cryptography': 'python3-cryptography',
         'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
@@ -27,8 +28,9 @@ EXTRAS = {'rosbags': 'rosbags', 'mcap': 'mcap', 'zstandard': 'zstandard', 'lz4':
           'pyarrow': 'pyarrow', 'distributed': 'dask[distributed]'}
 
 #: Keys of packages that Ubuntu 24.04 and 26.04 both have.
-UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-yaml', 'python3-rich', 'python3-matplotlib',
-          'python3-cryptography', 'python3-pytest', 'python3-pytest-xdist', 'python3-hypothesis'}
+UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-shapely', 'python3-yaml', 'python3-rich',
+          'python3-matplotlib', 'python3-cryptography', 'python3-pytest', 'python3-pytest-xdist',
+          'python3-hypothesis'}
 
 
 def keys(*kinds):

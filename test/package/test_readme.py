@@ -14,6 +14,7 @@ PAGES = {file.relative_to(ROOT).as_posix(): file.read_text(encoding='utf-8')
                       *sorted((ROOT / 'docs').rglob('*.md')))}
 TABLES = PAGES['docs/parameters.md']
 MAP = ('chain_file', 'initial_state', 'self_loops', 'graph', 'level', 'prune')
+POSE = 'regions_file', 'hysteresis', 'max_distance', 'level_field', 'map_frame'
 VISITS = 'protect', 'moves', 'stay'
 EVERY = ('autostart', 'parameter_services')
 
@@ -41,10 +42,12 @@ def default_of(option):
 
 @pytest.mark.parametrize('node, inherited', [
     ('privatizer', ()),
-    ('log_release', (*MAP, 'epsilon', 'adjacency', 'policy', 'field', 'symbol_map', 'no_region',
-                     'sampling', 'period', 'input_timeout', *VISITS, *EVERY)),
+    ('log_release', (*MAP, 'epsilon', 'adjacency', 'policy', 'input', 'field', 'where',
+                     'symbol_map', 'no_region', *POSE, 'sampling', 'period', 'input_timeout',
+                     *VISITS, *EVERY)),
     ('belief', (*MAP, 'epsilon', 'adjacency', 'policy', 'trust', 'sampling', 'period', *VISITS,
-                *EVERY)),
+                'symbol_map', 'outputs', 'output_type', 'output_template', 'regions_file',
+                'map_frame', *EVERY)),
     ('patrol', (*MAP, 'parameter_services'))])
 def test_parameters(node, inherited):
     options = [option for option in PARAMETERS[node] if option.name not in inherited]
