@@ -4,8 +4,8 @@
 from dataclasses import replace
 
 from launch import LaunchDescription
-from launch.actions import (DeclareLaunchArgument, GroupAction, IncludeLaunchDescription,
-                            RegisterEventHandler, Shutdown)
+from launch.actions import (DeclareLaunchArgument, IncludeLaunchDescription, RegisterEventHandler,
+                            Shutdown)
 from launch.event_handlers import OnProcessExit
 from launch.substitutions import LaunchConfiguration, ThisLaunchFileDir
 from launch_ros.actions import Node
@@ -28,7 +28,7 @@ def generate_launch_description():
         RegisterEventHandler(OnProcessExit(on_exit=[Shutdown(reason='a node of the demo ended')])),
         Node(package='symdp_ros', executable='patrol', namespace=LaunchConfiguration('namespace'),
              output='screen', parameters=[{**patrol, 'wait_for_subscribers': 1}]),
-        GroupAction([IncludeLaunchDescription(
+        IncludeLaunchDescription(
             [ThisLaunchFileDir(), '/privatizer.launch.py'],
-            launch_arguments={'period': ''}.items())]),  # each message is a symbol
+            launch_arguments={'period': ''}.items()),  # each message is a symbol
     ])

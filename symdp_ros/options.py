@@ -329,21 +329,47 @@ PARAMETERS = {
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
 }
 
-# Launch files
+# Topics and launch files
+
+_REGION = Option('region', str, 'region', 'comes in, with input: region: the sensitive region '
+                 '(message_type)')
+_PRIVATE_REGION = Option(
+    'private_region', str, 'private_region', 'goes out, with outputs: string or custom: the '
+    'private region (output_type); with policy: adaptive also …/history')
+#: Name of each node → the topics that may be remapped.
+TOPICS = {
+    'privatizer': (
+        _REGION,
+        Option('pose', str, 'pose', 'comes in, with input: pose: the sensitive pose '
+               '(message_type)'),
+        _PRIVATE_REGION,
+        Option('private_pose', str, 'private_pose', 'goes out, with outputs: pose: the position '
+               'of the private region (geometry_msgs/msg/PoseWithCovarianceStamped)'),
+        Option('private_markers', str, 'private_markers', 'goes out, with outputs: markers: a '
+               'picture of the private regions (visualization_msgs/msg/MarkerArray)')),
+    'log_release': (),
+    'belief': (
+        replace(_PRIVATE_REGION, meaning='comes in: the private region (output_type); with '
+                'policy: adaptive …/history instead'),
+        Option('believed_region', str, 'believed_region', 'goes out: the most probable region'),
+        Option('region_belief', str, 'region_belief', 'goes out: regions and their probabilities '
+               '(diagnostic_msgs/msg/DiagnosticStatus)')),
+    'patrol': (replace(_REGION, meaning='goes out: where the simulated robot is '
+                       '(std_msgs/msg/String)'),),
+}
 
 NAMESPACE = Option('namespace', str, '', 'namespace of the nodes and topics, such as robot_1')
-#: Arguments of privatizer.launch.py: its own, and the parameters of the node that it passes on.
+USE_SIM_TIME = Option('use_sim_time', bool, False, 'take the time from the topic /clock')
+#: Arguments of each launch file, besides the topics and parameters of its node.
 LAUNCH = (
     NAMESPACE,
     Option('params_file', str, '', 'YAML file with parameters; arguments go before it'),
     Option('log_level', str, 'info', 'debug, info, warn, error or fatal'),
-    Option('region', str, 'region', 'topic with the sensitive region'),
-    Option('private_region', str, 'private_region', 'topic with the private region'),
+    Option('respawn', bool, False, 'start the node again when it ends; otherwise the launch ends '
+           'with status 1 if the node failed'),
+    Option('respawn_delay', float, 2.0, 'with respawn, time until the node starts again', least=0,
+           most=1e9, unit='seconds'),
 )
-LAUNCHED_PARAMETERS = (
-    Option('use_sim_time', bool, False, 'take the time from the topic /clock'), AUTOSTART,
-    CHAIN_FILE, INITIAL_STATE, SELF_LOOPS, EPSILON, ADJACENCY, POLICY, SAMPLING, PERIOD, *VISITS,
-    STATE_FILE)
 
 # `symdp` alone
 

@@ -3,7 +3,9 @@
 """The launch files, run for real where launch_ros is importable and the package is installed."""
 import os
 from pathlib import Path
+import re
 import runpy
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,33 +20,44 @@ from ament_index_python.packages import (  # noqa: E402, I100
     PackageNotFoundError,
 )
 from harness import free_domain, PATIENCE  # noqa: E402
-from symdp_ros.options import LAUNCH, LAUNCHED_PARAMETERS, PARAMETERS  # noqa: E402
+from symdp_ros.options import LAUNCH, PARAMETERS, TOPICS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-PRIVATIZER = ROOT / 'launch' / 'privatizer.launch.py'
+NODES = 'privatizer', 'log_release', 'belief'
 RUN = ('import sys; from launch import LaunchService, LaunchDescription\n'
        'from launch.actions import IncludeLaunchDescription\n'
-       'from launch.launch_description_sources import PythonLaunchDescriptionSource\n'
        'service = LaunchService()\n'
        'service.include_launch_description(LaunchDescription([IncludeLaunchDescription(\n'
-       '    PythonLaunchDescriptionSource(sys.argv[1]),\n'
+       '    sys.argv[1],\n'
        '    launch_arguments=[a.split(":=", 1) for a in sys.argv[2:]])]))\n'
        'sys.exit(service.run())')
 
 
-def test_every_argument_is_described():
-    description = runpy.run_path(str(PRIVATIZER))['generate_launch_description']()
-    names = {argument.name: argument.description
-             for argument in description.get_launch_arguments()}
-    assert {'namespace', 'use_sim_time', 'params_file', 'autostart', 'log_level', 'chain_file',
-            'epsilon', 'adjacency', 'policy'} <= set(names)
-    assert all(names.values())
+def names_of(node):
+    return {option.name for option in (*LAUNCH, *TOPICS[node], *PARAMETERS[node])} | {
+        'use_sim_time'}
 
 
-def test_every_parameter_argument_is_a_parameter_of_the_node():
-    assert {option.name for option in LAUNCHED_PARAMETERS} <= {
-        'use_sim_time',  # which every node has
-        *(option.name for option in PARAMETERS['privatizer'])}
+@pytest.mark.parametrize('node', NODES)
+def test_every_parameter_and_topic_is_an_argument_with_a_description(node):
+    file = ROOT / 'launch' / f'{node}.launch.py'
+    description = runpy.run_path(str(file))['generate_launch_description']()
+    found = [(argument.name, argument.description)
+             for argument in description.get_launch_arguments()]
+    assert len(found) == len(dict(found)) and set(dict(found)) == names_of(node)
+    assert all(dict(found).values())
+
+
+@pytest.mark.parametrize('node', [*NODES, 'demo'])
+def test_show_args(node):
+    if not shutil.which('ros2'):
+        pytest.skip('the command ros2 is not installed')
+    done = subprocess.run(
+        ['ros2', 'launch', str(ROOT / 'launch' / f'{node}.launch.py'), '--show-args'],
+        capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    expected = names_of(node) if node in NODES else {'chain_file', 'epsilon'}
+    assert {f"'{name}':" for name in expected} <= set(done.stdout.split())
 
 
 @pytest.fixture
@@ -108,6 +121,57 @@ def test_parameters_from_a_file(launched):
     stop(process)
 
 
+def test_lists_are_written_as_in_yaml(launched):
+    process, log = launched(
+        'privatizer.launch.py', f'chain_file:={ROOT}/config/warehouse.chain.yaml', 'epsilon:=1',
+        "symbol_map:=['1=nowhere']")
+    assert process.wait(PATIENCE) == 1
+    assert 'nowhere' in log.read_text()
+
+
+def test_log_release(launched, tmp_path):
+    for name in 'logs', 'releases':
+        (tmp_path / name).mkdir()
+    process, log = launched(
+        'log_release.launch.py', f'params_file:={ROOT}/config/privatizer.yaml',
+        f'log_dir:={tmp_path}/logs', f'release_dir:={tmp_path}/releases',
+        f'ledger_file:={tmp_path}/ledger', 'subject:=tb1', 'namespace:=r1',
+        "no_region:=[none, '']")
+    wait_for(process, log, '[r1.log_release]: active')
+    assert stop(process) == 0
+
+
+def test_belief_with_the_parameters_of_privatizer(launched, tmp_path):
+    write_parameters(tmp_path / 'robot.yaml', epsilon=2.0, input='pose', field='pose.position',
+                     hysteresis=0.2, base_frame="'base_link'", state_file='word',
+                     ledger_file='ledger', subject='tb1', unknown_symbol='drop',
+                     input_timeout=5.0, outputs='[string]', sampling='change')
+    (tmp_path / 'robot.yaml').write_text(
+        (tmp_path / 'robot.yaml').read_text().replace('/**/privatizer:', '/**:'))
+    process, log = launched('belief.launch.py', f'params_file:={tmp_path}/robot.yaml',
+                            'namespace:=r1', 'private_region:=/fleet/r1')
+    wait_for(process, log, '[r1.belief]: active: reads /fleet/r1 ')
+    assert 'WARN' not in log.read_text()
+    assert log.read_text().count('of other nodes of this package, without effect here: ') == 1
+    assert stop(process) == 0
+
+
+def test_the_node_is_started_again(launched, tmp_path):
+    """And goes on with the word of its state file."""
+    process, log = launched(
+        'privatizer.launch.py', f'chain_file:={ROOT}/config/warehouse.chain.yaml', 'epsilon:=2',
+        f'state_file:={tmp_path}/word', 'respawn:=true', 'respawn_delay:=0.1')
+    wait_for(process, log, '[privatizer]: active')
+    [pid] = re.findall(r'process started with pid \[(\d+)\]', log.read_text())
+    os.kill(int(pid), signal.SIGKILL)
+    wait_for(process, log, 'the word goes on')
+    until = time.monotonic() + PATIENCE
+    while log.read_text().count('[privatizer]: active') < 2:
+        assert time.monotonic() < until, log.read_text()
+        time.sleep(0.05)
+    assert stop(process) == 0
+
+
 def test_the_status_is_1_where_the_node_dies(launched):
     process, log = launched('privatizer.launch.py', f'chain_file:={ROOT}/config/depot.geojson')
     assert process.wait(PATIENCE) == 1
@@ -121,7 +185,14 @@ def test_the_status_is_1_where_the_node_dies(launched):
     ('adjacency:=2.5', "adjacency is the string '2.5': it must be an integer"),
     ('self_loops:=maybe', "self_loops is the string 'maybe': it must be true or false"),
     ('params_file:=nowhere.yaml', 'params_file:=nowhere.yaml: there is no such file'),
-    ('epsilom:=2', 'has no argument epsilom: did you mean epsilon?')])
+    ('respawn:=maybe', "respawn is the string 'maybe': it must be true or false"),
+    ('no_region:=none', "no_region is the string 'none': it must be a list of strings"),
+    ('no_region:=[1]', 'no_region is [1]: it must be a list of strings'),
+    ('no_region:=[]', 'no_region:=[]: ROS passes no empty list to a node'),
+    ('no_region:=[[', "no_region is the string '[[': it must be a list of strings"),
+    ('outputs:=[strings]', "outputs is 'strings': it must be one of string, pose"),
+    ('epsilom:=2', 'has no argument epsilom: did you mean epsilon?'),
+    ('zzz:=2', 'has no argument zzz: it has no effect')])
 def test_an_argument_that_is_wrong_is_named(launched, argument, said):
     process, log = launched('privatizer.launch.py', f'chain_file:={ROOT}/config/depot.geojson',
                             'initial_state:=0', argument)
@@ -150,36 +221,87 @@ def test_two_robots_as_documented(launched, tmp_path):
     assert stop(process) == 1
 
 
-@pytest.mark.parametrize('in_groups', [True, False])
-def test_no_argument_of_one_include_is_left_to_the_next(launched, tmp_path, in_groups):
-    file = tmp_path / 'includes.launch.py'
-    names = [option.name for option in (*LAUNCH, *LAUNCHED_PARAMETERS)]
-    file.write_text(f"""
+PYTHON_INCLUDES = """
 from launch import LaunchDescription
-from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
+from launch.actions import (DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction,
+                            SetLaunchConfiguration)
+
+FILE = {folder!r} + '/privatizer.launch.py'
+
+
+def show(context):
+    print('left:', dict(sorted(context.launch_configurations.items())))
+
 
 def include(**arguments):
-    action = IncludeLaunchDescription({str(PRIVATIZER)!r}, launch_arguments=arguments.items())
-    return GroupAction([action]) if {in_groups} else action
+    return [IncludeLaunchDescription(FILE, launch_arguments=arguments.items()),
+            OpaqueFunction(function=show)]
 
-def tell(context):
-    print('left:', sorted(set(context.launch_configurations) & set({names!r})))
 
 def generate_launch_description():
-    chain = {str(ROOT / 'config' / 'warehouse.chain.yaml')!r}
-    return LaunchDescription([include(namespace='r1', chain_file=chain, initial_state='nowhere'),
-                              OpaqueFunction(function=tell), include(namespace='r2')])
-""")
+    return LaunchDescription([
+        DeclareLaunchArgument('policy', default_value='paper'),
+        SetLaunchConfiguration('private_region', 'shared'),
+        *include(namespace='r1', chain_file={chain!r}, epsilon='3', policy='planned',
+                 private_region='r1_private', epsilom='7'),
+        *include(namespace='r2', params_file={parameters!r}),
+        *include(namespace='r3', params_file={parameters!r}, epsilon='3')])
+"""
+XML_INCLUDES = """<launch>
+  <arg name="policy" default="paper"/>
+  <let name="private_region" value="shared"/>
+  <include file="{folder}/privatizer.launch.py">
+    <arg name="namespace" value="r1"/><arg name="chain_file" value="{chain}"/>
+    <arg name="epsilon" value="3"/><arg name="policy" value="planned"/>
+    <arg name="private_region" value="r1_private"/><arg name="epsilom" value="7"/>
+  </include>
+  <include file="{folder}/privatizer.launch.py">
+    <arg name="namespace" value="r2"/><arg name="params_file" value="{parameters}"/>
+  </include>
+  <include file="{folder}/privatizer.launch.py">
+    <arg name="namespace" value="r3"/><arg name="params_file" value="{parameters}"/>
+    <arg name="epsilon" value="3"/>
+  </include>
+</launch>
+"""
+
+
+@pytest.mark.parametrize('kind', ['py', 'xml'])
+def test_no_argument_of_one_include_is_left_to_the_next(launched, tmp_path, kind):
+    write_parameters(tmp_path / 'parameters.yaml', epsilon=0.25)
+    file = tmp_path / f'includes.launch.{kind}'
+    file.write_text({'py': PYTHON_INCLUDES, 'xml': XML_INCLUDES}[kind].format(
+        folder=str(ROOT / 'launch'), chain=str(ROOT / 'config' / 'warehouse.chain.yaml'),
+        parameters=str(tmp_path / 'parameters.yaml')))
     process, log = launched(file)
-    assert process.wait(PATIENCE) == 1
-    if in_groups:
-        assert 'left: []' in log.read_text()
-        assert '[r1.privatizer]: epsilon is not set' in log.read_text()
-        assert '[r2.privatizer]: chain_file is not set' in log.read_text()
-    else:  # what was passed is still set, what was not is not
-        assert "left: ['chain_file', 'initial_state', 'namespace']" in log.read_text()
-        assert (f'while chain_file:={ROOT}/config/warehouse.chain.yaml initial_state:=nowhere is '
-                'set from') in log.read_text()
+    for robot, settings, topic in (('r1', 'ε = 3, k = 1, policy planned', 'r1_private'),
+                                   ('r2', 'ε = 0.25, k = 1, policy paper', 'shared'),
+                                   ('r3', 'ε = 3, k = 1, policy paper', 'shared')):
+        wait_for(process, log, f'publishes /{robot}/{topic} ')
+        [line] = [line for line in log.read_text().splitlines()
+                  if f'[{robot}.privatizer]: chain' in line]
+        assert settings in line
+    text = log.read_text()
+    assert text.count('has no argument') == 1
+    assert 'privatizer.launch.py has no argument epsilom: did you mean epsilon?' in text
+    if kind == 'py':  # what the including file itself has set is still as it was
+        assert text.count("left: {'policy': 'paper', 'private_region': 'shared'}") == 3
+    assert stop(process) == 0
+
+
+def test_an_argument_of_the_whole_launch_reaches_every_include(launched, tmp_path):
+    file = tmp_path / 'includes.launch.py'
+    file.write_text(PYTHON_INCLUDES.format(
+        folder=str(ROOT / 'launch'), chain=str(ROOT / 'config' / 'warehouse.chain.yaml'),
+        parameters=str(tmp_path / 'parameters.yaml')))
+    write_parameters(tmp_path / 'parameters.yaml', epsilon=0.25)
+    process, log = launched(file, 'policy:=guided', 'adjacency:=2')
+    for robot in 'r1', 'r2', 'r3':
+        wait_for(process, log, f'[{robot}.privatizer]: active')
+    lines = [line for line in log.read_text().splitlines() if 'privatizer]: chain' in line]
+    assert sum('k = 2, policy guided' in line for line in lines) == 2
+    assert sum('k = 2, policy planned' in line for line in lines) == 1
+    assert stop(process) == 0
 
 
 def test_demo(launched):

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the launch files of the nodes have in common; needs launch_ros."""
+from difflib import get_close_matches
+import os
+import sys
+from types import FrameType
+from typing import Any, List  # launch_ros takes no list[str]
+
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.events.process import ProcessExited
+from launch.launch_context import LaunchContext
+from launch.launch_description import LaunchDescription
+from launch.logging import get_logger
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.options import LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
+import yaml
+
+
+def launch_description(node: str, file: str) -> LaunchDescription:
+    """
+    Return what starts one node; each of its parameters and topics is an argument.
+
+    An empty argument leaves its parameter to params_file. After an include, launch keeps its
+    arguments for the files that are included next. Here they are removed, so that no robot gets
+    the ε of another.
+
+    :param node: its name in `options.PARAMETERS`.
+    :param file: the launch file that calls this.
+    """
+    before = _configurations_before(file)
+    return LaunchDescription([
+        *(DeclareLaunchArgument(option.name, default_value=_text(option.default),
+                                description=option.description)
+          for option in (*LAUNCH, *TOPICS[node])),
+        *(DeclareLaunchArgument(option.name, default_value='', description=_described(option))
+          for option in _parameters(node)),
+        OpaqueFunction(function=_start, args=[node, before]),
+    ])
+
+
+def _parameters(node: str) -> tuple[Option, ...]:
+    return (USE_SIM_TIME, *PARAMETERS[node])
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _described(option: Option) -> str:
+    text = f'parameter {option.name}: {option.description}'
+    if option.choices:
+        text += f' (one of {", ".join(option.choices)})'
+    if option.default is None:
+        return f'{text}; required, here or in params_file'
+    return text if option.default == '' else (
+        f'{text}; if neither this nor params_file sets it: {_text(option.default)}')
+
+
+def _configurations_before(file: str) -> dict[str, str] | None:
+    """
+    Return the launch configurations as they are before the include that is loading the file.
+
+    An include sets its arguments before anything in the file runs, and has no scope of its own.
+    So its own frame is looked up, which is on the stack while the file is loaded. None: the file
+    is not being included.
+    """
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code is not IncludeLaunchDescription.execute.__code__:
+        frame = frame.f_back
+    if frame is None or frame.f_locals['self'].launch_description_source.location != file:
+        return None
+    return dict(frame.f_locals['context'].launch_configurations)
+
+
+def _start(context: LaunchContext, node: str, before: dict[str, str] | None) -> list[Node]:
+    given = dict(context.launch_configurations)
+    if before is not None:
+        _warn_of_unknown(node, {name for name in given if given[name] != before.get(name)})
+        context.launch_configurations.clear()
+        context.launch_configurations.update(before)
+    parameters = []
+    if given['params_file']:
+        if not os.path.isfile(given['params_file']):
+            raise ConfigurationError(f'params_file:={given["params_file"]}: there is no such file')
+        parameters.append(ParameterFile(given['params_file']))
+    parameters.append({
+        option.name: ParameterValue(_value(option, given[option.name]),
+                                    value_type=List[str] if option.kind is list else option.kind)
+        for option in _parameters(node) if given[option.name]})
+    launch = {option.name: option.parse(given[option.name]) for option in LAUNCH}
+    return [Node(
+        package='symdp_ros', executable=node, name=node, namespace=launch['namespace'],
+        output='screen', parameters=parameters,
+        arguments=['--ros-args', '--log-level', launch['log_level']],
+        remappings=[(topic.name, given[topic.name]) for topic in TOPICS[node]
+                    if given[topic.name] != topic.name],
+        respawn=launch['respawn'], respawn_delay=launch['respawn_delay'],
+        on_exit=None if launch['respawn'] else _fail)]
+
+
+def _warn_of_unknown(node: str, names: set[str]) -> None:
+    known = [option.name for option in (*LAUNCH, *TOPICS[node], *_parameters(node))]
+    for name in sorted(names.difference(known)):
+        close = get_close_matches(name, known, 1)
+        get_logger('symdp_ros').warning(
+            f'{node}.launch.py has no argument {name}: '
+            + (f'did you mean {close[0]}?' if close else 'it has no effect'))
+
+
+def _value(option: Option, text: str) -> Any:
+    if option.kind is not list:
+        return option.parse(text)
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        value = text
+    if value == []:
+        raise ConfigurationError(f'{option.name}:=[]: ROS passes no empty list to a node')
+    return option.check(value)
+
+
+def _fail(event: ProcessExited, context: LaunchContext) -> None:
+    """Let the whole launch end with status 1 if the node failed; other nodes go on until then."""
+    if event.returncode != 0:
+        # Launch's own handler of errors in its loop: it logs the message and sets the status.
+        context.asyncio_loop.call_exception_handler({
+            'message': f'{event.process_name} ended with status {event.returncode}'})
