@@ -70,6 +70,12 @@ def declare(node: Node, options: Sequence[Option]) -> tuple[dict[str, Any], list
         values[option.name] = value
         _declare_one(node, option, value)
     problems += _check_names(node, overrides, [option.name for option in options])
+    if not overrides:
+        required = ' and '.join(option.name for option in options if option.default is None)
+        problems = [
+            f'no parameter reached this node, and it needs {required}: set them by -p NAME:=VALUE '
+            'or --params-file FILE after --ros-args; the name at the top of a file must be /** or '
+            f'match {node.get_fully_qualified_name()}; --help explains all parameters']
 
     def refuse(parameters):
         fixed = {parameter.name: None for parameter in parameters
@@ -101,10 +107,6 @@ def _check_names(node, overrides, names):
     if others:
         node.get_logger().info('parameters of other nodes of this package, without effect here: '
                                + ', '.join(others))
-    if not overrides:
-        problems.append('no parameter reached this node: does the name at the top of the '
-                        f'parameter file match {node.get_fully_qualified_name()}? /** matches '
-                        'every node')
     return problems
 
 

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `--help` of each node prints; needs no ROS."""
+import textwrap
+
+from symdp_ros.options import Option, PARAMETERS, TOPICS, USE_SIM_TIME
+
+_KINDS = {float: 'number', int: 'integer', bool: 'true or false', str: 'string',
+          list: 'list of strings'}
+_CHAIN = '-p chain_file:=package://symdp_ros/config/warehouse.chain.yaml'
+
+#: Name of each node → what it does.
+_ABOUT = {
+    'privatizer': 'Publishes, for each sensitive region of a robot, a private one that the map '
+                  'allows.\nA lifecycle node that starts itself; it reports on /diagnostics.',
+    'log_release': 'Privatizes the logs in log_dir, into release_dir, when the service ~/release '
+                   'is called.\nA lifecycle node that starts itself; services '
+                   '(std_srvs/srv/Trigger): ~/release, ~/status.',
+    'belief': 'Publishes, for each private region, what can be inferred of the true one.\nA '
+              "lifecycle node that starts itself; its settings must be the privatizer's.",
+    'patrol': 'Walks over the map and publishes where it is: a simulated robot.\nFor trying out '
+              'the other nodes.',
+}
+#: Name of each node → arguments of an example.
+_EXAMPLES = {
+    'privatizer': f'{_CHAIN} -p epsilon:=2.0',
+    'log_release': f'{_CHAIN} -p epsilon:=2.0 -p log_dir:=logs -p release_dir:=releases '
+                   '-p ledger_file:=ledger -p subject:=robot_1',
+    'belief': f'{_CHAIN} -p epsilon:=2.0',
+    'patrol': f'{_CHAIN} -p period:=0.5',
+}
+
+
+def help_of(node: str) -> str:
+    """Return the text for a node of `options.PARAMETERS`."""
+    run = f'  ros2 run symdp_ros {node} --ros-args'
+    topics = [line for topic in TOPICS[node] for line in _entry(topic.name, topic.meaning)]
+    parameters = [line for option in (*PARAMETERS[node], USE_SIM_TIME)
+                  for line in _entry(_heading(option), option.description)]
+    return '\n'.join([
+        f'{node}: {_ABOUT[node]}', '',
+        'usage:', f'{run} -p NAME:=VALUE -r TOPIC:=NEW_NAME', f'{run} --params-file FILE', '',
+        *(['topics:', *topics, ''] if topics else []),
+        'parameters, fixed when the node starts:', *parameters, '',
+        'example:', f'{run} {_EXAMPLES[node]}'])
+
+
+def _heading(option: Option) -> str:
+    kind = f'one of {", ".join(option.choices)}' if option.choices else _KINDS[option.kind]
+    if option.kind is list and option.choices:
+        kind = f'list; each {kind}'
+    if option.default is None:
+        return f'{option.name} ({kind}; required)'
+    default = str(option.default).lower() if option.kind is bool else repr(option.default)
+    return f'{option.name} ({kind}; default {default})'
+
+
+def _entry(heading: str, text: str) -> list[str]:
+    # No word is broken: names of files and types are to be copied.
+    return [f'  {heading}', *textwrap.wrap(
+        text, 90, initial_indent=' ' * 6, subsequent_indent=' ' * 6, break_long_words=False,
+        break_on_hyphens=False)]
