@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.naming import instead_of
+from symdp_ros.core.regions import Corners
 
 Row: TypeAlias = Mapping[str, float] | list[str]  # successors, with or without probabilities
 
@@ -31,6 +32,8 @@ class TransitionGraph:
         its format names all.
     :param tick: how long one step takes, in seconds, where the file says so.
     :param moves: where the file is that of reports, the most moves between two of them.
+    :param levels: the floor of each state that is on one, by name.
+    :param polygons: the corners of each state that is drawn as a polygon, in metres.
     :param pruned: the states that were left out (`maps.dead_ends`), in the order of the file.
     """
 
@@ -45,6 +48,8 @@ class TransitionGraph:
     unnamed: frozenset[str] | None = None
     tick: float | None = None
     moves: int | None = None
+    levels: Mapping[str, str] = field(default_factory=dict)
+    polygons: Mapping[str, Corners] = field(default_factory=dict)
     pruned: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

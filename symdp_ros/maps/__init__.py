@@ -12,7 +12,7 @@ from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.reports import Reports
 from symdp_ros.core.text_file import FilePath
 from symdp_ros.core.yaml_reader import compose_yaml, keys_of
-from symdp_ros.maps import nav2, patrolling_sim, rmf, strands, tmap2
+from symdp_ros.maps import nav2, patrolling_sim, regions, rmf, strands, tmap2
 from symdp_ros.maps.dead_ends import prune as pruned
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.map_format import MapFormat, YAML_SUFFIXES
@@ -23,7 +23,7 @@ _CHAIN_FILE = MapFormat('a chain file', 'initial_state and transitions',
                         recognises=lambda root: bool(keys_of(root) & set(chain_file.KEYS)))
 
 #: Every kind of map that can be read. Of those that recognise a file, the first reads it.
-FORMATS = (rmf.FORMAT, tmap2.FORMAT, strands.FORMAT, _CHAIN_FILE, nav2.FORMAT,
+FORMATS = (rmf.FORMAT, tmap2.FORMAT, strands.FORMAT, regions.FORMAT, _CHAIN_FILE, nav2.FORMAT,
            patrolling_sim.FORMAT)
 
 SUFFIXES = YAML_SUFFIXES + tuple(suffix for kind in FORMATS for suffix in kind.suffixes)

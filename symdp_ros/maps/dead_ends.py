@@ -3,10 +3,13 @@
 """States from which no move leads on: refused, or left out."""
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import Row, TransitionGraph
 from symdp_ros.core.printable import printable
+
+_T = TypeVar('_T')
 
 _SHOWN = 12  # names of a list of states; the rest is counted
 
@@ -45,8 +48,12 @@ def prune(graph: TransitionGraph) -> TransitionGraph:
     return replace(graph, pruned=tuple(state for state in rows if state in gone),
                    successors={state: _without(row, gone) for state, row in rows.items()
                                if state not in gone},
-                   positions={state: at for state, at in graph.positions.items()
-                              if state not in gone})
+                   positions=_kept(graph.positions, gone), levels=_kept(graph.levels, gone),
+                   polygons=_kept(graph.polygons, gone))
+
+
+def _kept(values: Mapping[str, _T], gone: Collection[str]) -> dict[str, _T]:
+    return {state: value for state, value in values.items() if state not in gone}
 
 
 def _without(row: Row, gone: Collection[str]) -> Row:

@@ -107,6 +107,7 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
     return TransitionGraph(
         {state: list(row) for state, row in successors.items()}, None, source,
         positions={label: positions[vertex] for vertex, label in labels.items()},
+        levels={label: vertex.level for vertex, label in labels.items()},
         lines={label: line_of(vertex.node) for vertex, label in labels.items()},
         repeated=len(moves) - sum(map(len, successors.values())),
         unnamed=frozenset(labels[vertex] for vertex in states if not vertex.name))

@@ -100,6 +100,7 @@ def test_every_reader_counts_what_aliases_repeat(tmp_path, monkeypatch, name, ma
     ('chain.yaml', 'transitions: {? NAME : [a]}\n'),
     ('map.tmap2', 'nodes: [{node: {name: NAME, edges: [], pose: {}}}]\npointset: p\n'),
     ('house.yaml', 'levels: {L: {vertices: [[0, 0, 0, NAME]]}}\nname: house\n'),
+    ('house.yaml', 'regions: {? NAME : [[0, 0], [1, 0], [1, 1]]}\n'),
 ])
 def test_names_are_at_most_1000_characters_long(tmp_path, name, content):
     file = tmp_path / name

@@ -11,9 +11,10 @@ import json
 from math import isfinite
 
 from long_runs import fuzz
-from symdp_ros import Chain, ChainError
+from symdp_ros import Chain, ChainError, ConfigurationError
 from symdp_ros.core.graph import structure, TransitionGraph
 from symdp_ros.maps import read_chain, read_graph, SUFFIXES
+from symdp_ros.maps.regions import read_locator, read_places
 
 NAMES = ('dock', 'aisle 1', '7', 'no', 'null', '1e3', 'Küche', '厨房', "o'clock", 'a: b', '- x',
          '#9', '"q"',
@@ -105,7 +106,21 @@ def building(random):
     return '.building.yaml', text, {name: graph.get(name, []) for name in names}
 
 
-WRITERS = (tmap2, strands, nav2, patrolling, building)
+def regions(random):
+    cells = random.sample([(x, y) for x in range(4) for y in range(4)], random.randint(1, 8))
+    names = random.sample(NAMES, len(cells))
+    graph = {name: [other for other, (u, v) in zip(names, cells, strict=True)
+                    if abs(u - x) + abs(v - y) == 1]
+             for name, (x, y) in zip(names, cells, strict=True)}
+    lines = []
+    for name, (x, y) in zip(names, cells, strict=True):
+        ring = f'[[{x}, {y}], [{x + 1}.0, {y}], [{x + 1}, {y + 1}], [{x}, {y + 1}]]'
+        lines.append(f'  {quoted(name)}: ' + (f'{{polygon: {ring}, level: L1}}' if
+                                              random.random() < 0.5 else ring))
+    return '.regions.yaml', 'regions:\n' + '\n'.join(lines) + '\n', graph
+
+
+WRITERS = (tmap2, strands, nav2, patrolling, building, regions)
 
 #: What a damaged file may hold in the place of something else.
 PIECES = [piece.encode('utf-8', 'surrogatepass') for piece in (
@@ -115,7 +130,8 @@ PIECES = [piece.encode('utf-8', 'surrogatepass') for piece in (
     '1_000', '0x1F', '0b1', '1:30', 'null', '~', 'true', '%YAML 9.9\n', '%TAG ! x\n', '---\n',
     '...\n', '|\n', '>-\n', '\t', '\n', '\r', '? ', '# ', '[[[[' * 20, '{' * 60, '\\u0000',
     '"\\ud800"', 'x' * 1001, 'levels: ', 'nodes: ', 'symbols: ', 'transitions: ', 'node: ',
-    '"features": ', '"coordinates": {}', '"id": [], ', 'initial_state: ')] + [b'\xff', b'\xc3']
+    '"features": ', '"coordinates": {}', '"id": [], ', 'initial_state: ', 'regions: ',
+    'polygon: ', '[[0, 0], [1, 0], [1, 1]]')] + [b'\xff', b'\xc3']
 
 
 def damaged(random, content: bytes) -> bytes:
@@ -145,6 +161,11 @@ def check_graph(found, file):
     assert isinstance(found, TransitionGraph) and found.source == str(file)
     assert all(isfinite(x) and isfinite(y) for x, y in found.positions.values())
     assert set(found.unnamed or ()) <= set(found.successors)
+    try:
+        assert read_locator(found).locate(0.5, 0.5) in {None, *found.successors}
+    except ConfigurationError as error:
+        assert not read_places(found)
+        check_refusal(error, file)
     for graph in (found, found.with_self_loops()):
         try:
             measured = structure(graph)

@@ -13,7 +13,7 @@ import symdp_ros
 from symdp_ros.core import errors
 
 PACKAGE = Path(symdp_ros.__file__).parent
-THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'yaml'}
+THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'shapely', 'yaml'}
 
 #: Folder, or module, of this package → the folders that its modules may import, besides itself.
 LAYERS = {
