@@ -3,20 +3,47 @@
 """Fields of ROS messages, by their classes alone: only the package of a type is imported."""
 from collections.abc import Callable, Collection
 from importlib import import_module
-import operator
 import re
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from symdp_ros.core.errors import ConfigurationError
 
-_STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?')
-_SEQUENCE = re.compile(r'sequence<(?P<of>[^,>]+)(, *\d+)?>|(?P<of2>[^\[]+)\[\d+\]')
+_SEQUENCE = re.compile(r'sequence<(?P<of>[^,]+?)(, *\d+)?>')
+_ARRAY = re.compile(r'(?P<of>.+)\[\d+\]')
+_BOUND = re.compile(r'<\d+>')
+_FEEDBACK = '_FeedbackMessage'
 #: Integer types → smallest and largest value.
 INTEGERS = {
     **{f'uint{bits}': (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
     **{f'int{bits}': (-2**(bits - 1), 2**(bits - 1) - 1) for bits in (8, 16, 32, 64)}}
 _INTEGER = re.compile(r'0|-?[1-9]\d{0,19}', re.ASCII)
-_DISCRETE = {'string', 'wstring', 'boolean', 'octet', *INTEGERS}
+
+
+class FieldType(NamedTuple):
+    """
+    The type of a field.
+
+    :param name: of it, or of its elements if it is a list: string, boolean, octet, float, double,
+        int8, …, or that of a message, which contains a slash.
+    :param array: it is a list of fixed length; `sequence`: a list of any length.
+    """
+
+    name: str
+    array: bool = False
+    sequence: bool = False
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list."""
+        return self.array or self.sequence
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it is a message."""
+        return '/' in self.name and not self.is_list
+
+    def __str__(self) -> str:
+        return f'list of {self.name}' if self.is_list else self.name
 
 
 class Message(Protocol):
@@ -31,83 +58,73 @@ def message_class(name: str) -> type[Message]:
     """
     Return the message class of a type name such as std_msgs/msg/String.
 
+    The name of an action, such as nav2_msgs/action/FollowPath, stands for its feedback messages,
+    which have the fields goal_id and feedback.
+
     :raises ConfigurationError: no such name, package or message.
     """
     parts = name.split('/')
     if len(parts) == 2:
         parts.insert(1, 'msg')
-    if len(parts) != 3 or parts[1] != 'msg' or not all(parts):
-        raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String')
+    if len(parts) != 3 or parts[1] not in ('msg', 'action') or not all(parts):
+        raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String, '
+                                 'or, for the feedback of an action, nav2_msgs/action/FollowPath')
+    package, folder, wanted = parts
+    wanted = wanted.removesuffix(_FEEDBACK) if folder == 'action' else wanted
     try:
-        found: Any = getattr(import_module(f'{parts[0]}.msg'), parts[2], None)
+        found: Any = getattr(import_module(f'{package}.{folder}'), wanted, None)
     except (ImportError, TypeError):
-        raise ConfigurationError(f'the package {parts[0]!r} of the message type {name} is not '
+        raise ConfigurationError(f'the package {package!r} of the message type {name} is not '
                                  'found: is its workspace sourced?') from None
+    if folder == 'action':
+        found = getattr(getattr(found, 'Impl', None), 'FeedbackMessage', None)
     if not hasattr(found, 'get_fields_and_field_types'):
-        raise ConfigurationError(f'the package {parts[0]!r} has no message {parts[2]!r}')
+        raise ConfigurationError(
+            f'the package {package!r} has no {"action" if folder == "action" else "message"} '
+            f'{wanted!r}')
     return found  # type: ignore[no-any-return]  # of a module that is imported by name
 
 
-def field_getter(message_type: type[Message], path: str) -> tuple[Callable[[object], object], str]:
-    """
-    Return a function from a message to the value at a dotted path, and the type of that value.
-
-    :raises ConfigurationError: the path does not lead to a string, an integer or a boolean.
-    """
-    getters: list[Callable[[Any], object]] = []
-    here: type[Message] | None = message_type
-    kind = ''
-    for step in path.split('.'):
-        match = _STEP.fullmatch(step)
-        if not match:
-            raise ConfigurationError(f'field {path!r}: {step!r} is neither name nor name[index]')
-        if here is None:
-            raise ConfigurationError(f'field {path!r}: there is no {step!r} inside a {kind}')
-        fields = here.get_fields_and_field_types()
-        if match['name'] not in fields:
-            raise ConfigurationError(f'field {path!r}: {here.__name__} has no field '
-                                     f'{match["name"]!r}; it has {", ".join(fields)}')
-        getters.append(operator.attrgetter(match['name']))
-        kind = fields[match['name']]
-        if match['index']:
-            sequence = _SEQUENCE.fullmatch(kind)
-            if not sequence:
-                raise ConfigurationError(f'field {path!r}: {match["name"]!r} is a {kind}, not a '
-                                         'list, and has no [index]')
-            getters.append(operator.itemgetter(int(match['index'])))
-            kind = sequence['of'] or sequence['of2']
-        here = message_class(kind) if '/' in kind and not _SEQUENCE.fullmatch(kind) else None
-    kind = re.sub(r'<\d+>', '', kind)
-    if kind not in _DISCRETE:
-        raise ConfigurationError(f'field {path!r} is a {kind}: a region or mode must be a string, '
-                                 'an integer or a boolean')
-    if len(getters) == 1:
-        return getters[0], kind
-
-    def get(message: object) -> object:
-        for getter in getters:
-            message = getter(message)
-        return message
-
-    return get, kind
+def full_name(message_type: type) -> str:
+    """Return std_msgs/msg/String for the class of that message: its name in the ROS graph."""
+    package, folder = message_type.__module__.split('.')[:2]
+    return f'{package}/{folder}/{message_type.__name__}'
 
 
-def as_symbol(value: object) -> str:
-    """Return a value as a symbol: 3 is '3', a boolean 'true' or 'false'."""
-    if isinstance(value, bool):
-        return 'true' if value else 'false'
-    if isinstance(value, bytes):  # an octet
-        return str(value[0])
-    return str(value)
+def fields_of(message_type: type[Message]) -> Callable[[str], dict[str, FieldType]]:
+    """Return a function from the name of a type, this or one inside it, to its fields."""
+    def fields(name: str) -> dict[str, FieldType]:
+        found = message_type if name == full_name(message_type) else _nested_class(name)
+        return {field: _field_type(kind)
+                for field, kind in found.get_fields_and_field_types().items()}
+
+    return fields
+
+
+def _nested_class(name: str) -> type[Message]:
+    package, _, inner = name.partition('/')
+    if not inner.endswith('_Feedback'):  # no message's own name has an underscore
+        return message_class(name)
+    action: Any = getattr(import_module(f'{package}.action'), inner.removesuffix('_Feedback'))
+    return action.Feedback  # type: ignore[no-any-return]  # of a module that is imported by name
+
+
+def _field_type(kind: str) -> FieldType:
+    for pattern in (_SEQUENCE, _ARRAY):
+        match = pattern.fullmatch(kind)
+        if match:
+            return FieldType(_BOUND.sub('', match['of']), array=pattern is _ARRAY,
+                             sequence=pattern is _SEQUENCE)
+    return FieldType(_BOUND.sub('', kind))
 
 
 def can_be(text: str, kind: str) -> bool:
-    """Return whether a value of a type, by its ROS or IDL name, can read so."""
+    """Return whether a value of a type can read so."""
     if kind in ('string', 'wstring'):
         return True
-    if kind in ('boolean', 'bool'):
+    if kind == 'boolean':
         return text in ('true', 'false')
-    least, most = (0, 255) if kind in ('octet', 'byte', 'char') else INTEGERS[kind]
+    least, most = (0, 255) if kind == 'octet' else INTEGERS[kind]
     return bool(_INTEGER.fullmatch(text)) and least <= int(text) <= most
 
 

@@ -18,6 +18,7 @@ from symdp_ros.logs import child, csv_log, jsonl, mcap_file, rosbag, sqlite3_fil
 from symdp_ros.logs.recorded import METADATA
 from symdp_ros.logs.regular_file import is_other_file, NO_REGULAR_FILE
 from symdp_ros.logs.storage import STORAGES
+from symdp_ros.logs.wanted import Wanted
 
 _BAG_FILES = tuple(STORAGES.values())
 _RELEASED = '.private'  # marks what this package wrote, so that it is never read as a log
@@ -130,29 +131,34 @@ def list_logs(directory: str | Path) -> LogListing:
 
 
 def read_log(path: str | Path, *, topic: str = 'region', message_type: str | None = None,
-             field: str = 'data', stamp_key: str = 'stamp', symbol_key: str = 'symbol',
+             field: str = 'data', where: Iterable[str] = (), stamp_key: str = 'stamp',
+             symbol_key: str = 'symbol',
              naming: Collection[str] | None = None) -> list[tuple[int, str | None]]:
     """
     Return (stamp in nanoseconds, value) of every entry of a log, in order.
 
     Strings are values as they are; integers and octets become '3', booleans 'true' or 'false'.
     None means that there is no value: a JSON null, or a list shorter than the field's index.
+    Messages that are not input are left out.
 
     :param path: a recording (a directory, .db3 or .mcap), .csv or .jsonl.
     :param topic: recordings only; a name without a leading slash gets one.
     :param message_type: recordings only; None: the type that was recorded.
-    :param field: recordings only; a dotted path, with an [index] for an element of a list.
+    :param field: recordings only; a path (`core.field_paths`). A message that has no element
+        that it selects is not input.
+    :param where: recordings only; conditions, 'path=value'. A message that does not meet all of
+        them is not input.
     :param stamp_key: the CSV column, or JSON key, of the stamp in seconds.
     :param symbol_key: that of the symbol.
     :param naming: recordings only; the values that name a state. A field whose type can have none
         of them is refused.
-    :raises LogError: truncated, damaged, empty, of another type, field or serialization, or
-        with another number of messages than it announces.
+    :raises LogError: truncated, damaged, empty, without input, of another type, field or
+        serialization, or with another number of messages than it announces.
     :raises ConfigurationError: `message_type` is no message type.
     """
-    path = Path(path)
+    path, wanted = Path(path), Wanted(field, tuple(where), tuple(naming or ()))
     try:
-        return _read(path, topic, message_type, field, stamp_key, symbol_key, naming)
+        return _read(path, topic, message_type, wanted, stamp_key, symbol_key)
     except ConfigurationError:
         raise
     except LogError as error:
@@ -255,15 +261,15 @@ def _state_of(path: Path) -> tuple[LogState | None, str]:
     return LogState.READY, ''
 
 
-def _read(path: Path, topic: str, message_type: str | None, field: str, stamp_key: str,
-          symbol_key: str, naming: Collection[str] | None) -> list[tuple[int, str | None]]:
+def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stamp_key: str,
+          symbol_key: str) -> list[tuple[int, str | None]]:
     if path.is_dir():
         if not (path / METADATA).exists():
             raise LogError(f'it is no recording, or is still being recorded: there is no '
                            f'{METADATA} in it')
-        return rosbag.read(path, topic, message_type, field, naming)
+        return rosbag.read(path, topic, message_type, wanted)
     if path.suffix in _BAG_FILES:
-        return rosbag.read(path, topic, message_type, field, naming)
+        return rosbag.read(path, topic, message_type, wanted)
     if path.suffix not in _TEXT:
         raise LogError('its name does not end with .db3, .mcap, .csv or .jsonl (or, an archive of '
                        'routes, with .parquet), and it is no directory')

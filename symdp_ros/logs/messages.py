@@ -5,33 +5,25 @@ Serialized messages, without ROS: reading a field of one, writing a symbol into 
 
 The standard message types are known. The definitions of others are taken from the recording.
 """
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from keyword import iskeyword
-from operator import attrgetter, itemgetter
-import re
 from typing import Any, TYPE_CHECKING
 
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
 from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.message_fields import useless_field
+from symdp_ros.core.field_paths import NotInput
+from symdp_ros.core.message_fields import FieldType, INTEGERS
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import bounds
+from symdp_ros.logs.wanted import Values, values_of, Wanted
 
 if TYPE_CHECKING:
     from rosbags.typesys.store import Typestore
 
-_STEP = re.compile(r'(?P<name>[A-Za-z]\w*)(\[(?P<index>\d+)\])?', re.ASCII)
-_INTEGERS = {f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}
-_TO_SYMBOL: dict[str, Callable[[Any], str]] = {
-    'string': str,
-    'bool': lambda value: 'true' if value else 'false',
-    'byte': lambda value: str(int(value) & 255),
-    'octet': lambda value: str(int(value) & 255),
-    'char': lambda value: str(int(value) & 255),
-    **dict.fromkeys(_INTEGERS, lambda value: str(int(value))),
-}
+#: A type's name here → its IDL name, by which rclpy knows it too.
+_IDL = {'bool': 'boolean', 'byte': 'octet', 'char': 'octet', 'float32': 'float',
+        'float64': 'double'}
 
 
 def is_standard(message_type: str) -> bool:
@@ -39,49 +31,31 @@ def is_standard(message_type: str) -> bool:
     return message_type in _standard_types().fielddefs
 
 
-def decode_messages(message_type: str, definitions: Mapping[str, tuple[str, str]], path: str,
-                    messages: Iterable[bytes],
-                    naming: Collection[str] | None = None) -> list[str | None] | None:
-    """Return what `decoder` makes of each message, or None where one is no such message."""
-    decode = decoder(message_type, definitions, path, naming)
+def decode_messages(message_type: str, definitions: Mapping[str, tuple[str, str]],
+                    wanted: Wanted, messages: Iterable[bytes]) -> Values | None:
+    """Return what is wanted of each message, or None where one is no such message."""
+    decode = decoder(message_type, definitions, wanted)
     try:
-        return [decode(data) for data in messages]
+        return values_of(map(decode, messages))
     except LogError:
         raise
     except Exception:  # rosbags documents no set of errors
         return None
 
 
-def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]], path: str,
-            naming: Collection[str] | None = None) -> Callable[[bytes], str | None]:
+def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
+            wanted: Wanted) -> Callable[[bytes], str | None | NotInput]:
     """
-    Return a function from a serialized message (CDR) to the value of one of its fields.
+    Return a function from a serialized message (CDR) to what is wanted of it.
 
-    It returns None where the list is shorter than the field's index, and raises any error where
-    the bytes are not such a message.
+    It raises any error where the bytes are not such a message.
 
     :param definitions: those of the recording, as `Recorded` has them.
-    :param path: dotted, with an [index] for an element of a list.
-    :param naming: the values that name a state; None: not checked.
-    :raises LogError: a type without a definition; a path that does not lead to a string, an
-        integer or a boolean, or leads to a type that can have none of these values.
+    :raises LogError: a type without a definition; what is wanted is not in it.
     """
     store = _store(message_type, definitions)
-    getters, kind = _field(store, message_type, path)
-    convert, problem = _TO_SYMBOL[kind], useless_field(path, kind, naming) if naming else None
-    if problem:
-        raise LogError(problem)
-
-    def decode(data: bytes) -> str | None:
-        value = store.deserialize_cdr(data, message_type)
-        try:
-            for getter in getters:
-                value = getter(value)
-        except IndexError:
-            return None
-        return convert(value)
-
-    return decode
+    read = wanted.reader(_fields_of(store), message_type)
+    return lambda data: read(store.deserialize_cdr(data, message_type))
 
 
 def encoder(message_type: str) -> tuple[Callable[[str], bytes], str, str]:
@@ -97,7 +71,7 @@ def encoder(message_type: str) -> tuple[Callable[[str], bytes], str, str]:
     fields: dict[str, Any] = dict(
         store.fielddefs[message_type][1] if message_type in store.fielddefs else ())
     kind, detail = fields['data'] if list(fields) == ['data'] else (None, ('',))
-    if kind != Nodetype.BASE or detail[0] not in {'string', *_INTEGERS}:
+    if kind != Nodetype.BASE or detail[0] not in {'string', *INTEGERS}:
         raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
                                  'one field, data, that is a string or an integer, such as '
                                  'std_msgs/msg/String')
@@ -140,40 +114,17 @@ def _store(message_type: str, definitions: Mapping[str, tuple[str, str]]) -> 'Ty
     return store
 
 
-def _field(store: 'Typestore', message_type: str,
-           path: str) -> tuple[list[Callable[[Any], Any]], str]:
-    """Return the getters that lead to a field, and the type of its value."""
-    getters: list[Callable[[Any], Any]] = []
-    kind: Nodetype = Nodetype.NAME
-    detail: Any = message_type
-    for step in path.split('.'):
-        match = _STEP.fullmatch(step)
-        if not match:
-            raise LogError(f'field {path!r}: {step!r} is neither name nor name[index]')
-        name = match['name']
-        if kind != Nodetype.NAME:
-            raise LogError(f'field {path!r}: there is no {name!r} inside a list, string or number')
-        fields = dict(store.fielddefs[detail][1])
-        if name not in fields:
-            raise LogError(f'field {path!r}: {detail} has no field {name!r}; it has '
-                           f'{_listed(fields)}')
-        getters.append(attrgetter(f'{name}_' if iskeyword(name) else name))
-        kind, detail = fields[name]
-        if match['index']:
-            if kind not in (Nodetype.ARRAY, Nodetype.SEQUENCE):
-                raise LogError(f'field {path!r}: {name!r} is not a list, and has no [index]')
-            getters.append(itemgetter(int(match['index'])))
-            kind, detail = detail[0]
-    if kind == Nodetype.NAME:
-        raise LogError(f'field {path!r} is a whole {detail}: name one of its fields, '
-                       f'{_listed(dict(store.fielddefs[detail][1]))}')
-    if kind != Nodetype.BASE:
-        raise LogError(f'field {path!r} is a list: add an [index]')
-    if detail[0] not in _TO_SYMBOL:
-        raise LogError(f'field {path!r} is a {detail[0]}: regions are discrete, so it must be a '
-                       'string, an integer or a boolean')
-    return getters, detail[0]
+def _fields_of(store: 'Typestore') -> Callable[[str], dict[str, FieldType]]:
+    """Return a function from the name of a type to its fields."""
+    def fields(name: str) -> dict[str, FieldType]:
+        return {field: _field_type(*kind) for field, kind in store.fielddefs[name][1]}
+
+    return fields
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ', '.join(names) or 'none'
+def _field_type(kind: Nodetype, detail: Any) -> FieldType:
+    if kind in (Nodetype.ARRAY, Nodetype.SEQUENCE):
+        return _field_type(*detail[0])._replace(array=kind == Nodetype.ARRAY,
+                                                sequence=kind == Nodetype.SEQUENCE)
+    name = detail if kind == Nodetype.NAME else detail[0]
+    return FieldType(_IDL.get(name, name))

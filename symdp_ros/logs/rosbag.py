@@ -8,7 +8,7 @@ Python packages `rosbags` and `mcap`. Everything that does not depend on the lib
 files belong to a recording, checks of what was found, names and stamps of what is written. Topics
 are matched by name, and the number of messages must be that of metadata.yaml.
 """
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 import re
@@ -22,9 +22,11 @@ from symdp_ros.logs.recorded import METADATA, Recorded
 from symdp_ros.logs.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
 from symdp_ros.logs.storage import STORAGES
 from symdp_ros.logs.unpack import Allowance
+from symdp_ros.logs.wanted import Values, Wanted
 import yaml
 
-_TYPE = re.compile(r'(\w+)/(?:msg/)?(\w+)', re.ASCII)
+_TYPE = re.compile(r'(\w+)/(?:(msg|action)/)?(\w+)', re.ASCII)
+_FEEDBACK = '_FeedbackMessage'
 _STORAGE_OF = {suffix: storage for storage, suffix in STORAGES.items()}
 
 
@@ -43,14 +45,12 @@ class Library(Protocol):
         :raises LogError: it is cut off, damaged, being written, too large, or no such file.
         """
 
-    def decode(self, message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
-               messages: Iterable[bytes],
-               naming: Collection[str] | None = None) -> list[str | None] | None:
+    def decode(self, message_type: str, definitions: Mapping[str, tuple[str, str]],
+               wanted: Wanted, messages: Iterable[bytes]) -> Values | None:
         """
-        Return the field's value in each serialized message; None where one is no such message.
+        Return what is wanted of each serialized message; None where one is no such message.
 
-        :param naming: the values that name a state: the field must be able to have one of them.
-        :raises LogError: an unknown type; a field that holds no region.
+        :raises LogError: an unknown type; what is wanted is not in it.
         """
 
     def encoder(self, message_type: str) -> Callable[[str], bytes]:
@@ -83,10 +83,10 @@ def library() -> Library:
                    "'symdp_ros[bags]'")
 
 
-def read(path: Path, topic: str, message_type: str | None, field: str,
-         naming: Collection[str] | None = None) -> list[tuple[int, str | None]]:
+def read(path: Path, topic: str, message_type: str | None,
+         wanted: Wanted) -> list[tuple[int, str | None]]:
     """
-    Return (stamp, value) of every message of a topic, in the order of their stamps.
+    Return (stamp, value) of every message of a topic that is input, in the order of their stamps.
 
     The stamp is when it was recorded. The order on disk means nothing: recorders write from
     several threads. Messages of one stamp keep the order on disk.
@@ -106,12 +106,14 @@ def read(path: Path, topic: str, message_type: str | None, field: str,
         raise LogError(f'the topic {topic} is damaged: it holds a stamp that is no integer, or a '
                        'message that is not bytes')
     messages = sorted(recorded.messages, key=itemgetter(0))
-    values = using.decode(found, recorded.definitions, field, (data for _, data in messages),
-                          naming)
+    values = using.decode(found, recorded.definitions, wanted, (data for _, data in messages))
     if values is None:
         raise LogError(f'the topic {topic} holds a message that is no {printable(found)}: it is '
                        'damaged, or the recorder had another definition of the type')
-    return [(stamp, value) for (stamp, _), value in zip(messages, values, strict=True)]
+    if not values:
+        raise LogError(f'no message of the topic {topic} is input: none has the elements and '
+                       'values that field and where ask for')
+    return [(messages[number][0], value) for number, value in values]
 
 
 def write(directory: Path, word: Sequence[str], period: int, storage: str, topic: str,
@@ -235,15 +237,20 @@ def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> s
 
 def full_name(message_type: str) -> str:
     """
-    Return std_msgs/msg/String for that or std_msgs/String.
+    Return the name of a type in recordings: std_msgs/msg/String for that or std_msgs/String.
+
+    That of an action, such as nav2_msgs/action/FollowPath, stands for its feedback.
 
     :raises ConfigurationError: it is no message type.
     """
     match = _TYPE.fullmatch(message_type)
     if not match:
         raise ConfigurationError(f'{message_type!r} is no message type: write it as '
-                                 'std_msgs/msg/String')
-    return f'{match[1]}/msg/{match[2]}'
+                                 'std_msgs/msg/String, or, for the feedback of an action, '
+                                 'nav2_msgs/action/FollowPath')
+    package, folder, name = match.groups()
+    feedback = _FEEDBACK if folder == 'action' and not name.endswith(_FEEDBACK) else ''
+    return f'{package}/{folder or "msg"}/{name}{feedback}'
 
 
 def _serialized(word: Sequence[str], encode: Callable[[str], bytes],

@@ -6,7 +6,7 @@ Recordings through rosbag2_py, which belongs to ROS 2: any message type that is 
 Its C++ code reads in a child process, and only files that were checked here. What it writes is
 read again here, as it does not report a full disk.
 """
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 import os
 from pathlib import Path
@@ -14,15 +14,15 @@ import re
 from typing import Any
 
 from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.message_fields import (as_symbol, field_getter, INTEGERS, message_class,
-                                           useless_field)
+from symdp_ros.core.message_fields import fields_of, full_name, INTEGERS, message_class
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import child
 from symdp_ros.logs.recorded import METADATA, Recorded
 from symdp_ros.logs.storage import FILES, STORAGES
+from symdp_ros.logs.wanted import Values, values_of, Wanted
 
 NAME = 'rosbag2_py'
-_TYPE = re.compile(r'([a-z]\w*)/msg/[A-Za-z]\w*', re.ASCII)
+_TYPE = re.compile(r'([a-z]\w*)/(?:msg|action)/[A-Za-z]\w*', re.ASCII)
 _TOPIC = re.compile(r'[\w/]+', re.ASCII)
 
 
@@ -42,19 +42,17 @@ def read(path: Path, storage: str, topic: str) -> Recorded:
     return recorded
 
 
-def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
-           messages: Iterable[bytes],
-           naming: Collection[str] | None = None) -> list[str | None] | None:
+def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted: Wanted,
+           messages: Iterable[bytes]) -> Values | None:
     """
-    Return the field's value in each serialized message; None where one is no such message.
+    Return what is wanted of each message; None where one is no such message.
 
     :param definitions: not used: the installed type is.
-    :raises LogError: the type is not installed; a path that leads to no region.
+    :raises LogError: the type is not installed; what is wanted is not in it.
     """
     messages = list(messages)
-    values: list[str | None] | None = child.call(
-        _decode, message_type, field, messages, naming and list(naming),
-        size=sum(map(len, messages)))
+    values: Values | None = child.call(_decode, message_type, tuple(wanted), messages,
+                                       size=sum(map(len, messages)))
     return values
 
 
@@ -135,8 +133,7 @@ def _read(path: str, storage: str,
             recorded.messages)
 
 
-def _decode(message_type: str, field: str, messages: list[bytes],
-            naming: list[str] | None) -> list[str | None] | None:
+def _decode(message_type: str, wanted: Sequence[Any], messages: list[bytes]) -> Values | None:
     from ament_index_python import has_resource
     from rclpy.serialization import deserialize_message
 
@@ -147,21 +144,16 @@ def _decode(message_type: str, field: str, messages: list[bytes],
                        'workspace that has it')
     try:
         known = message_class(message_type)
-        get, kind = field_getter(known, field)
-        problem = useless_field(field, kind, naming) if naming else None
     except ConfigurationError as error:
         problem = str(error)
     if problem:
         raise LogError(problem)
-    values = []
+    read = Wanted(*wanted).reader(fields_of(known), full_name(known))
+    read_messages = []
     for data in messages:
         try:
             message = deserialize_message(data, known)
         except Exception:  # rclpy documents no set of errors
             return None
-        try:
-            value = get(message)
-        except IndexError:
-            value = None
-        values.append(value if value is None or type(value) is str else as_symbol(value))
-    return values
+        read_messages.append(read(message))
+    return values_of(read_messages)

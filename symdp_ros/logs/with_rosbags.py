@@ -7,13 +7,15 @@ The storage files are not read through `rosbags`: it matches the topics of metad
 the storage by their quality-of-service profiles too. Where these differ (as in rosbag2's own test
 recordings), it yields no message and no error.
 """
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from symdp_ros.logs import child
 from symdp_ros.logs.recorded import METADATA, Recorded
 from symdp_ros.logs.storage import FILES, STORAGES
+from symdp_ros.logs.wanted import Values, Wanted
 import yaml
 
 NAME = 'rosbags'
@@ -34,11 +36,10 @@ def read(path: Path, storage: str, topic: str) -> Recorded:
     return FILES[storage].read(path, topic)
 
 
-def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field: str,
-           messages: Iterable[bytes],
-           naming: Collection[str] | None = None) -> list[str | None] | None:
+def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted: Wanted,
+           messages: Iterable[bytes]) -> Values | None:
     """
-    Return the field's value in each serialized message; None where one is no such message.
+    Return what is wanted of each message; None where one is no such message.
 
     Code is generated from the definitions in a recording, and a few bytes of them can cause
     endless work. So they are used in a child process.
@@ -48,11 +49,11 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], field:
     from symdp_ros.logs.messages import decode_messages, is_standard
 
     if is_standard(message_type):
-        return decode_messages(message_type, {}, field, messages, naming)
+        return decode_messages(message_type, {}, wanted, messages)
     messages = list(messages)
-    values: list[str | None] | None = child.call(
-        decode_messages, message_type, dict(definitions), field, messages,
-        naming and list(naming), size=sum(map(len, messages)))
+    values: Values | None = child.call(
+        _decode, message_type, dict(definitions), tuple(wanted), messages,
+        size=sum(map(len, messages)))
     return values
 
 
@@ -76,6 +77,13 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
     FILES[storage].write(file, described, definition, messages)
     (directory / METADATA).write_text(
         _metadata(storage, file.name, described, len(messages), messages[-1][0]), encoding='utf-8')
+
+
+def _decode(message_type: str, definitions: Mapping[str, tuple[str, str]],
+            wanted: Sequence[Any], messages: list[bytes]) -> Values | None:
+    from symdp_ros.logs.messages import decode_messages
+
+    return decode_messages(message_type, definitions, Wanted(*wanted), messages)
 
 
 def _metadata(storage: str, file: str, topic: Mapping[str, str], count: int,

@@ -3,44 +3,49 @@
 """
 Messages of any type: reading a region out of one, writing a region into one.
 
-Values are compared as strings: an integer mode 3 is the symbol '3', a boolean 'true' or 'false'.
+Values are compared as symbols: an integer mode 3 is '3', a boolean 'true' or 'false'.
 """
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from rclpy.serialization import deserialize_message, serialize_message
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.message_fields import as_symbol, can_be, field_getter, INTEGERS, useless_field
+from symdp_ros.core.field_paths import NotInput, symbol_reader
+from symdp_ros.core.message_fields import (can_be, fields_of, full_name, INTEGERS, Message,
+                                           useless_field)
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 
 _CDR_LITTLE_ENDIAN = b'\0\1'
 
 
-def full_name(message_type) -> str:
-    """Return std_msgs/msg/String for the class of that message."""
-    return f'{message_type.__module__.split(".")[0]}/msg/{message_type.__name__}'
-
-
 class RegionReader(NamedTuple):
-    """Functions to the state that a message names; None where it names none."""
+    """
+    Functions to the state that a message names; None where it names none.
 
-    read: Callable[[object], str | None]
+    They return NOT_INPUT where the message is not one that is asked for.
+    """
+
+    read: Callable[[object], str | None | NotInput]
     #: The same of a serialized message, which may be any bytes; None if it cannot be read.
-    read_serialized: Callable[[bytes], str | None]
+    read_serialized: Callable[[bytes], str | None | NotInput]
 
 
-def region_reader(message_type, field: str, states: Iterable[str], symbol_map: Iterable[str] = (),
-                  no_region: Iterable[str] = ()) -> RegionReader:
+def region_reader(message_type: type[Message], field: str, states: Iterable[str],
+                  symbol_map: Iterable[str] = (), no_region: Iterable[str] = (), *,
+                  where: Collection[str] = ()) -> RegionReader:
     """
     Return what reads the state that a message names; None where it names none.
 
-    :param field: dotted path to a string, integer or boolean; an [index] picks one of a list.
+    :param field: path (`core.field_paths`) to a string, integer or boolean.
     :param symbol_map: 'value=state' items; a value that is not listed stands for itself.
     :param no_region: values that mean that no region is known.
-    :raises ConfigurationError: the path does not lead to such a field, a map item is malformed or
-        names no state, a value in `no_region` also names a state, no value names a state.
+    :param where: conditions, 'path=value'; a message that does not meet all is not input.
+    :raises ConfigurationError: the path does not lead to such a field, a condition or map item is
+        malformed, an item names no state, a value in `no_region` also names a state, no value
+        names a state.
     """
-    get, kind = field_getter(message_type, field)
+    read_symbol, kind = symbol_reader(fields_of(message_type), full_name(message_type), field,
+                                      where)
     symbol_map = parse_symbol_map(symbol_map)
     table = symbol_table(states, symbol_map, no_region)
     for value in symbol_map:
@@ -51,21 +56,12 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
     if problem is not None:
         raise ConfigurationError(problem)
 
-    def read(message):
-        try:
-            value = get(message)
-        except IndexError:  # the list is shorter than the field's index: no region is known
-            return None
-        return table.get(value if type(value) is str else as_symbol(value))
+    def read(message: object) -> str | None | NotInput:
+        symbol = read_symbol(message)
+        return table.get(symbol) if isinstance(symbol, str) else symbol
 
-    def read_any(data):
-        try:
-            message = deserialize_message(data, message_type)
-        except Exception:  # what is raised depends on the middleware
-            return None
-        return read(message)
-
-    if message_type.get_fields_and_field_types() != {field: 'string'}:
+    read_any = _deserializing(message_type, read)
+    if where or message_type.get_fields_and_field_types() != {field: 'string'}:
         return RegionReader(read, read_any)
     # A message of one string is looked up serialized: to deserialize it would take a fifth of the
     # node's time. After four bytes of header: the length of the text and a NUL, then both.
@@ -74,12 +70,24 @@ def region_reader(message_type, field: str, states: Iterable[str], symbol_map: I
         text = value.encode(errors='surrogatepass') + b'\0'
         serialized_table[len(text).to_bytes(4, 'little') + text] = state
 
-    def read_serialized(data):
+    def read_serialized(data: bytes) -> str | None | NotInput:
         if data[:2] != _CDR_LITTLE_ENDIAN:
             return read_any(data)
         return serialized_table.get(data[4:8 + int.from_bytes(data[4:8], 'little')])
 
     return RegionReader(read, read_serialized)
+
+
+def _deserializing(message_type: type[Message], read: Callable[[object], str | None | NotInput]
+                   ) -> Callable[[bytes], str | None | NotInput]:
+    def read_any(data: bytes) -> str | None | NotInput:
+        try:
+            message = deserialize_message(data, message_type)
+        except Exception:  # what is raised depends on the middleware
+            return None
+        return read(message)
+
+    return read_any
 
 
 def region_writer(message_type, states: Iterable[str],

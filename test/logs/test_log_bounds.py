@@ -219,7 +219,7 @@ def children(monkeypatch):
     monkeypatch.setattr(child, 'call', call)
     monkeypatch.setattr(with_rosbag2, 'is_installed', lambda: True)
     monkeypatch.setattr(with_rosbag2, 'decode', lambda *arguments: [
-        data.decode() for data in arguments[3]])
+        (number, data.decode()) for number, data in enumerate(arguments[3])])
     monkeypatch.setattr(rosbag, 'LIBRARIES', (with_rosbag2,))
     return calls
 

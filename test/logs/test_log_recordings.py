@@ -10,8 +10,9 @@ import traceback
 from mcap.writer import Writer as McapWriter
 import numpy as np
 import pytest
+from recordings import both, record, STORAGES
 from rosbags.highlevel import AnyReader
-from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+from rosbags.rosbag2 import CompressionMode, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log, write_log
@@ -20,9 +21,7 @@ import yaml
 REAL = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'
 needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f'{REAL} is absent')
 SECRET = 'zx_secret_7'
-STORAGES = {'sqlite3': StoragePlugin.SQLITE3, 'mcap': StoragePlugin.MCAP}
 SUFFIX = {'sqlite3': '.db3', 'mcap': '.mcap'}
-both = pytest.mark.parametrize('storage', ['sqlite3', 'mcap'])
 pytestmark = pytest.mark.usefixtures('library')
 
 
@@ -35,22 +34,6 @@ def failure(path, **settings):
     assert SECRET not in ''.join(traceback.format_exception(error))
     assert str(error) == f'{path}: {error.reason}'
     return error.reason
-
-
-def record(path, storage, messages, message_type='std_msgs/msg/String', *, topic='/region',
-           store=None, compression=CompressionMode.NONE):
-    """Record (stamp, message) with `rosbags`; a message is what its constructor takes."""
-    store = store or get_typestore(Stores.LATEST)
-    writer = Writer(path, version=8, storage_plugin=STORAGES[storage])
-    writer.set_compression(compression, CompressionFormat.ZSTD)
-    with writer:
-        other = writer.add_connection('/other', 'std_msgs/msg/Bool', typestore=store)
-        region = writer.add_connection(topic, message_type, typestore=store)
-        for stamp, fields in messages:
-            message = store.types[message_type](*fields)
-            writer.write(region, stamp, store.serialize_cdr(message, message_type))
-            writer.write(other, stamp, b'\0\1\0\0\1')
-    return path
 
 
 def values(path, **settings):
@@ -164,17 +147,17 @@ def test_fields_inside_fields_and_lists(tmp_path, storage):
 
 
 @pytest.mark.parametrize('field, reason', [
-    ('pose.position.x', 'is a float64: regions are discrete'),
+    ('pose.position.x', 'is of type double: regions are discrete'),
     ('pose.position', 'is a whole geometry_msgs/msg/Point: name one of its fields, x, y, z'),
     ('covariance', 'is a list: add an [index]'),
-    ('covariance[3]', 'is a float64: regions are discrete'),
-    ('pose[0]', 'is not a list'),
+    ('covariance[3]', 'is of type double: regions are discrete'),
+    ('pose[0]', 'which is not a list'),
     ('pose.position.x.y', "there is no 'y' inside"),
     ('covariance.x', "there is no 'x' inside"),
     ('nothing', 'has no field'),
-    ('pose..x', 'neither name nor name[index]'),
-    ('', 'neither name nor name[index]'),
-    ('__class__', 'neither name nor name[index]'),
+    ('pose..x', 'neither name, name[index] nor'),
+    ('', 'it is a whole geometry_msgs/msg/PoseWithCovariance: name one of'),
+    ('__class__', 'neither name, name[index] nor'),
 ])
 def test_fields_that_hold_no_region(tmp_path, field, reason):
     store = get_typestore(Stores.LATEST)
@@ -206,7 +189,7 @@ def test_a_type_that_only_the_recording_defines(tmp_path, storage):
     assert values(bag, field='place.name', message_type='fleet_msgs/State') == ['dock', 'hall']
     assert values(bag, field='mode') == ['0', '1']
     assert values(bag, field='from') == ['y', 'y']
-    assert 'float64' in failure(bag, field='place.x')
+    assert 'double' in failure(bag, field='place.x')
 
 
 def test_a_type_that_nothing_defines(tmp_path):

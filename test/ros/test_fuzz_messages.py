@@ -3,11 +3,11 @@
 """Nodes that are sent anything at all: they live, they answer each message, they say little."""
 from pathlib import Path
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from harness import LATCHED, wait_until
 from long_runs import fuzz
 from rclpy.serialization import serialize_message
-from std_msgs.msg import String, UInt8MultiArray
+from std_msgs.msg import (Int8MultiArray, MultiArrayDimension, MultiArrayLayout, String,
+                          UInt8MultiArray)
 from symdp_ros import Chain
 
 _MOST_MEMORY = 1 << 20  # kB; a node takes a tenth of it
@@ -28,10 +28,9 @@ def text(random):
     return ''.join(random.choices(alphabet, k=random.randrange(30)))
 
 
-def status(random):
-    values = [KeyValue(key=text(random), value=text(random)) for _ in range(random.randrange(3))]
-    return DiagnosticArray(status=[
-        DiagnosticStatus(name=text(random), values=values) for _ in range(random.randrange(3))])
+def labels(random):
+    return Int8MultiArray(layout=MultiArrayLayout(dim=[
+        MultiArrayDimension(label=text(random)) for _ in range(random.randrange(4))]))
 
 
 def numbers(random):
@@ -42,7 +41,7 @@ def numbers(random):
 INPUTS = {
     'texts': (String, 'data', lambda random: String(data=text(random))),
     'numbers': (UInt8MultiArray, 'data[1]', numbers),
-    'statuses': (DiagnosticArray, 'status[0].values[1].value', status),
+    'labels': (Int8MultiArray, 'layout.dim[1].label', labels),
 }
 
 

@@ -17,7 +17,8 @@ from rclpy.node import NodeNameNonExistentError
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Bool, Byte, Char, Int64MultiArray, Int8, String, UInt8, UInt8MultiArray
 from symdp_ros import ConfigurationError
-from symdp_ros.core.message_fields import field_getter, message_class
+from symdp_ros.core.field_paths import NOT_INPUT, symbol_reader
+from symdp_ros.core.message_fields import fields_of, full_name, message_class
 from symdp_ros.nodes import NODES
 from symdp_ros.ros.messages import region_reader, region_writer
 from symdp_ros.ros.resources import resolve_path
@@ -37,28 +38,41 @@ def test_no_message_class(name):
 
 
 def nested(value):
-    return DiagnosticArray(status=[DiagnosticStatus(values=[KeyValue(key='mode', value=value)])])
+    return DiagnosticArray(status=[DiagnosticStatus(
+        name='r1', level=b'\2', values=[KeyValue(key='mode', value=value)])])
+
+
+def reader(kind, path, where=()):
+    return symbol_reader(fields_of(kind), full_name(kind), path, where)[0]
 
 
 @pytest.mark.parametrize('kind, path, message, value', [
     (String, 'data', String(data='x'), 'x'),
-    (UInt8MultiArray, 'data[2]', UInt8MultiArray(data=[1, 2, 3]), 3),
-    (UInt8MultiArray, 'layout.data_offset', UInt8MultiArray(), 0),
-    (DiagnosticArray, 'status[0].values[0].value', nested('dock'), 'dock'),
+    (UInt8MultiArray, 'data[2]', UInt8MultiArray(data=[1, 2, 3]), '3'),
+    (UInt8MultiArray, 'layout.data_offset', UInt8MultiArray(), '0'),
+    (DiagnosticArray, 'status[name=r1].values[0].value', nested('dock'), 'dock'),
+    (DiagnosticArray, 'status[name=r1].values[key=mode].value', nested('dock'), 'dock'),
+    (DiagnosticArray, 'status[name=r1].level', nested('dock'), '2'),
+    (DiagnosticArray, 'status[level=2].name', nested('dock'), 'r1'),
+    (DiagnosticArray, 'status[name=r2].level', nested('dock'), NOT_INPUT),
+    (DiagnosticArray, 'status[name=r1].values[1].value', nested('dock'), None),
+    (DiagnosticArray, 'status[name=r1].values[key=r.x].value', nested('dock'), NOT_INPUT),
     (DiagnosticArray, 'header.frame_id', nested('dock'), ''),
 ])
 def test_field_paths(kind, path, message, value):
-    assert field_getter(kind, path)[0](message) == value
+    assert reader(kind, path)(message) == value
 
 
 @pytest.mark.parametrize('kind, path', [
     (String, ''), (String, 'data.'), (String, 'datum'), (String, 'data[0]'), (String, 'data.x'),
     (UInt8MultiArray, 'data'), (UInt8MultiArray, 'data[-1]'), (UInt8MultiArray, 'data[x]'),
     (UInt8MultiArray, 'layout'), (DiagnosticArray, 'status[0]'), (DiagnosticArray, 'status.name'),
-    (DiagnosticArray, 'status[0].values'), (String, '__class__'), (String, 'get_fields')])
+    (DiagnosticArray, 'status[0].values'),
+    (DiagnosticArray, 'status[0].message'), (DiagnosticArray, 'status[name=r1].values'),
+    (DiagnosticArray, 'status[level=256].name'), (String, '__class__'), (String, 'get_fields')])
 def test_no_field_paths(kind, path):
     with pytest.raises(ConfigurationError):
-        field_getter(kind, path)
+        reader(kind, path)
 
 
 @pytest.mark.parametrize('message, symbol', [

@@ -296,7 +296,7 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     ({'message_type': 'std_msgs/msg/Strin'}, "the package 'std_msgs' has no message 'Strin'"),
     ({'message_type': 'no_msgs/msg/String'}, "the package 'no_msgs'"),
     ({'field': 'datum'}, "String has no field 'datum'; it has data"),
-    ({'message_type': 'std_msgs/msg/Float64'}, 'a region or mode must be a string'),
+    ({'message_type': 'std_msgs/msg/Float64'}, 'so it must be a string, an integer'),
     ({'symbol_map': "['1:a']"}, "symbol_map has the item '1:a': write it as value=state"),
     ({'symbol_map': "['1=z']"}, "symbol_map names 'z', which is not a state"),
     ({'no_region': "['a']"}, "'a' is listed in no_region and also names a state"),

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings in which not every message is input: one robot of many, conditions, feedback."""
+import numpy as np
+import pytest
+from recordings import both, record
+from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.logs import LogError, read_log
+from symdp_ros.logs.rosbag import full_name
+
+pytestmark = pytest.mark.usefixtures('library')
+TYPES = {
+    'rmf_fleet_msgs/msg/FleetState': 'string name\nrmf_fleet_msgs/RobotState[] robots',
+    'rmf_fleet_msgs/msg/RobotState': 'string name\nstring model\nrmf_fleet_msgs/RobotMode mode\n'
+                                     'rmf_fleet_msgs/Location location',
+    'rmf_fleet_msgs/msg/RobotMode': 'uint32 mode\nuint64 mode_request_id',
+    'rmf_fleet_msgs/msg/Location': 'builtin_interfaces/Time t\nfloat32 x\nfloat32 y\n'
+                                   'float32 yaw\nstring level_name\nuint64 index',
+    'fleet_msgs/msg/Route_FeedbackMessage': 'unique_identifier_msgs/UUID goal_id\n'
+                                            'fleet_msgs/Route_Feedback feedback',
+    'fleet_msgs/msg/Route_Feedback': 'uint16 last_node_id\nuint16 next_node_id',
+}
+
+
+def own_types():
+    store, types = get_typestore(Stores.LATEST), {}
+    for name, definition in TYPES.items():
+        types |= get_types_from_msg(definition, name)
+    store.register(types)
+    return store
+
+
+def fleets(store, *states):
+    """Return (stamp, message) with the robots (name, mode, x, y, level) of each."""
+    types = store.types
+    time = types['builtin_interfaces/msg/Time'](0, 0)
+    return [(stamp, ('fleet', [
+        types['rmf_fleet_msgs/msg/RobotState'](
+            name, 'model', types['rmf_fleet_msgs/msg/RobotMode'](mode, 0),
+            types['rmf_fleet_msgs/msg/Location'](time, x, y, 0.0, level, 0))
+        for name, mode, x, y, level in robots])) for stamp, robots in enumerate(states)]
+
+
+TB1, TB2 = ('tb1', 2, 1.0, 1.0, 'L1'), ('tb2', 3, 5.0, 1.0, 'L1')
+
+
+@both
+def test_one_robot_of_a_fleet(tmp_path, storage, library):
+    if library == 'rosbag2_py':
+        pytest.skip('rmf_fleet_msgs is not installed')
+    store = own_types()
+    bag = record(tmp_path / 'bag', storage, fleets(store, [TB1, TB2], [TB2, TB1], [TB2], [],
+                                                   [('tb1', 7, 0.0, 0.0, 'L1')]),
+                 'rmf_fleet_msgs/msg/FleetState', store=store)
+    assert read_log(bag, field='robots[name=tb1].mode.mode') == [(0, '2'), (1, '2'), (4, '7')]
+    assert read_log(bag, field='robots[name=tb2].mode.mode') == [(0, '3'), (1, '3'), (2, '3')]
+    assert read_log(bag, field='robots[mode.mode=7].name') == [(4, 'tb1')]
+    assert read_log(bag, field='name', where=['robots[name=tb1].mode.mode=7']) == [(4, 'fleet')]
+    with pytest.raises(LogError, match='no message of the topic /region is input'):
+        read_log(bag, field='robots[name=tb3].mode.mode')
+    with pytest.raises(LogError, match=r'no fixed order.*robots\[name=NAME\]'):
+        read_log(bag, field='robots[0].mode.mode')
+    with pytest.raises(LogError, match='where has the condition'):
+        read_log(bag, field='name', where=['name'])
+    with pytest.raises(LogError, match='can never have the value'):
+        read_log(bag, field='name', where=['robots[name=tb1].mode.mode=x'])
+
+
+@both
+def test_conditions(tmp_path, storage):
+    store = get_typestore(Stores.LATEST)
+    layout = store.types['std_msgs/msg/MultiArrayLayout']([], 0)
+    messages = [(stamp, (layout, np.array(data, np.uint8))) for stamp, data in enumerate(
+        [(1, 11, 5), (2, 11, 6), (1, 11), (1,), (), (1, 11, 7)])]
+    bag = record(tmp_path / 'bag', storage, messages, 'std_msgs/msg/UInt8MultiArray', store=store)
+    where = ['data[0]=1', 'data[1]=11']
+    assert read_log(bag, field='data[2]', where=where) == [(0, '5'), (2, None), (5, '7')]
+    assert read_log(bag, field='data[2]', where=['data[0]=2']) == [(1, '6')]
+
+
+@pytest.mark.parametrize('name, full', [
+    ('std_msgs/String', 'std_msgs/msg/String'),
+    ('nav2_msgs/action/FollowPath', 'nav2_msgs/action/FollowPath_FeedbackMessage'),
+    ('nav2_msgs/action/FollowPath_FeedbackMessage',
+     'nav2_msgs/action/FollowPath_FeedbackMessage')])
+def test_names_of_types(name, full):
+    assert full_name(name) == full
+
+
+@pytest.mark.parametrize('name', ['nav2_msgs/srv/A', 'FollowPath', 'a/action/b/c', 'a/action/'])
+def test_names_of_no_types(name):
+    with pytest.raises(ConfigurationError, match='is no message type'):
+        full_name(name)

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which messages are input, and what is read from them: one robot of many, feedback of actions."""
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+import pytest
+from rclpy.action import ActionClient, ActionServer
+from rclpy.serialization import serialize_message
+from std_msgs.msg import Int16MultiArray
+from symdp_ros import ConfigurationError
+from symdp_ros.core.field_paths import NOT_INPUT
+from symdp_ros.core.message_fields import full_name, message_class
+from symdp_ros.ros.messages import region_reader
+from test_msgs.action import Fibonacci, NestedMessage
+from test_msgs.msg import Builtins
+
+FEEDBACK = Fibonacci.Impl.FeedbackMessage
+
+
+def both(reader, message):
+    """Return what is read from a message; the same is read from its bytes."""
+    found = reader.read(message)
+    assert reader.read_serialized(serialize_message(message)) == found
+    return found
+
+
+def test_one_robot_of_many():
+    def status(**regions):
+        return DiagnosticArray(status=[
+            DiagnosticStatus(name=name, level=b'\1', values=[KeyValue(key='at', value=value)])
+            for name, value in regions.items()])
+
+    reader = region_reader(DiagnosticArray, 'status[name=r1].values[key=at].value', ['a', 'b'])
+    assert both(reader, status(r0='b', r1='a')) == 'a'
+    assert both(reader, status(r1='b', r2='a')) == 'b'
+    assert both(reader, status(r1='elsewhere')) is None
+    assert both(reader, status(r2='a')) is NOT_INPUT
+    assert both(reader, status()) is NOT_INPUT
+    assert reader.read_serialized(b'no message') is None
+    with pytest.raises(ConfigurationError, match=r'status\[name=NAME\]'):
+        region_reader(DiagnosticArray, 'status[0].values[key=at].value', ['a'])
+
+
+def test_conditions_on_a_flat_array():
+    reader = region_reader(Int16MultiArray, 'data[2]', ['3', 'a'], ['4=a'],
+                           where=['data[0]=1', 'data[1]=-11'])
+    for data, state in (([1, -11, 3], '3'), ([1, -11, 4], 'a'), ([1, -11, 5], None),
+                        ([1, -11], None), ([1, 11, 3], NOT_INPUT), ([2, -11, 3], NOT_INPUT),
+                        ([1], NOT_INPUT), ([], NOT_INPUT)):
+        assert both(reader, Int16MultiArray(data=data)) == state
+
+
+@pytest.mark.parametrize('name', ['test_msgs/action/Fibonacci',
+                                  'test_msgs/action/Fibonacci_FeedbackMessage'])
+def test_the_feedback_of_an_action_by_name(name):
+    assert message_class(name) is FEEDBACK
+    assert full_name(FEEDBACK) == 'test_msgs/action/Fibonacci_FeedbackMessage'
+
+
+@pytest.mark.parametrize('name, text', [
+    ('test_msgs/action/Fibonaci', "'test_msgs' has no action 'Fibonaci'"),
+    ('test_msgs/action/Fibonacci_SendGoal_Request', 'has no action'),
+    ('std_msgs/action/Fibonacci', "package 'std_msgs' .* is not found"),
+    ('test_msgs/action/', 'is no message type')])
+def test_no_such_action(name, text):
+    with pytest.raises(ConfigurationError, match=text):
+        message_class(name)
+
+
+def test_reading_feedback():
+    reader = region_reader(FEEDBACK, 'feedback.sequence[1]', ['5'])
+    for sequence, state in (([0, 5], '5'), ([5, 0], None), ([5], None)):
+        message = FEEDBACK(feedback=Fibonacci.Feedback(sequence=sequence))
+        assert both(reader, message) == state
+    nested = NestedMessage.Impl.FeedbackMessage
+    reader = region_reader(nested, 'feedback.nested_field_no_pkg.time_value.sec', ['7'],
+                           where=['feedback.nested_different_pkg.sec=1'])
+    for seconds, state in ((1, '7'), (2, NOT_INPUT)):
+        assert both(reader, nested(feedback=NestedMessage.Feedback(
+            nested_field_no_pkg=Builtins(time_value=Time(sec=7)),
+            nested_different_pkg=Time(sec=seconds)))) == state
+    with pytest.raises(ConfigurationError, match='Fibonacci_Feedback has no field .* sequence'):
+        region_reader(FEEDBACK, 'feedback.node', ['5'])
+
+
+def test_a_privatizer_of_an_action_server(world, chain_file):
+    private = world.listen()
+
+    def execute(goal):
+        while len(private) < 3:  # what is published before it is subscribed is lost
+            goal.publish_feedback(Fibonacci.Feedback(sequence=[0, 2]))
+            world.spin()
+        goal.succeed()
+        return Fibonacci.Result()
+
+    server = ActionServer(world.node, Fibonacci, 'count', execute)
+    client = ActionClient(world.node, Fibonacci, 'count')
+    topic = '/count/_action/feedback'
+    run = world.privatizer(
+        '-r', f'region:={topic}', chain_file=chain_file, epsilon=1000.0,
+        message_type='test_msgs/action/Fibonacci', field='feedback.sequence[1]',
+        symbol_map="['1=a','2=b']")
+    [info] = world.node.get_publishers_info_by_topic(topic)
+    assert info.topic_type == full_name(FEEDBACK)
+    world.wait_until(lambda: world.node.count_subscribers(topic) > 1, 'the subscriptions')
+    world.wait_until(client.server_is_ready, 'the action server')
+    client.send_goal_async(Fibonacci.Goal())
+    world.wait_until(lambda: len(private) >= 3, 'the private symbols')
+    assert set(private) == {'b'} and 'Traceback' not in run.log
+    client.destroy()
+    server.destroy()
