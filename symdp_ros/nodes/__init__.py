@@ -46,8 +46,8 @@ def _prepare_program():
         import rclpy  # noqa: F401
     except ImportError as error:
         raise SystemExit(
-            f'{program} needs ROS 2, and rclpy cannot be imported ({error}): source a ROS 2, such as '
-            ". /opt/ros/jazzy/setup.sh, or install one with pip install 'symdp_ros[jazzy]'"
+            f'{program} needs ROS 2, and rclpy cannot be imported ({error}): source a ROS 2, such '
+            "as . /opt/ros/jazzy/setup.sh, or install one with pip install 'symdp_ros[jazzy]'"
         ) from None
 
 
