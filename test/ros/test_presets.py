@@ -4,12 +4,19 @@
 from pathlib import Path
 import re
 
+import numpy as np
 import pytest
+from rosbags.interfaces import Nodetype
+from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+from symdp_ros.core.field_paths import NOT_INPUT
+from symdp_ros.logs.messages import decoder
+from symdp_ros.logs.wanted import Wanted
 from symdp_ros.maps import read_chain
 from symdp_ros.options import PARAMETERS
 import yaml
 
 PRESETS = Path(__file__).resolve().parents[2] / 'config' / 'presets'
+DEFINITIONS = Path(__file__).with_name('message_definitions')
 NAMES = ('autoware', 'lcas', 'nav2_route', 'open_rmf', 'patrolling_sim', 'px4', 'system_modes',
          'vda5050')
 
@@ -58,3 +65,74 @@ def test_the_page_lists_the_presets():
     assert sorted(rows) == sorted(NAMES)
     for name in NAMES:
         assert f'`{parameters(name)["message_type"]}`' in rows[name]
+
+
+#: Preset, type in a recording, fields of a message → what is read from it.
+MESSAGES = [
+    ('autoware', 'autoware_adapi_v1_msgs/msg/OperationModeState', {'mode': 2}, '2'),
+    ('lcas', 'std_msgs/msg/String', {'data': 'WayPoint1'}, 'WayPoint1'),
+    ('nav2_route', 'nav2_msgs/action/ComputeAndTrackRoute_FeedbackMessage',
+     {'feedback': {'last_node_id': 0, 'next_node_id': 7}}, '0'),
+    ('nav2_route', 'nav2_msgs/action/ComputeAndTrackRoute_FeedbackMessage',
+     {'feedback': {'last_node_id': 0, 'next_node_id': 7, 'rerouted': True}}, NOT_INPUT),
+    ('patrolling_sim', 'std_msgs/msg/Int16MultiArray', {'data': [1, 11, 5]}, '5'),
+    ('patrolling_sim', 'std_msgs/msg/Int16MultiArray', {'data': [0, 11, 5]}, NOT_INPUT),
+    ('patrolling_sim', 'std_msgs/msg/Int16MultiArray', {'data': [1, 12]}, NOT_INPUT),
+    ('px4', 'px4_msgs/msg/VehicleStatus', {'nav_state': 14, 'nav_state_display': 4}, '14'),
+    ('system_modes', 'system_modes_msgs/msg/ModeEvent',
+     {'start_mode': {'label': 'WEAK'}, 'goal_mode': {'label': 'STRONG'}}, 'STRONG'),
+    ('vda5050', 'vda5050_msgs/msg/OrderState', {'last_node_id': 'node7'}, 'node7'),
+    ('vda5050', 'vda5050_interfaces/msg/State', {'last_node_id': 'node7'}, 'node7'),
+]
+
+
+def definition(message_type):
+    """Return the definition of a type, with those that it holds: fields and types alone."""
+    package, _, name = message_type.split('/')
+    file = DEFINITIONS / f'{package}.{name}.msg'
+    return {message_type: ('ros2msg', file.read_text())} if file.exists() else {}
+
+
+def serialized(message_type, given):
+    """Return a message with these fields, and zeros, empty strings and lists in all others."""
+    store = get_typestore(Stores.LATEST)
+    for _, text in definition(message_type).values():
+        types = get_types_from_msg(text, message_type)
+        store.register({name: fields for name, fields in types.items()
+                        if name not in store.fielddefs})
+
+    def made(name, given):
+        return store.types[name](**{
+            field: value(kind, detail, given.get(field))
+            for field, (kind, detail) in store.fielddefs[name][1]})
+
+    def value(kind, detail, given):
+        if kind == Nodetype.NAME:
+            return made(detail, given or {})
+        if kind == Nodetype.BASE:
+            return given if given is not None else {'string': '', 'bool': False}.get(detail[0], 0)
+        (of, of_detail), length = detail
+        elements = [value(of, of_detail, element) for element in
+                    given or [None] * (length if kind == Nodetype.ARRAY else 0)]
+        return elements if of == Nodetype.NAME or of_detail[0] == 'string' else np.array(
+            elements, of_detail[0])
+
+    return bytes(store.serialize_cdr(made(message_type, given), message_type))
+
+
+@pytest.mark.parametrize('name, message_type, fields, read', MESSAGES)
+def test_messages_of_recordings(name, message_type, fields, read):
+    given = parameters(name)
+    where = [item.replace('ROBOT', '1') for item in given.get('where', ())]
+    decode = decoder(message_type, definition(message_type), Wanted(given['field'], tuple(where)))
+    assert decode(serialized(message_type, fields)) == read
+
+
+def test_fleet_states_of_recordings():
+    given, fleet = parameters('open_rmf'), 'rmf_fleet_msgs/msg/FleetState'
+    data = serialized(fleet, {'name': 'FLEET', 'robots': [
+        {'name': 'other', 'location': {'level_name': 'L1'}, 'mode': {'mode': 2}},
+        {'name': 'ROBOT', 'location': {'level_name': 'L2'}, 'mode': {'mode': 1}}]})
+    for field, value in ((given['level_field'], 'L2'), ('robots[name=ROBOT].mode.mode', '1')):
+        assert decoder(fleet, definition(fleet), Wanted(field, tuple(given['where'])))(
+            data) == value
