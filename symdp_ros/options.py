@@ -307,6 +307,10 @@ WAIT_FOR_SUBSCRIBERS = Option('wait_for_subscribers', int, 0,
 AUTOSTART = Option('autostart', bool, True,
                    'configure and activate the node when it starts; false: wait for a lifecycle '
                    'manager')
+OUTPUT_DOMAIN = Option('output_domain', int, -1,
+                       'the ROS domain in which everything private is published, and nothing '
+                       'else; -1: the domain of the node, with all its topics and services',
+                       least=-1, most=232)
 PARAMETER_SERVICES = Option('parameter_services', bool, True,
                             'offer the services that other nodes and ros2 param use to read '
                             'parameters')

@@ -19,10 +19,11 @@ THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'shapely',
 LAYERS = {
     'core': (), 'options': ('core',), 'analysis': ('core',), 'maps': ('core',), 'logs': ('core',),
     'release': ('core', 'analysis', 'logs'), 'ros': ('core', 'options', 'maps', 'release'),
-    'nodes': ('core', 'options', 'analysis', 'maps', 'logs', 'release', 'ros'),
+    'fleet_file': ('core', 'options', 'ros.resources'),
+    'nodes': ('core', 'options', 'fleet_file', 'analysis', 'maps', 'logs', 'release', 'ros'),
 }
 #: Of these, the ones that import no ROS and no other library than `THIRD_PARTY`.
-PURE = ('core', 'options', 'analysis', 'maps')
+PURE = ('core', 'options', 'fleet_file', 'analysis', 'maps')
 WITHOUT_ROS = (*PURE, 'logs', 'release')
 #: The one file of these that does, where there is a ROS, and in functions alone.
 WITH_ROSBAG2 = PACKAGE / 'logs' / 'with_rosbag2.py'

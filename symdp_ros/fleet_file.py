@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The fleet file: the settings of many robots in one YAML file.
+
+    fleet_domain: 50                 # ROS domain of all private topics
+    ledger_file: fleet.ledger        # every word is charged there
+    state_dir: state                 # one state file for each robot
+    defaults: {chain_file: depot.geojson, epsilon: 2.0}
+    robots:
+      tb1: {domain: 41, preset: nav2_route, region: /compute_and_track_route/_action/feedback}
+      tb2: {domain: 42, epsilon: 1.0, subject: team_a}
+
+`defaults` and each robot take the same keys: every parameter of `privatizer`, its topics (what
+they are remapped to), `domain` and `preset`. A robot's own value goes before that in `defaults`,
+which goes before the preset's. Paths are relative to the file. No ROS is needed to read it.
+"""
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+import re
+from typing import Any
+
+from symdp_ros.core.errors import ChainError, ConfigurationError
+from symdp_ros.core.printable import printable
+from symdp_ros.core.text_file import FilePath
+from symdp_ros.core.yaml_reader import compose_yaml, TAG, YamlReader
+from symdp_ros.options import (LEDGER_FILE, Option, OUTPUT_DOMAIN, PARAMETERS, SUBJECT_BUDGET,
+                               TOPICS, USE_SIM_TIME)
+from symdp_ros.ros.resources import share_directory
+import yaml
+
+_NODE = 'privatizer'
+_QOS = 'qos_overrides.'
+_PARAMETERS = {option.name: option for option in (
+    *PARAMETERS[_NODE], OUTPUT_DOMAIN, USE_SIM_TIME)}
+_TOPICS = {option.name: option for option in TOPICS[_NODE]}
+_PRIVATE = [name for name in _TOPICS if name.startswith('private')]
+_DOMAIN = Option('domain', int, -1, 'the ROS domain of the robot', least=0, most=232)
+_PRESET = Option('preset', str, '', 'parameters for a kind of robot software')
+_OF_ROBOTS = {**_PARAMETERS, **_TOPICS, 'domain': _DOMAIN, 'preset': _PRESET}
+_STATE_DIR = Option('state_dir', str, '', 'the folder of the state files', unit='file')
+_OF_FLEET = {option.name: option for option in (
+    replace(OUTPUT_DOMAIN, name='fleet_domain'), LEDGER_FILE, SUBJECT_BUDGET, _STATE_DIR)}
+_ROBOT_NAME = re.compile('[A-Za-z][A-Za-z0-9_]{0,99}')
+
+
+@dataclass(frozen=True)
+class Robot:
+    """
+    One robot of a fleet.
+
+    `domain` is its ROS domain, None for that of the process; `parameters` are those of its
+    `privatizer` that are set, checked; `remappings` topic → what it is remapped to.
+    """
+
+    name: str
+    domain: int | None
+    parameters: Mapping[str, Any]
+    remappings: Mapping[str, str]
+
+    @property
+    def namespace(self) -> str:
+        """Return the namespace of its nodes and topics."""
+        return f'/{self.name}'
+
+    def topic(self, name: str) -> str:
+        """Return the full name of one of its topics: `region`, `private_region` and so on."""
+        topic = self.remappings.get(name, name)
+        return topic if topic.startswith('/') else f'{self.namespace}/{topic}'
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """A fleet file: its robots by name, and the folder of their state files (or None)."""
+
+    robots: Mapping[str, Robot]
+    state_dir: Path | None
+
+
+def read_fleet(path: FilePath) -> Fleet:
+    """
+    Read a fleet file.
+
+    :raises ConfigurationError: with file and line: it cannot be read, a key is unknown, a value
+        is wrong, a required one is missing, or two robots publish or store in the same place.
+    """
+    try:
+        return _Reader(path).fleet(compose_yaml(path))
+    except ChainError as error:
+        raise ConfigurationError(str(error)) from None
+
+
+class _Reader(YamlReader):
+    """The parts of a fleet file, or of a preset."""
+
+    def __init__(self, path: FilePath):
+        super().__init__(str(path))
+        self._folder = Path(path).resolve().parent
+
+    def fleet(self, root: yaml.Node) -> Fleet:
+        top = self.entries(root, 'the file', 'robots: {NAME: {…}, …}')
+        nested = {name: top.pop(name)[1] for name in ('defaults', 'robots') if name in top}
+        of_fleet = self._values(top, _OF_FLEET, 'the file', ('defaults', 'robots'))
+        if 'robots' not in nested:
+            raise self.error(root, 'the file has no robots: add robots: {NAME: {…}, …}')
+        defaults = self._settings(nested.get('defaults'), 'defaults')
+        robots: dict[str, Robot] = {}
+        taken: dict[tuple[Any, ...], str] = {}
+        for name, (line, node) in self.entries(nested['robots'], 'robots', 'NAME: {…}').items():
+            robot = self._robot(name, line, node, of_fleet, defaults)
+            for place, what in _places(robot):
+                if place in taken:
+                    raise self._at(line, f'{name} and {taken[place]} both {what}: give each robot '
+                                   'its own')
+                taken[place] = name
+            robots[name] = robot
+        if not robots:
+            raise self.error(nested['robots'], 'robots is empty: add NAME: {…}')
+        folder = of_fleet.get('state_dir')
+        return Fleet(robots, Path(folder) if folder else None)
+
+    def _robot(self, name: str, line: int, node: yaml.Node, of_fleet: dict[str, Any],
+               defaults: dict[str, Any]) -> Robot:
+        if not _ROBOT_NAME.fullmatch(name):
+            raise self._at(line, f'{printable(repr(name))} cannot be the name of a robot, as it '
+                           'becomes a namespace: letters, digits and _, first a letter, at most '
+                           '100')
+        own = self._settings(node, name)
+        values = {**own.get('preset', defaults.get('preset', {})), **_for_all(of_fleet, name),
+                  **defaults, **own}
+        for option in _PARAMETERS.values():
+            if option.default is None and option.name not in values:
+                raise self._at(line, f'{name} has no {option.name}, and neither have the '
+                               f'defaults: {option.description}')
+        if not values.get('ledger_file'):
+            for key in ('subject', 'subject_budget'):
+                if values.get(key):
+                    raise self._at(line, f'{name} has a {key}, which needs a ledger_file')
+        domain = values.get('domain')
+        if domain is not None and domain == values.get('output_domain'):
+            raise self._at(line, f'{name}: domain and fleet_domain (or output_domain) are both '
+                           f'{domain}: anyone who receives its private topic could receive its '
+                           'region too')
+        return Robot(
+            name, domain,
+            {key: value for key, value in values.items() if key not in ('domain', 'preset')
+             and key not in _TOPICS},
+            {key: value for key, value in values.items() if key in _TOPICS})
+
+    def _settings(self, node: yaml.Node | None, what: str) -> dict[str, Any]:
+        """Return the values in `defaults`, or of one robot."""
+        if node is None or self.is_null(node):
+            return {}
+        return self._values(self.entries(node, what, 'parameter: value'), _OF_ROBOTS, what)
+
+    def _values(self, entries: dict[str, tuple[int, yaml.Node]], options: dict[str, Option],
+                what: str, more: tuple[str, ...] = ()) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key, (line, node) in entries.items():
+            option = options.get(key)
+            if option is None and key.startswith(_QOS) and options is _OF_ROBOTS:
+                values[key] = self._value(node, key)
+                continue
+            if option is None:
+                raise self._at(line, f'{what} has the unknown key {printable(repr(key))}: '
+                               + _instead(key, [*options, *more]))
+            try:
+                value = option.check(self._value(node, key, option.kind))
+                values[key] = _preset(value) if key == 'preset' else (
+                    self._path(value) if option.unit == 'file' else value)
+            except ConfigurationError as error:
+                raise self._at(line, str(error)) from None
+            if key in _TOPICS and not re.fullmatch('/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_]'
+                                                   '[A-Za-z0-9_]*)*', value):
+                raise self._at(line, f'{key} is {printable(repr(value))}, which is no name of a '
+                               'topic')
+        return values
+
+    def _value(self, node: yaml.Node, key: str, kind: type | None = None) -> Any:
+        if isinstance(node, yaml.SequenceNode):
+            return [self._value(item, f'an entry of {key}') for item in self.items(node, key)]
+        if not isinstance(node, yaml.ScalarNode) or self.is_null(node):
+            raise self.error(node, f'{key} must have a value')
+        if kind is str and node.tag == f'{TAG}int':
+            return node.value  # as it is written: 007
+        if kind is float and node.tag == f'{TAG}str' and not node.style:
+            return self.number(node, key)  # YAML 1.1 takes 1e-3 for a string
+        try:
+            return yaml.constructor.SafeConstructor().construct_object(node)
+        except (yaml.YAMLError, ValueError):
+            raise self.error(node, f'{key} has no value that can be read') from None
+
+    def _path(self, text: str) -> str:
+        absolute = not text or text.startswith(('package://', '~'))
+        return text if absolute else str(self._folder / text)
+
+    def _at(self, line: int, text: str) -> ChainError:
+        return ChainError(f'{self._source}, line {line}: {text}')
+
+    def preset(self, root: yaml.Node) -> dict[str, Any]:
+        """Return what a preset sets: a parameter file for every node."""
+        _, nodes = self.entries(root, 'the file')['/**']
+        _, parameters = self.entries(nodes, '/**')['ros__parameters']
+        return self._settings(parameters, 'ros__parameters')
+
+
+def _for_all(of_fleet: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the parameters of a robot that the keys of the fleet decide."""
+    values: dict[str, Any] = {key: of_fleet[key] for key in ('ledger_file', 'subject_budget')
+                              if key in of_fleet}
+    if 'ledger_file' in of_fleet:
+        values['subject'] = name
+    if 'fleet_domain' in of_fleet:
+        values['output_domain'] = of_fleet['fleet_domain']
+    if of_fleet.get('state_dir'):
+        values['state_file'] = str(Path(of_fleet['state_dir']) / f'{name}.word')
+    return values
+
+
+def _places(robot: Robot) -> list[tuple[tuple[Any, ...], str]]:
+    """Return what no other robot may have: where it publishes and stores; and words for it."""
+    domain = robot.parameters.get('output_domain', -1)
+    topics = [robot.topic(name) for name in _PRIVATE]
+    places: list[tuple[tuple[Any, ...], str]] = [
+        ((robot.domain if domain == -1 else domain, topic), f'publish {topic}')
+        for topic in dict.fromkeys(topics)]
+    file = robot.parameters.get('state_file')
+    return [*places, (('file', file), f'store their word in {file}')] if file else places
+
+
+def _preset(name: str) -> dict[str, Any]:
+    folder = share_directory('symdp_ros') / 'config' / 'presets'
+    names = sorted(file.stem for file in folder.glob('*.yaml')
+                   if not file.stem.endswith('.chain'))
+    if name not in names:
+        raise ConfigurationError(f'there is no preset {printable(repr(name))}: '
+                                 + _instead(name, names))
+    file = folder / f'{name}.yaml'
+    return _Reader(file).preset(compose_yaml(file))
+
+
+def _instead(name: str, names: list[str]) -> str:
+    close = get_close_matches(name, names, 1)
+    return f'did you mean {close[0]}?' if close else f'the known ones are {", ".join(names)}'
