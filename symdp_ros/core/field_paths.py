@@ -68,7 +68,7 @@ def find_field(fields: Fields, message_type: str, path: str) -> Field:
     """
     here = FieldType(message_type)
     getters: list[_Getter] = []
-    for step in _split(path):
+    for step in split(path):
         match = _STEP.fullmatch(step)
         if not match:
             raise _error(path, f'{step!r} is neither name, name[index] nor name[key=value]')
@@ -180,7 +180,7 @@ def symbol_reader(fields: Fields, message_type: str, path: str,
     return symbol, field.type.name
 
 
-def _split(path: str) -> list[str]:
+def split(path: str) -> list[str]:
     """Return the steps of a path: what stands between dots that are outside of brackets."""
     steps, place = [], 0
     while path:

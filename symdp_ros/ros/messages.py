@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Messages of any type: reading a region out of one, writing a region into one.
+Messages of any type: reading a region or position out of one, writing a region into one.
 
 Values are compared as symbols: an integer mode 3 is '3', a boolean 'true' or 'false'.
 """
 from collections.abc import Callable, Collection, Iterable
+from math import isfinite
+from struct import Struct
 from typing import NamedTuple
 
 from rclpy.serialization import deserialize_message, serialize_message
@@ -13,9 +15,18 @@ from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.field_paths import NotInput, symbol_reader
 from symdp_ros.core.message_fields import (can_be, fields_of, full_name, INTEGERS, Message,
                                            useless_field)
+from symdp_ros.core.pose_fields import is_whole_message, Locator, position_reader
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 
 _CDR_LITTLE_ENDIAN = b'\0\1'
+#: Types that begin with a header → whether a string comes before x and y; bytes from x to the end.
+_STAMPED = {
+    'geometry_msgs/msg/PointStamped': (False, 24),
+    'geometry_msgs/msg/PoseStamped': (False, 56),
+    'geometry_msgs/msg/PoseWithCovarianceStamped': (False, 344),
+    'geometry_msgs/msg/TransformStamped': (True, 56),
+    'nav_msgs/msg/Odometry': (True, 680),
+}
 
 
 class RegionReader(NamedTuple):
@@ -74,6 +85,54 @@ def region_reader(message_type: type[Message], field: str, states: Iterable[str]
         if data[:2] != _CDR_LITTLE_ENDIAN:
             return read_any(data)
         return serialized_table.get(data[4:8 + int.from_bytes(data[4:8], 'little')])
+
+    return RegionReader(read, read_serialized)
+
+
+def pose_reader(message_type: type[Message], field: str, locator: Locator, *,
+                where: Collection[str] = (), level_field: str = '', map_frame: str = 'map',
+                on_foreign_frame: Callable[[str], None] = lambda frame: None) -> RegionReader:
+    """
+    Return what reads the state in which the position of a message lies.
+
+    :param locator: finds the state of a position.
+    :param on_foreign_frame: called with the frame of each message whose position is not in the
+        frame of the map; no region is known then.
+    :raises ConfigurationError: as `position_reader`, which explains the other parameters.
+    """
+    fields, name = fields_of(message_type), full_name(message_type)
+    read_position = position_reader(fields, name, field, where=where, level_field=level_field,
+                                    map_frame=map_frame, on_foreign_frame=on_foreign_frame)
+    locate = locator.locate
+
+    def read(message: object) -> str | None | NotInput:
+        position = read_position(message)
+        return locate(*position) if isinstance(position, tuple) else position
+
+    read_any = _deserializing(message_type, read)
+    layout = _STAMPED.get(name)
+    if layout is None or where or level_field or not is_whole_message(fields, name, field):
+        return RegionReader(read, read_any)
+    # To deserialize a pose would take ten times as long as to deserialize a region's name.
+    skip_string, size = layout
+    frame = map_frame.removeprefix('/').encode(errors='surrogatepass') + b'\0'
+    starts = {len(text).to_bytes(4, 'little') + text for text in (frame, b'/' + frame)}
+    unpack = Struct('<dd').unpack_from
+
+    def read_serialized(data: bytes) -> str | None | NotInput:
+        # Four bytes of header, eight of time, the frame; x and y at a multiple of eight after the
+        # header. What is not so is deserialized.
+        end = 16 + int.from_bytes(data[12:16], 'little')
+        if data[:2] != _CDR_LITTLE_ENDIAN or data[12:end] not in starts:
+            return read_any(data)
+        if skip_string:
+            end = -(-end // 4) * 4
+            end += 4 + int.from_bytes(data[end:end + 4], 'little')
+        begin = -(-(end - 4) // 8) * 8 + 4
+        if len(data) < begin + size:
+            return read_any(data)
+        x, y = unpack(data, begin)
+        return locate(x, y) if isfinite(x) and isfinite(y) else None
 
     return RegionReader(read, read_serialized)
 

@@ -1,14 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that are sent anything at all: they live, they answer each message, they say little."""
+from math import inf, nan
 from pathlib import Path
 
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import (Point, PointStamped, Pose, PoseStamped, PoseWithCovariance,
+                               PoseWithCovarianceStamped, Transform, TransformStamped, Vector3)
 from harness import LATCHED, wait_until
 from long_runs import fuzz
-from rclpy.serialization import serialize_message
-from std_msgs.msg import (Int8MultiArray, MultiArrayDimension, MultiArrayLayout, String,
+from nav_msgs.msg import Odometry
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import (Header, Int8MultiArray, MultiArrayDimension, MultiArrayLayout, String,
                           UInt8MultiArray)
 from symdp_ros import Chain
+from symdp_ros.ros.messages import pose_reader
 
 _MOST_MEMORY = 1 << 20  # kB; a node takes a tenth of it
 _MESSAGES_A_CASE = 50
@@ -35,6 +41,23 @@ def labels(random):
 
 def numbers(random):
     return UInt8MultiArray(data=random.randbytes(random.choice([0, 1, 2, 1000])))
+
+
+def poses(random):
+    """Return a message with a position, which may be in another frame, or be none."""
+    def header():
+        return Header(frame_id=random.choice(['map', 'map', '/map', 'odom', '', 'm\u00e4p' * 9]),
+                      stamp=Time(sec=random.randrange(2**31)))
+
+    point = Point(x=random.choice([1.5, -0.0, 1e300, nan, inf]), y=random.gauss(0.0, 9.0))
+    pose = Pose(position=point)
+    child = 'x' * random.randrange(9)
+    return random.choice([
+        PoseStamped(header=header(), pose=pose), PointStamped(header=header(), point=point),
+        PoseWithCovarianceStamped(header=header(), pose=PoseWithCovariance(pose=pose)),
+        Odometry(header=header(), child_frame_id=child, pose=PoseWithCovariance(pose=pose)),
+        TransformStamped(header=header(), child_frame_id=child, transform=Transform(
+            translation=Vector3(x=point.x, y=point.y))), pose, point])
 
 
 #: name of a privatizer → its message type and field, and what makes such messages.
@@ -114,6 +137,37 @@ def test_privatizers(world, chain_file):
     for name, word in words.items():
         assert len(word) == sent[name] and chain.is_feasible(word)
         assert runs[name].stop() == 0
+
+
+class Everywhere:
+    """A locator that names where it was asked for."""
+
+    @staticmethod
+    def locate(x, y, level=None):
+        return f'{x} {y} {level}'
+
+
+def test_positions_from_any_bytes():
+    """What is read of bytes is what is read of the message in them; nothing is raised."""
+    readers = {}
+
+    def case(random):
+        message = poses(random)
+        kind = type(message)
+        if kind not in readers:
+            readers[kind] = pose_reader(kind, 'data', Everywhere)
+        read, read_serialized = readers[kind]
+        whole = serialize_message(message)
+        assert read_serialized(whole) == read(message)
+        assert read_serialized(whole + bytes(random.randrange(9))) == read(message)
+        for data in (damaged(random, whole), anything(random, lambda random: message)):
+            try:
+                expected = read(deserialize_message(data, kind))
+            except Exception:  # it is no message
+                expected = None
+            assert read_serialized(data) == expected
+
+    fuzz(case)
 
 
 def test_belief(world, chain_file):

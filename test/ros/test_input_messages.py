@@ -3,14 +3,15 @@
 """Which messages are input, and what is read from them: one robot of many, feedback of actions."""
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped
 import pytest
 from rclpy.action import ActionClient, ActionServer
 from rclpy.serialization import serialize_message
-from std_msgs.msg import Int16MultiArray
+from std_msgs.msg import Header, Int16MultiArray
 from symdp_ros import ConfigurationError
 from symdp_ros.core.field_paths import NOT_INPUT
 from symdp_ros.core.message_fields import full_name, message_class
-from symdp_ros.ros.messages import region_reader
+from symdp_ros.ros.messages import pose_reader, region_reader
 from test_msgs.action import Fibonacci, NestedMessage
 from test_msgs.msg import Builtins
 
@@ -81,6 +82,35 @@ def test_reading_feedback():
             nested_different_pkg=Time(sec=seconds)))) == state
     with pytest.raises(ConfigurationError, match='Fibonacci_Feedback has no field .* sequence'):
         region_reader(FEEDBACK, 'feedback.node', ['5'])
+
+
+class Everywhere:
+    """A locator that names where it was asked for."""
+
+    def locate(self, x, y, level=None):
+        return f'{x} {y} {level}'
+
+
+def test_reading_a_position():
+    message = PoseStamped(header=Header(frame_id='map'), pose=Pose(position=Point(x=1.0, y=2.0)))
+    foreign = []
+
+    def reader(kind=PoseStamped, field='data', **settings):
+        return pose_reader(kind, field, Everywhere(), on_foreign_frame=foreign.append, **settings)
+
+    assert both(reader(), message) == '1.0 2.0 None'
+    assert both(reader(level_field='header.frame_id'), message) == '1.0 2.0 map'
+    assert both(reader(where=['header.stamp.sec=0']), message) == '1.0 2.0 None'
+    assert both(reader(where=['header.stamp.sec=1']), message) is NOT_INPUT
+    assert foreign == []
+    assert both(reader(map_frame='odom'), message) is None
+    assert foreign == ['map', 'map']
+    assert both(reader(Pose), message.pose) == both(reader(Point), message.pose.position)
+    array = PoseArray(header=message.header, poses=[message.pose])
+    assert both(reader(PoseArray, 'poses[0]'), array) == '1.0 2.0 None'
+    assert both(reader(PoseArray, 'poses[1]'), array) is None
+    with pytest.raises(ConfigurationError, match='leads to no position'):
+        reader(Header)
 
 
 def test_a_privatizer_of_an_action_server(world, chain_file):
