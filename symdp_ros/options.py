@@ -338,26 +338,35 @@ PARAMETERS = {
 _REGION = Option('region', str, 'region', 'comes in, with input: region: the sensitive region '
                  '(message_type)')
 _PRIVATE_REGION = Option(
-    'private_region', str, 'private_region', 'goes out, with outputs: string or custom: the '
-    'private region (output_type); with policy: adaptive also …/history')
+    'private_region', str, 'private_region', 'goes out, with outputs: string: the private region '
+    '(output_type); with policy: adaptive also …/history')
+
+
+def _placed_topics(prefix: str, what: str) -> tuple[Option, ...]:
+    names = [f'{prefix}_{output}' for output in ('pose', 'markers', 'custom')]
+    meanings = (f'pose: the position of {what} (geometry_msgs/msg/PoseWithCovarianceStamped)',
+                f'markers: a picture of {what} (visualization_msgs/msg/MarkerArray)',
+                f'custom: {what} in output_template (output_type)')
+    return tuple(Option(name, str, name, f'goes out, with outputs: {meaning}')
+                 for name, meaning in zip(names, meanings, strict=True))
+
+
 #: Name of each node → the topics that may be remapped.
 TOPICS = {
     'privatizer': (
         _REGION,
         Option('pose', str, 'pose', 'comes in, with input: pose: the sensitive pose '
                '(message_type)'),
-        _PRIVATE_REGION,
-        Option('private_pose', str, 'private_pose', 'goes out, with outputs: pose: the position '
-               'of the private region (geometry_msgs/msg/PoseWithCovarianceStamped)'),
-        Option('private_markers', str, 'private_markers', 'goes out, with outputs: markers: a '
-               'picture of the private regions (visualization_msgs/msg/MarkerArray)')),
+        _PRIVATE_REGION, *_placed_topics('private', 'the private region')),
     'log_release': (),
     'belief': (
         replace(_PRIVATE_REGION, meaning='comes in: the private region (output_type); with '
                 'policy: adaptive …/history instead'),
-        Option('believed_region', str, 'believed_region', 'goes out: the most probable region'),
+        Option('believed_region', str, 'believed_region', 'goes out, with outputs: string: the '
+               'most probable region (output_type)'),
         Option('region_belief', str, 'region_belief', 'goes out: regions and their probabilities '
-               '(diagnostic_msgs/msg/DiagnosticStatus)')),
+               '(diagnostic_msgs/msg/DiagnosticStatus)'),
+        *_placed_topics('believed', 'the most probable region')),
     'patrol': (replace(_REGION, meaning='goes out: where the simulated robot is '
                        '(std_msgs/msg/String)'),),
 }
