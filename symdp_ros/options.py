@@ -106,9 +106,9 @@ def _all_strings(value: Any) -> bool:
 
 CHAIN_FILE = Option(
     'chain_file', str, None,
-    'the map: a chain file, Open-RMF building map, LCAS or STRANDS topological map (.yaml, .yml, '
-    '.tmap2), Nav2 route graph (.geojson, .json) or patrolling_sim graph (.graph); a path or '
-    'package://PACKAGE/PATH', unit='file')
+    'the map: a chain file, regions file, Open-RMF building map, LCAS or STRANDS topological '
+    'map (.yaml, .yml, .tmap2), Nav2 route graph (.geojson, .json) or patrolling_sim graph '
+    '(.graph); a path or package://PACKAGE/PATH', unit='file')
 INITIAL_STATE = Option(
     'initial_state', str, '',
     'the public state from which every word starts; needed where the file names none, and used '
@@ -395,7 +395,9 @@ CLIP = Option('clip', int, 300,
 LEARN_LEDGER = (replace(LEDGER_FILE, name='ledger', meaning='file that records what was spent; '
                         'made if it does not exist; not in the directory of the chain file'),
                 SUBJECT, SUBJECT_BUDGET)
-LEARNED_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
+LEARNED_CHAIN = MADE_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
+REGIONS = Option('regions', str, '',
+                 'compare the polygons of this file (YAML) with the map, too', unit='file')
 
 STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
 LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols')

@@ -9,19 +9,22 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.graph import Structure, structure, TransitionGraph
 from symdp_ros.core.naming import one_of
 from symdp_ros.core.printable import printable
+from symdp_ros.core.regions import Locator
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.dead_ends import counted, listed, require_moves
-from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, reports_of, STATES
+from symdp_ros.maps.regions import polygons_of, read_places, read_regions
+from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, REGIONS, reports_of, STATES
 
 
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
         'check', help='check a map: can it be used as a chain?',
-        description='Prints states, moves, dead ends, reachability and period of a map. Exit '
-                    'status 1 if the file cannot be used as a chain.')
+        description='Prints states, moves, dead ends, reachability and period of a map, and how '
+                    'the polygons of a regions file fit it. Exit status 1 if the file cannot be '
+                    'used as a chain, or the polygons cannot be used with it.')
     add_chain_arguments(parser)
-    add_arguments(parser, [STATES])
+    add_arguments(parser, [STATES, REGIONS])
     parser.set_defaults(run=run)
 
 
@@ -51,10 +54,14 @@ def file_of(options) -> str:
 
     :raises ConfigurationError: of package://PACKAGE/PATH, the package is not found.
     """
-    if not options.file.startswith('package://'):
-        return options.file
+    return _resolved(options.file)
+
+
+def _resolved(path: str) -> str:
+    if not path.startswith('package://'):
+        return path
     from symdp_ros.ros.resources import resolve_path
-    return str(resolve_path(options.file))
+    return str(resolve_path(path))
 
 
 def chain_of(options) -> Chain:
@@ -81,6 +88,10 @@ def run(options) -> int:
     graph = graph_of(options)
     measured = structure(graph)
     _print(_report(graph, measured, options.prune))
+    if options.regions:
+        regions = read_regions(_resolved(options.regions))
+        _print(_compared(graph, regions))
+        polygons_of(graph, regions)  # raises where one names no state
     require_moves(graph)
     # If the initial state is not known yet, check the rest with another one.
     unknown = graph.initial_state is None
@@ -119,6 +130,28 @@ def _report(graph, measured: Structure, pruning):
     yield 'period', measured.period if measured.period else '- (not strongly connected)'
     yield 'cannot stay', (f'{counted(measured.without_staying, "state")}; sampling: period '
                           'needs self_loops: true' if measured.without_staying else 'none')
+
+
+def _compared(graph: TransitionGraph, regions: TransitionGraph):
+    """Compare the polygons with the states, positions and moves of a map."""
+    states, polygons = graph.successors, regions.polygons
+    yield 'without a polygon', _names([state for state in states if state not in polygons])
+    yield 'without a state', _names([name for name in polygons
+                                     if name not in states and name not in graph.pruned])
+    places = read_places(regions)
+    outside = []
+    for state, (x, y) in graph.positions.items():
+        if state in polygons and Locator({state: places[state]}).locate(x, y) is None:
+            outside.append(state)
+    yield 'not in its polygon', _names(outside)
+    apart = {}
+    for state, row in ({} if graph.complete else states).items():
+        for target in row:
+            on = {level for place in (state, target) if (level := regions.levels.get(place))}
+            if state != target and {state, target} <= polygons.keys() and len(on) < 2 and (
+                    target not in regions.successors[state]):
+                apart[frozenset((state, target))] = f'{state} - {target}'
+    yield 'do not touch', _names(list(apart.values()))
 
 
 def _alternatives(found) -> str:

@@ -20,6 +20,7 @@ three moves of the one before (`core.reports`): that is then not applied again.
 The YAML is composed, never constructed: no tag can make an object, and every message can name
 its line. Labels must be strings as YAML sees them; `no`, `1` or `null` have to be quoted.
 """
+from collections.abc import Mapping
 from math import isfinite
 
 from symdp_ros.core.errors import ChainError
@@ -27,6 +28,8 @@ from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.text_file import FilePath
 from symdp_ros.core.yaml_reader import compose_yaml, line_of, TAG, YamlReader
 import yaml
+
+_Dumper = getattr(yaml, 'CSafeDumper', yaml.SafeDumper)
 
 KEYS = ('initial_state', 'transitions', 'symbols', 'self_loops', 'tick', 'moves')
 
@@ -73,6 +76,22 @@ def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
                             lines={state: line for state, (line, _) in rows.items()},
                             tick=tick, moves=moves)
     return graph.with_self_loops() if self_loops else graph
+
+
+def chain_text(graph: TransitionGraph) -> str:
+    """Return a graph as the text of a chain file."""
+    top: dict[str, object] = {}
+    for name in ('initial_state', 'tick', 'moves'):
+        if getattr(graph, name) is not None:
+            top[name] = getattr(graph, name)
+    if graph.complete:
+        top['symbols'] = list(graph.successors)
+    else:
+        top['transitions'] = {state: dict(row) if isinstance(row, Mapping) else list(row)
+                              for state, row in graph.successors.items()}
+    text: str = yaml.dump(top, Dumper=_Dumper, default_flow_style=None, sort_keys=False,
+                          allow_unicode=True, width=2**31 - 1)
+    return text
 
 
 class _ChainReader(YamlReader):

@@ -32,7 +32,7 @@ BORDER = 0.2   # metres; polygons that only meet at a corner have less
 
 _LEAST_AREA = 1e-4  # m²
 _MOST_REGIONS = 10_000
-_MOST_CORNERS = 1000  # of one polygon
+_MOST_CORNERS = 10_000  # of one polygon
 
 
 def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:

@@ -40,6 +40,7 @@ PLAUSIBLE = {
     'distance': ('0', '1', '2'), 'target_error': ('0.1', '0.5'), 'plot': ('new.png', 'new.svg'),
     'figure': ('new.svg',), ('automaton', 'output'): ('new.svg', 'new.png'),
     'logs': ('log.csv', 'log.jsonl', 'logs', 'bad.csv'), 'output': ('out', 'new'),
+    ('chain', 'output'): ('new.chain.yaml', 'new.yml'), 'regions': ('rooms.yaml', 'good.yaml'),
     'ledger': ('new.ledger',), 'subject': ('robot', 'r\udcff', '\x1b'),
     'budget': ('0', '3', '100'),
     'subject_budget': ('0', '3', '100'), 'symbol_map': ('x=a', '0=b'), 'duration': ('1',),
@@ -63,6 +64,7 @@ def place(tmp_path, monkeypatch):
     chain = 'initial_state: a\ntransitions: {a: [a, b], b: [a, c], c: {b: 0.5, c: 0.5}}\n'
     contents = {
         'good.yaml': chain, 'modes.yml': 'initial_state: a\nsymbols: [a, b, c]\n',
+        'rooms.yaml': 'regions: {a: [[0, 0], [1, 0], [1, 1]], b: [[1, 0], [1, 1], [2, 0]]}\n',
         'ends.yaml': 'transitions: {a: [b], b: []}\n',
         'odd \udcff\n\x1b.yaml': chain, 'damaged.yaml': chain[:40], 'empty.yaml': '',
         'nav.geojson': '{"features": [{"properties": {"id": 0}, "geometry": {"type": "Point", '

@@ -65,7 +65,8 @@ def test_check_refuses_a_map_that_cannot_be_a_chain():
     assert symdp('check', file, '--self-loops').returncode == 0
 
 
-@pytest.mark.parametrize('name', ['warehouse.chain.yaml', 'modes.chain.yaml', 'depot.geojson'])
+@pytest.mark.parametrize('name', ['warehouse.chain.yaml', 'modes.chain.yaml', 'depot.geojson',
+                                  'depot.regions.yaml'])
 def test_check_of_what_the_package_ships(name):
     assert symdp('check', ROOT / 'config' / name).returncode == 0
 

@@ -79,6 +79,16 @@ def test_the_chain_example_is_a_chain(tmp_path):
     assert Chain.from_yaml(file).states == ('dock', 'aisle_1', 'aisle_2')
 
 
+def test_the_regions_example_is_a_map(tmp_path):
+    from symdp_ros.maps import read_graph
+
+    text = PAGES['docs/maps.md'].split('# house.regions.yaml\n')[1].split('```')[0]
+    file = tmp_path / 'house.regions.yaml'
+    file.write_text(text)
+    assert read_graph(file).successors == {'dock': ['door'], 'door': ['dock', 'hall'],
+                                           'hall': ['door']}
+
+
 @pytest.mark.parametrize('page', PAGES)
 def test_links_lead_somewhere(page):
     for link in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', PAGES[page]):

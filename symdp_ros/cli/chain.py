@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`symdp chain FILE -o CHAIN`: a chain file, to read and to edit, from a map of any kind."""
+import argparse
+import os
+from pathlib import Path
+
+from symdp_ros.cli.arguments import add_arguments
+from symdp_ros.cli.check import add_chain_arguments, graph_of
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.chain_file import chain_text
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.printable import printable
+from symdp_ros.maps.dead_ends import counted, require_moves
+from symdp_ros.options import MADE_CHAIN
+
+
+def add_parser(commands) -> None:
+    """Add the subcommand to the parser."""
+    parser = commands.add_parser(
+        'chain', help='write a chain file from any map, such as a regions file',
+        description='Writes which state can follow which, as a chain file that can be edited by '
+                    'hand. A chain file has no positions: a node with input: pose needs the map '
+                    'itself, or a regions_file.')
+    add_chain_arguments(parser)
+    add_arguments(parser, [MADE_CHAIN])
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the chain file; return 0."""
+    output = Path(options.output)
+    if output.suffix.lower() not in ('.yaml', '.yml'):
+        raise ConfigurationError(f'{printable(output)} is to be a chain file: give it a name that '
+                                 'ends in .chain.yaml')
+    graph = graph_of(options)
+    require_moves(graph)
+    chain = Chain.from_graph(graph, graph.initial_state or next(iter(graph.successors), None))
+    _write(output, f'# Made by `symdp chain` from {printable(graph.source)}.\n'
+           + chain_text(graph))
+    print(f'{printable(output)}: {counted(len(chain), "state")}, '
+          f'{counted(chain.edge_count, "move")}'
+          + ('' if graph.initial_state else '; it names no initial_state: add one'))
+    return 0
+
+
+def _write(output: Path, text: str):
+    """Put a whole file in its place; never replace one."""
+    taken = ConfigurationError(f'{printable(output)} is there already: name another file, or '
+                               'remove it')
+    draft = output.with_name(f'.{os.getpid()}.symdp_chain')
+    with open(draft, 'x', encoding='utf-8') as file:
+        try:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            try:
+                os.link(draft, output)  # unlike a rename, this never replaces a file
+            except FileExistsError:
+                raise taken from None
+            except OSError:  # a file system without links
+                if os.path.lexists(output):
+                    raise taken from None
+                os.rename(draft, output)
+        finally:
+            draft.unlink(missing_ok=True)
