@@ -426,6 +426,12 @@ DISTANCE = Option('distance', int, None,
                   'how many symbols differ: 0 to the length of the word', unit='symbols')
 DRAWING = Option('output', str, '',
                  'draw a picture (.svg, .png, .pdf); if not set: print a table', unit='file.svg')
+DOMAIN = Option('domain', int, '', 'the ROS domain; if not set: that of ROS_DOMAIN_ID, or 0',
+                least=0, most=232, unit='number')
+SECONDS = Option('seconds', float, 3.0, 'how long to wait for nodes to announce themselves',
+                 least=0, most=3600, unit='seconds')
+LOOKED_AT = Option('topics', list, [], 'look only at this topic and those below it, such as '
+                   '/fleet', unit='topic')
 
 RELEASE_MECHANISM = replace(
     MECHANISM, meaning=f'{MECHANISM.meaning}. For an archive, the longest route counts; '

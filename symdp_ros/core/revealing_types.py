@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which ROS types show where a robot is: by their names, and by their fields."""
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+import re
+from typing import Any, NamedTuple
+
+_AREA = 'the cells around the robot'
+_FLEET = 'where each robot of a fleet is'
+_FRAMES = 'where frames are, with that of the robot'
+_MOVEMENT = 'speeds, which add up to where the robot is'
+_PICTURE = 'a picture for operators, which can show the pose'
+_PLACE = 'a position'
+_ROUTE = 'where the robot goes'
+_SATELLITES = 'the position from satellites'
+_SENSOR = 'what the robot senses: the place can be recognised'
+
+#: What is shown → package → types.
+_TYPES = {
+    _AREA: {
+        'map_msgs': 'OccupancyGridUpdate PointCloud2Update ProjectedMap ProjectedMapInfo',
+        'nav2_msgs': 'Costmap CostmapFilterInfo CostmapMetaData CostmapUpdate VoxelGrid '
+                     'GetCostmap GetCostmaps',
+        'nav_msgs': 'GridCells OccupancyGrid', 'grid_map_msgs': 'GridMap',
+        'octomap_msgs': 'Octomap OctomapWithPose', 'costmap_msgs': 'Costmap'},
+    _FLEET: {
+        'rmf_fleet_msgs': 'DestinationRequest FleetState Location PathRequest RobotState',
+        'rmf_traffic_msgs': 'ItinerarySet ItineraryExtend Participant Trajectory',
+        'vda5050_msgs': 'AGVPosition Order OrderState State Visualization'},
+    _FRAMES: {
+        'geometry_msgs': 'Transform TransformStamped', 'tf2_msgs': 'TFMessage LookupTransform'},
+    _MOVEMENT: {
+        'geometry_msgs': 'Accel AccelStamped AccelWithCovariance AccelWithCovarianceStamped Twist '
+                         'TwistStamped TwistWithCovariance TwistWithCovarianceStamped '
+                         'VelocityStamped',
+        'sensor_msgs': 'Imu JointState MultiDOFJointState'},
+    _PICTURE: {
+        'visualization_msgs': 'ImageMarker InteractiveMarker InteractiveMarkerFeedback '
+                              'InteractiveMarkerInit InteractiveMarkerPose '
+                              'InteractiveMarkerUpdate Marker MarkerArray MeshFile',
+        'foxglove_msgs': 'SceneUpdate'},
+    _PLACE: {
+        'geometry_msgs': 'Point Point32 PointStamped Polygon PolygonInstance '
+                         'PolygonInstanceStamped PolygonStamped Pose Pose2D PoseArray PoseStamped '
+                         'PoseWithCovariance PoseWithCovarianceStamped',
+        'nav_msgs': 'Odometry', 'nav2_msgs': 'ParticleCloud',
+        'px4_msgs': 'VehicleGlobalPosition VehicleLocalPosition VehicleOdometry',
+        'turtlesim': 'Pose', 'turtlesim_msgs': 'Pose'},
+    _ROUTE: {
+        'nav_msgs': 'Goals GetPlan Path Trajectory TrajectoryPoint',
+        'nav2_msgs': 'AssistedTeleop BackUp ComputeAndTrackRoute ComputePathThroughPoses '
+                     'ComputePathToPose ComputeRoute DockRobot DriveOnHeading DummyBehavior '
+                     'FollowGPSWaypoints FollowPath FollowWaypoints NavigateThroughPoses '
+                     'NavigateToPose Route SmoothPath Spin UndockRobot Trajectory'},
+    _SATELLITES: {
+        'sensor_msgs': 'NavSatFix', 'gps_msgs': 'GPSFix', 'nmea_msgs': 'Gpgga Gprmc Sentence',
+        'geographic_msgs': 'BoundingBox GeoPath GeoPoint GeoPointStamped GeoPose GeoPoseStamped '
+                           'GeoPoseWithCovariance GeoPoseWithCovarianceStamped',
+        'px4_msgs': 'SensorGps'},
+    _SENSOR: {
+        'sensor_msgs': 'CompressedImage FluidPressure Image LaserEcho LaserScan MagneticField '
+                       'MultiEchoLaserScan PointCloud PointCloud2 Range',
+        'stereo_msgs': 'DisparityImage', 'theora_image_transport': 'Packet',
+        'ffmpeg_image_transport_msgs': 'FFMPEGPacket', 'velodyne_msgs': 'VelodyneScan',
+        'apriltag_msgs': 'AprilTagDetectionArray', 'vision_msgs': 'Detection3DArray'},
+}
+_SHOWN = {f'{package}/{name}': shown for shown, packages in _TYPES.items()
+          for package, names in packages.items() for name in names.split()}
+#: For types whose package is not installed here: parts of their names.
+_NAMES = re.compile(
+    'camera|cloud|costmap|destination|detection|drive|fleet|follow|geopo|gnss|gps|image|itinerary|'
+    'landmark|laser|lidar|localiz|location|marker|navig|navsat|odom|path|pose|position|radar|'
+    'robotstate|route|scan|trajector|transform|waypoint', re.IGNORECASE)
+#: Types, and whole packages, that name no place.
+_HARMLESS = re.compile(
+    r'(action_msgs/CancelGoal|bond/.*|builtin_interfaces/.*|composition_interfaces/.*|'
+    r'lifecycle_msgs/.*|rosbag2_interfaces/.*|rosgraph_msgs/Clock|'
+    r'service_msgs/.*|statistics_msgs/.*|std_msgs/(ColorRGBA|Empty|Header)|std_srvs/.*|'
+    r'type_description_interfaces/.*|unique_identifier_msgs/.*)')
+_NAME = re.compile(r'(?P<package>[a-z][a-z0-9_]*)(/(?P<kind>msg|srv|action))?/(?P<type>\w+)',
+                   re.ASCII)
+#: Suffix of the topics and services of an action → which part of the action they carry.
+_OF_ACTIONS = {'_FeedbackMessage': 'Feedback', '_SendGoal': 'Goal', '_GetResult': 'Result'}
+_DEEPEST = 12  # messages within messages; ROS types do not contain themselves
+
+
+class Shown(NamedTuple):
+    """
+    What a type shows of where a robot is.
+
+    :ivar certain: it does show where the robot is; otherwise it may.
+    :ivar what: in words.
+    :ivar field: the dotted path to what shows it; '' if the type as a whole does.
+    """
+
+    certain: bool
+    what: str
+    field: str = ''
+
+
+def shown_by(type_name: str) -> Shown | None:
+    """
+    Return what a message, service or action of a type shows of where a robot is.
+
+    The type itself counts, and each type of its fields, at any depth. For that, only the package
+    of the type is imported, if it is installed. None: the type names no place.
+
+    :param type_name: such as nav_msgs/msg/Odometry, nav_msgs/srv/GetPlan, or
+        nav2_msgs/action/NavigateToPose_FeedbackMessage.
+    """
+    return _shown_by(type_name, _DEEPEST)
+
+
+def _shown_by(type_name: str, depth: int) -> Shown | None:
+    match = _NAME.fullmatch(type_name)
+    if not match:
+        return Shown(False, 'unknown: no type of ROS')
+    package, kind, name = match['package'], match['kind'] or 'msg', match['type']
+    part = ''
+    for suffix, carried in _OF_ACTIONS.items() if kind == 'action' else ():
+        if name.endswith(suffix):
+            name, part = name.removesuffix(suffix), carried
+    short = f'{package}/{name}'
+    if short in _SHOWN:
+        return Shown(True, _SHOWN[short])
+    if _HARMLESS.fullmatch(short):
+        return None
+    fields = _fields(package, kind, name, part)
+    if fields is None:
+        if _NAMES.search(name):
+            return Shown(True, 'where the robot is, by the name of the type')
+        return Shown(False, f'unknown: {package} is not installed here')
+    if {'x', 'y'} <= fields.keys() and name not in ('Quaternion', 'Vector3') or {
+            'latitude', 'longitude'} <= fields.keys():
+        return Shown(True, _PLACE)
+    for field, field_type in fields.items():
+        for inner in re.findall(r'[a-z]\w*/\w+', field_type) if depth else ():
+            found = _shown_by(inner, depth - 1)
+            if found and found.certain:
+                return Shown(True, found.what, '.'.join(filter(None, (field, found.field))))
+    return Shown(False, 'unknown: a text or a number can name a place') if fields else None
+
+
+def _fields(package: str, kind: str, name: str, part: str) -> dict[str, str] | None:
+    """Return the type of each field; None where the package is not installed."""
+    spec = find_spec(package)  # the names come from others: import interface packages only
+    if not spec or not any(Path(place, kind).is_dir()
+                           for place in spec.submodule_search_locations or ()):
+        return None
+    try:
+        found: Any = getattr(import_module(f'{package}.{kind}'), name, None)
+    except ImportError:
+        return None
+    if kind == 'msg':
+        parts = [found]
+    else:
+        parts = [getattr(found, each, None) for each in (
+            [part] if part else ['Request', 'Response'] if kind == 'srv'
+            else ['Goal', 'Result', 'Feedback'])]
+    fields: dict[str, str] = {}
+    for each in parts:
+        if not hasattr(each, 'get_fields_and_field_types'):
+            return None
+        fields.update(each.get_fields_and_field_types())
+    fields.pop('structure_needs_at_least_one_member', None)
+    return fields

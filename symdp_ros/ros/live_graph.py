@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The graph of a ROS domain, by names and types alone: nothing is subscribed to or called."""
+from dataclasses import dataclass, field
+import time
+
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+from symdp_ros.core.errors import ConfigurationError, raising
+
+NAMELESS = 'a node without a name'
+_UNKNOWN = '_NODE_NAME_UNKNOWN_'  # not announced yet, or no ROS node at all
+
+
+@dataclass
+class Channel:
+    """
+    A topic, or a service, under one type.
+
+    :ivar sources: the nodes that publish it, or offer it.
+    :ivar readers: the nodes that subscribe to it, or call it.
+    """
+
+    name: str
+    type_name: str
+    sources: set[str] = field(default_factory=set)
+    readers: set[str] = field(default_factory=set)
+
+
+@dataclass
+class LiveGraph:
+    """The nodes, topics and services of a ROS domain."""
+
+    nodes: set[str]
+    topics: list[Channel]
+    services: list[Channel]
+
+
+def look(domain: int, seconds: float) -> LiveGraph:
+    """
+    Join a ROS domain and return what is there after some seconds, without the own node.
+
+    :raises ConfigurationError: the domain cannot be joined.
+    """
+    context = Context()
+    # RuntimeError: the base class of all errors of rclpy's own library.
+    with raising(ConfigurationError, f'ROS domain {domain} cannot be joined', RuntimeError):
+        rclpy.init(args=[], context=context, domain_id=domain)
+        try:
+            node = Node('symdp_doctor', context=context, use_global_arguments=False,
+                        enable_rosout=False, start_parameter_services=False)
+            try:
+                time.sleep(seconds)  # other threads receive what nodes announce
+                return _graph(node)
+            finally:
+                node.destroy_node()
+        finally:
+            rclpy.shutdown(context=context)
+
+
+def _graph(node: Node) -> LiveGraph:
+    own = node.get_fully_qualified_name()
+    names = {pair for pair in node.get_node_names_and_namespaces() if _full(*pair) != own}
+    topics: dict[tuple[str, str], Channel] = {}
+    for topic, _ in node.get_topic_names_and_types():
+        for infos, side in ((node.get_publishers_info_by_topic(topic), 'sources'),
+                            (node.get_subscriptions_info_by_topic(topic), 'readers')):
+            for info in infos:
+                if (name := _full(info.node_name, info.node_namespace)) != own:
+                    key = topic, info.topic_type
+                    getattr(topics.setdefault(key, Channel(*key)), side).add(name)
+    services: dict[tuple[str, str], Channel] = {}
+    for name, namespace in names:
+        for ask, side in ((node.get_service_names_and_types_by_node, 'sources'),
+                          (node.get_client_names_and_types_by_node, 'readers')):
+            try:
+                found = ask(name, namespace)
+            except RuntimeError:  # the node has ended meanwhile, or is two of one name
+                continue
+            for service, types in found:
+                for key in ((service, each) for each in types):
+                    getattr(services.setdefault(key, Channel(*key)), side).add(
+                        _full(name, namespace))
+    return LiveGraph({_full(*pair) for pair in names},
+                     *([found[key] for key in sorted(found)] for found in (topics, services)))
+
+
+def _full(name: str, namespace: str) -> str:
+    return NAMELESS if name == _UNKNOWN else f'{namespace.rstrip("/")}/{name}'
