@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the launch files of the nodes have in common; needs launch_ros."""
 from difflib import get_close_matches
-import os
 import sys
 from types import FrameType
 from typing import Any, List  # launch_ros takes no list[str]
@@ -16,6 +15,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.options import LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
+from symdp_ros.ros.resources import resolve_path
 import yaml
 
 
@@ -83,9 +83,10 @@ def _start(context: LaunchContext, node: str, before: dict[str, str] | None) -> 
         context.launch_configurations.update(before)
     parameters = []
     if given['params_file']:
-        if not os.path.isfile(given['params_file']):
+        file = resolve_path(given['params_file'])
+        if not file.is_file():
             raise ConfigurationError(f'params_file:={given["params_file"]}: there is no such file')
-        parameters.append(ParameterFile(given['params_file']))
+        parameters.append(ParameterFile(file))
     parameters.append({
         option.name: ParameterValue(_value(option, given[option.name]),
                                     value_type=List[str] if option.kind is list else option.kind)

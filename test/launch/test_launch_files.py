@@ -97,6 +97,11 @@ def wait_for(process, log, text):
         time.sleep(0.05)
 
 
+def pid_in(log):
+    [pid] = re.findall(r'process started with pid \[(\d+)\]', log.read_text())
+    return int(pid)
+
+
 def stop(process):
     process.send_signal(signal.SIGINT)
     return process.wait(PATIENCE)
@@ -113,8 +118,8 @@ def test_privatizer(launched, tmp_path):
 
 
 def test_parameters_from_a_file(launched):
-    process, log = launched('privatizer.launch.py', f'params_file:={ROOT}/config/privatizer.yaml',
-                            'epsilon:=0.5')
+    process, log = launched('privatizer.launch.py', 'epsilon:=0.5',
+                            'params_file:=package://symdp_ros/config/privatizer.yaml')
     wait_for(process, log, 'active')
     assert 'warehouse.chain.yaml: 6 states' in log.read_text()
     assert 'ε = 0.5, k = 1, policy guided' in log.read_text()  # the argument goes before the file
@@ -162,8 +167,7 @@ def test_the_node_is_started_again(launched, tmp_path):
         'privatizer.launch.py', f'chain_file:={ROOT}/config/warehouse.chain.yaml', 'epsilon:=2',
         f'state_file:={tmp_path}/word', 'respawn:=true', 'respawn_delay:=0.1')
     wait_for(process, log, '[privatizer]: active')
-    [pid] = re.findall(r'process started with pid \[(\d+)\]', log.read_text())
-    os.kill(int(pid), signal.SIGKILL)
+    os.kill(pid_in(log), signal.SIGKILL)
     wait_for(process, log, 'the word goes on')
     until = time.monotonic() + PATIENCE
     while log.read_text().count('[privatizer]: active') < 2:
@@ -172,7 +176,16 @@ def test_the_node_is_started_again(launched, tmp_path):
     assert stop(process) == 0
 
 
-def test_the_status_is_1_where_the_node_dies(launched):
+def test_the_status_is_1_where_the_node_is_killed(launched):
+    process, log = launched('privatizer.launch.py', 'epsilon:=1',
+                            f'chain_file:={ROOT}/config/warehouse.chain.yaml')
+    wait_for(process, log, '[privatizer]: active')
+    os.kill(pid_in(log), signal.SIGKILL)
+    assert process.wait(PATIENCE) == 1
+    assert 'privatizer-1 ended with status -9' in log.read_text()
+
+
+def test_the_status_is_1_where_the_node_fails(launched):
     process, log = launched('privatizer.launch.py', f'chain_file:={ROOT}/config/depot.geojson')
     assert process.wait(PATIENCE) == 1
     assert 'epsilon is not set' in log.read_text()
