@@ -55,7 +55,8 @@ class Locator:
     region on the way, and no distance changes by more than the robot moves.
 
     Of several nearest regions, the last one counts; then, of polygons, the first. What is no
-    position (not finite, or beyond `FARTHEST`) is in no region, and changes nothing.
+    position (not finite, or beyond `FARTHEST`) is in no region, and changes nothing. It takes
+    longer where the region may change.
     """
 
     def __init__(self, places: Mapping[str, Place], *, hysteresis: float = 0.0,

@@ -33,6 +33,7 @@ BORDER = 0.2   # metres; polygons that only meet at a corner have less
 _LEAST_AREA = 1e-4  # m²
 _MOST_REGIONS = 10_000
 _MOST_CORNERS = 10_000  # of one polygon
+_MOST_LEVELS = 100  # each has an index, with the regions of all levels
 
 
 def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:
@@ -57,6 +58,10 @@ def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:
         raise reader.error(top['regions'], f'there are {len(entries):,} regions: at most '
                            f'{_MOST_REGIONS:,} are allowed')
     places = {name: reader.place(name, node) for name, (_, node) in entries.items()}
+    levels = {name: at.level for name, at in places.items() if at.level is not None}
+    if len(set(levels.values())) > _MOST_LEVELS:
+        raise reader.error(top['regions'], f'there are {len(set(levels.values())):,} levels: at '
+                           f'most {_MOST_LEVELS:,} are allowed')
     lines = {name: line for name, (line, _) in entries.items()}
     successors: dict[str, list[str]] = {name: [] for name in places}
     for name, other in _touching(places, lines, source):
@@ -64,8 +69,8 @@ def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:
         successors[other].append(name)
     return TransitionGraph(
         successors, initial, source, {name: (at.x, at.y) for name, at in places.items()}, lines,
-        initial_line=initial_line, polygons={name: at.corners for name, at in places.items()},
-        levels={name: at.level for name, at in places.items() if at.level is not None})
+        initial_line=initial_line, levels=levels,
+        polygons={name: at.corners for name, at in places.items()})
 
 
 def read_locator(graph: TransitionGraph, regions_file: FilePath | None = None, *,

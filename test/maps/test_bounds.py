@@ -70,6 +70,12 @@ def level_with_a_long_name():
             'name: house\n')
 
 
+def corners_of_aliases():
+    corners = ', '.join(f'[{number}, {number**2}]' for number in range(900))
+    rows = ''.join(f'  {name}: *corners\n' for name in names(900))
+    return f'regions:\n  a: &corners [{corners}]\n{rows}'
+
+
 @pytest.mark.parametrize('name, make, text', [
     ('chain.yaml', chain_of_aliases, '2,000,000 entries with what its aliases repeat'),
     ('house.yaml', crowded_lift, "the lift 'up' has 20,000 vertices in its cabin"),
@@ -86,6 +92,7 @@ def test_what_a_file_can_take_is_bounded(tmp_path, name, make, text):
 @pytest.mark.parametrize('name, make', [
     ('chain.yaml', chain_of_aliases), ('chain.yaml', chances_of_aliases),
     ('map.tmap2', nodes_of_aliases), ('old.yaml', lambda: nodes_of_aliases('', '')),
+    ('house.yaml', corners_of_aliases),
 ])
 def test_every_reader_counts_what_aliases_repeat(tmp_path, monkeypatch, name, make):
     monkeypatch.setattr('symdp_ros.core.yaml_reader._MOST_ENTRIES', 100_000)

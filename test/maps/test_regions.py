@@ -111,9 +111,13 @@ def test_files_that_are_refused(house, old, new, text):
         read_chain(house(('initial_state: dock', 'initial_state: dok')), self_loops=True)
 
 
-def test_there_are_at_most_so_many(house, monkeypatch):
-    monkeypatch.setattr('symdp_ros.maps.regions._MOST_REGIONS', 4)
-    with pytest.raises(ChainError, match='there are 5 regions: at most 4 are allowed'):
+@pytest.mark.parametrize('what, most, text', [
+    ('REGIONS', 4, 'there are 5 regions: at most 4 are allowed'),
+    ('LEVELS', 1, 'there are 2 levels: at most 1 are allowed'),
+    ('CORNERS', 3, "the polygon 'dock' has 4 corners: at most 3 are allowed")])
+def test_there_are_at_most_so_many(house, monkeypatch, what, most, text):
+    monkeypatch.setattr(f'symdp_ros.maps.regions._MOST_{what}', most)
+    with pytest.raises(ChainError, match=text):
         read_graph(house())
 
 
