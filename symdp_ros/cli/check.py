@@ -54,10 +54,15 @@ def file_of(options) -> str:
 
     :raises ConfigurationError: of package://PACKAGE/PATH, the package is not found.
     """
-    return _resolved(options.file)
+    return resolved(options.file)
 
 
-def _resolved(path: str) -> str:
+def resolved(path: str) -> str:
+    """
+    Return the path of a file that may be given as package://PACKAGE/PATH.
+
+    :raises ConfigurationError: the package is not found.
+    """
     if not path.startswith('package://'):
         return path
     from symdp_ros.ros.resources import resolve_path
@@ -89,7 +94,7 @@ def run(options) -> int:
     measured = structure(graph)
     _print(_report(graph, measured, options.prune))
     if options.regions:
-        regions = read_regions(_resolved(options.regions))
+        regions = read_regions(resolved(options.regions))
         _print(_compared(graph, regions))
         polygons_of(graph, regions)  # raises where one names no state
     require_moves(graph)

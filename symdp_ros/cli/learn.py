@@ -7,7 +7,7 @@ import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.cli.log_arguments import listed_logs
+from symdp_ros.cli.log_arguments import listed_logs, OF_SAMPLES, read_settings
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
 from symdp_ros.options import (CLIP, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS,
@@ -48,12 +48,9 @@ def run(options: argparse.Namespace) -> int:
                                  'log: give one of them')
     if options.unit != 'log' and options.clip != CLIP.default:
         raise ConfigurationError('--clip is for --unit log: leave it out')
-    same = [option.name for option in OF_LEARNED_LOGS if option.name not in (
-        'symbol_map', 'moves', 'stay')]
     settings = LearnSettings(
-        ReleaseSettings(chain_of(options), privacy_of(vars(options)),
-                        symbol_map=tuple(options.symbol_map),
-                        **{name: getattr(options, name) for name in same}),
+        ReleaseSettings(chain_of(options), privacy_of(vars(options)), **read_settings(options),
+                        **{name: getattr(options, name) for name in OF_SAMPLES}),
         clip=options.clip if options.unit == 'log' else 0, moves=options.moves)
     settings.reading.check()
     output = Path(options.output)

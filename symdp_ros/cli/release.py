@@ -8,7 +8,7 @@ import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.cli.log_arguments import listed_logs
+from symdp_ros.cli.log_arguments import listed_logs, OF_SAMPLES, read_settings
 from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
@@ -51,8 +51,8 @@ def run(options) -> int:
     if (options.ledger is None) != (options.subject is None):
         raise ConfigurationError('--ledger and --subject belong together: the ledger keeps what '
                                  'each subject has spent')
-    for name in ('subject', 'topic', 'field', 'stamp_key', 'symbol_key', 'route_key',
-                 'position_key'):
+    for name in ('subject', 'topic', 'field', 'level_field', 'map_frame', 'stamp_key',
+                 'symbol_key', 'route_key', 'position_key'):
         value = getattr(options, name) or ''
         if not value.isprintable():
             raise ConfigurationError(f'--{name.replace("_", "-")} {printable(value)} holds '
@@ -117,11 +117,10 @@ def _logs_release(options, chain, output):
     from symdp_ros.release.outbox import lies_within
     from symdp_ros.release.settings import ReleaseSettings
 
-    same = ('mechanism', 'base', 'trust', 'policy', 'smooth', 'symbol_key', *(
-        option.name for option in OF_LOGS if option.name not in ('moves', 'stay')))
+    same = ('mechanism', 'base', 'trust', 'policy', 'smooth', *OF_SAMPLES, 'unknown_symbol',
+            'format', 'keep_names')
     settings = ReleaseSettings(
-        chain, privacy_of(vars(options)),
-        symbol_map=tuple(options.symbol_map),
+        chain, privacy_of(vars(options)), **read_settings(options),
         **{name: getattr(options, name) for name in same})
     logs, skipped = listed_logs(options.logs)
     for name in filter(os.path.isdir, options.logs):

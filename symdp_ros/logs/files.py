@@ -13,12 +13,13 @@ import sqlite3
 from typing import Protocol
 
 from symdp_ros.core.errors import ConfigurationError, LogError, raising
+from symdp_ros.core.pose_fields import Locator
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import child, csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
 from symdp_ros.logs.recorded import METADATA
 from symdp_ros.logs.regular_file import is_other_file, NO_REGULAR_FILE
 from symdp_ros.logs.storage import STORAGES
-from symdp_ros.logs.wanted import Wanted
+from symdp_ros.logs.wanted import Value, Wanted
 
 _BAG_FILES = tuple(STORAGES.values())
 _RELEASED = '.private'  # marks what this package wrote, so that it is never read as a log
@@ -132,8 +133,9 @@ def list_logs(directory: str | Path) -> LogListing:
 
 def read_log(path: str | Path, *, topic: str = 'region', message_type: str | None = None,
              field: str = 'data', where: Iterable[str] = (), stamp_key: str = 'stamp',
-             symbol_key: str = 'symbol',
-             naming: Collection[str] | None = None) -> list[tuple[int, str | None]]:
+             symbol_key: str = 'symbol', naming: Collection[str] | None = None,
+             locator: Locator | None = None, level_field: str = '',
+             map_frame: str = 'map') -> list[tuple[int, str | None]]:
     """
     Return (stamp in nanoseconds, value) of every entry of a log, in order.
 
@@ -152,13 +154,20 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
     :param symbol_key: that of the symbol.
     :param naming: recordings only; the values that name a state. A field whose type can have none
         of them is refused.
+    :param locator: recordings only; values are then the regions that it finds, in order, for the
+        positions to which `field` leads.
+    :param level_field: with a locator, the path to the name of the floor; '': there is none.
+    :param map_frame: with a locator, the frame that positions must be in.
     :raises LogError: truncated, damaged, empty, without input, of another type, field or
-        serialization, or with another number of messages than it announces.
+        serialization, with another number of messages than it announces, or with a pose in another
+        frame.
     :raises ConfigurationError: `message_type` is no message type.
     """
-    path, wanted = Path(path), Wanted(field, tuple(where), tuple(naming or ()))
+    path = Path(path)
+    wanted = Wanted(field, tuple(where), tuple(naming or ()), locator is not None, level_field,
+                    map_frame)
     try:
-        return _read(path, topic, message_type, wanted, stamp_key, symbol_key)
+        return _located(_read(path, topic, message_type, wanted, stamp_key, symbol_key), locator)
     except ConfigurationError:
         raise
     except LogError as error:
@@ -261,8 +270,19 @@ def _state_of(path: Path) -> tuple[LogState | None, str]:
     return LogState.READY, ''
 
 
+def _located(entries: Iterable[tuple[int, Value]],
+             locator: Locator | None) -> list[tuple[int, str | None]]:
+    found: list[tuple[int, str | None]] = []
+    for stamp, value in entries:
+        if isinstance(value, tuple):
+            assert locator is not None
+            value = locator.locate(*value)
+        found.append((stamp, value))
+    return found
+
+
 def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stamp_key: str,
-          symbol_key: str) -> list[tuple[int, str | None]]:
+          symbol_key: str) -> list[tuple[int, Value]]:
     if path.is_dir():
         if not (path / METADATA).exists():
             raise LogError(f'it is no recording, or is still being recorded: there is no '
@@ -273,7 +293,11 @@ def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stam
     if path.suffix not in _TEXT:
         raise LogError('its name does not end with .db3, .mcap, .csv or .jsonl (or, an archive of '
                        'routes, with .parquet), and it is no directory')
-    log = list(_TEXT[path.suffix].read(path, stamp_key, symbol_key))
+    for setting, given in (('input: pose', wanted.pose), ('where', wanted.where)):
+        if given:
+            raise LogError(f'{setting} is for recordings: this log holds names of regions and no '
+                           'messages')
+    log: list[tuple[int, Value]] = list(_TEXT[path.suffix].read(path, stamp_key, symbol_key))
     if not log:
         raise LogError('it holds no symbols')
     return log

@@ -16,7 +16,7 @@ from symdp_ros.core.field_paths import NotInput
 from symdp_ros.core.message_fields import FieldType, INTEGERS
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import bounds
-from symdp_ros.logs.wanted import Values, values_of, Wanted
+from symdp_ros.logs.wanted import Value, Values, values_of, Wanted
 
 if TYPE_CHECKING:
     from rosbags.typesys.store import Typestore
@@ -44,7 +44,7 @@ def decode_messages(message_type: str, definitions: Mapping[str, tuple[str, str]
 
 
 def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
-            wanted: Wanted) -> Callable[[bytes], str | None | NotInput]:
+            wanted: Wanted) -> Callable[[bytes], Value | NotInput]:
     """
     Return a function from a serialized message (CDR) to what is wanted of it.
 

@@ -22,7 +22,7 @@ from symdp_ros.logs.recorded import METADATA, Recorded
 from symdp_ros.logs.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
 from symdp_ros.logs.storage import STORAGES
 from symdp_ros.logs.unpack import Allowance
-from symdp_ros.logs.wanted import Values, Wanted
+from symdp_ros.logs.wanted import Value, Values, Wanted
 import yaml
 
 _TYPE = re.compile(r'(\w+)/(?:(msg|action)/)?(\w+)', re.ASCII)
@@ -84,7 +84,7 @@ def library() -> Library:
 
 
 def read(path: Path, topic: str, message_type: str | None,
-         wanted: Wanted) -> list[tuple[int, str | None]]:
+         wanted: Wanted) -> list[tuple[int, Value]]:
     """
     Return (stamp, value) of every message of a topic that is input, in the order of their stamps.
 

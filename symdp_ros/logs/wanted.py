@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.field_paths import Fields, NotInput, symbol_reader
 from symdp_ros.core.message_fields import useless_field
+from symdp_ros.core.pose_fields import Position, position_reader
 
+Value = str | Position | None
 #: (number of a message, what is wanted of it) for each message that is input.
-Values = list[tuple[int, str | None]]
+Values = list[tuple[int, Value]]
 
 
 class Wanted(NamedTuple):
@@ -19,31 +21,49 @@ class Wanted(NamedTuple):
     :param field: path (`core.field_paths`) to a string, integer or boolean.
     :param where: conditions; a message that does not meet all of them is left out.
     :param naming: the values that name a state: the field must be able to have one of them.
+    :param pose: instead, the position to which the field leads is read.
+    :param level_field: with `pose`, path to the name of the floor; '': there is none.
+    :param map_frame: with `pose`, the frame that positions must be in.
     """
 
     field: str = 'data'
     where: tuple[str, ...] = ()
     naming: tuple[str, ...] = ()
+    pose: bool = False
+    level_field: str = ''
+    map_frame: str = 'map'
 
-    def reader(self, fields: Fields,
-               message_type: str) -> Callable[[Any], str | None | NotInput]:
+    def reader(self, fields: Fields, message_type: str) -> Callable[[Any], Value | NotInput]:
         """
         Return a function from a message to what is wanted of it.
 
+        It raises LogError at a position in another frame.
+
         :raises LogError: a field or condition is not one of this type; a field that can have none
-            of the values that name a state.
+            of the values that name a state, or leads to no position.
         """
+        problem, read = None, None
         try:
+            if self.pose:
+                return position_reader(
+                    fields, message_type, self.field, where=self.where,
+                    level_field=self.level_field, map_frame=self.map_frame,
+                    on_foreign_frame=self._refuse_frame)
             read, kind = symbol_reader(fields, message_type, self.field, self.where)
             problem = useless_field(self.field, kind, self.naming) if self.naming else None
         except ConfigurationError as error:
             problem = str(error)
-        if problem:
-            raise LogError(problem)
+        if problem or read is None:
+            raise LogError(problem or '')
         return read
 
+    def _refuse_frame(self, frame: str) -> None:
+        raise LogError(f'it holds a pose in the frame {frame!r}, and map_frame is '
+                       f'{self.map_frame!r}: the regions would be wrong. Record poses in the '
+                       'frame of the map, or correct map_frame')
 
-def values_of(read: Iterable[str | None | NotInput]) -> Values:
+
+def values_of(read: Iterable[Value | NotInput]) -> Values:
     """Return the values of the messages that are input, each with the message's number."""
     return [(number, value) for number, value in enumerate(read)
             if not isinstance(value, NotInput)]

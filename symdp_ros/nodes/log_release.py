@@ -17,19 +17,20 @@ from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.reports import protection
 from symdp_ros.logs.rosbag import full_name
-from symdp_ros.options import privacy_of
+from symdp_ros.options import MESSAGE_TYPE, privacy_of
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart
-from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.settings import input_settings, ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode
-from symdp_ros.ros.messages import region_reader
+from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.resources import resolve_path
-from symdp_ros.ros.settings import chain_of
+from symdp_ros.ros.settings import chain_of, regions_of
 from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run
 
+_POSE = 'geometry_msgs/msg/PoseStamped'
 _MOST_UNREAD_CALLS = 1000
 _BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten
 
@@ -72,12 +73,14 @@ class LogRelease(ManagedNode):
         settings = self.settings
         chain, chain_name = chain_of(settings)
         privacy = privacy_of(settings)
-        same = ('mechanism', 'base', 'trust', 'policy', 'smooth', 'topic', 'field', 'stamp_key',
-                'symbol_key', 'sampling', 'period', 'input_timeout', 'protect', 'unknown_symbol',
-                'format', 'keep_names', 'message_type')
+        same = ('mechanism', 'base', 'trust', 'policy', 'smooth', 'sampling', 'period',
+                'input_timeout', 'protect', 'unknown_symbol', 'format', 'keep_names')
+        reading = input_settings(settings, lambda: regions_of(settings))
+        if 'pose' in reading and reading['message_type'] == MESSAGE_TYPE.default:
+            reading['message_type'] = _POSE
         self._release_settings = ReleaseSettings(
-            chain, privacy, symbol_map=tuple(settings['symbol_map']),
-            no_region=tuple(settings['no_region']), **{name: settings[name] for name in same})
+            chain, privacy, no_region=tuple(settings['no_region']), **reading,
+            **{name: settings[name] for name in same})
         self._log_dir, self._release_dir = (
             Path(os.path.realpath(resolve_path(settings[name])))
             for name in ('log_dir', 'release_dir'))
@@ -86,7 +89,7 @@ class LogRelease(ManagedNode):
                 raise ConfigurationError(f'{name} {path} is not a directory: make it')
         check_directories_apart(self._log_dir, self._release_dir)
         check_apart(resolve_path(settings['ledger_file']), self._release_dir)
-        self._check_field(chain)
+        self._check_field()
         self._ledger = Ledger(resolve_path(settings['ledger_file']))
         # Made now, so that problems are reported at the start; this also finishes interrupted
         # releases.
@@ -133,20 +136,24 @@ class LogRelease(ManagedNode):
                         subject_budget=settings['subject_budget'],
                         mechanisms=self._mechanisms)
 
-    def _check_field(self, chain):
+    def _check_field(self):
         """
         Refuse a type and field of recordings that the node privatizer would refuse, too.
 
         A type that is not installed here is not checked: recordings contain its definition.
         """
-        settings = self.settings
-        full_name(settings['message_type'])
+        reading = self._release_settings
+        full_name(reading.message_type)
         try:
-            message_type = message_class(settings['message_type'])
+            message_type = message_class(reading.message_type)
         except ConfigurationError:
             return
-        region_reader(message_type, settings['field'], chain.states, settings['symbol_map'],
-                      settings['no_region'])
+        if reading.pose is None:
+            region_reader(message_type, reading.field, reading.chain.states, reading.symbol_map,
+                          reading.no_region, where=reading.where)
+        else:
+            pose_reader(message_type, reading.field, reading.pose.locator, where=reading.where,
+                        level_field=reading.pose.level_field)
 
     def _prepare(self):
         """Compile now, so that the first release need not wait for it."""

@@ -5,8 +5,8 @@ The settings of releases: how logs and archives are read, privatized and written
 
 Releases with the same `digest` are the same release; other settings change only their form.
 """
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 import json
 from typing import Any, TYPE_CHECKING
@@ -17,6 +17,7 @@ from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.offline import check_smooth, OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.regions import Locator, Place
 from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 from symdp_ros.logs import LogFile, read_log, sample
@@ -27,7 +28,58 @@ from symdp_ros.release.units import Loss
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
 
+_OF_POSES = ('regions_file', 'hysteresis', 'max_distance', 'level_field')
 CHARGES = ('archive', 'route')
+
+
+@dataclass(frozen=True)
+class PoseInput:
+    """
+    How positions in recordings become regions.
+
+    :param places: of the states, from which the locator was made with these two distances.
+    :param level_field: path to the name of the floor; '': there is none.
+    :param map_frame: the frame that positions must be in.
+    """
+
+    locator: Locator
+    places: Mapping[str, Place]
+    hysteresis: float = 0.0
+    max_distance: float = 0.0
+    level_field: str = ''
+    map_frame: str = 'map'
+
+    def described(self) -> dict[str, Any]:
+        """Return what the regions of positions depend on, for people to read."""
+        places = repr(sorted(self.places.items()))
+        return {'input': 'pose', 'regions': sha256(places.encode()).hexdigest(),
+                'hysteresis': self.hysteresis, 'max_distance': self.max_distance,
+                'level_field': self.level_field, 'map_frame': self.map_frame}
+
+
+def input_settings(values: Mapping[str, Any],
+                   read: Callable[[], tuple[Locator, Mapping[str, Place]]]) -> dict[str, Any]:
+    """
+    Return the arguments of `ReleaseSettings` that say what is read from logs.
+
+    :param values: of the options.
+    :param read: returns what finds the state of a position, and where the states are; called with
+        `input: pose` alone.
+    :raises ConfigurationError: the options do not go together; as `read` does.
+    """
+    same = {name: values[name] for name in ('topic', 'message_type', 'field', 'stamp_key',
+                                            'symbol_key')}
+    for name in (_OF_POSES if values['input'] != 'pose' else ('symbol_map',)):
+        if values[name]:
+            raise ConfigurationError(f'{name} is not for input: {values["input"]}: leave it out')
+    lists = {name: tuple(values[name]) for name in ('where', 'symbol_map')}
+    if values['input'] != 'pose':
+        return same | lists
+    if same['topic'] == 'region':
+        same['topic'] = 'pose'
+    of_poses = {option.name: values[option.name] for option in fields(PoseInput)[2:]}
+    of_poses['level_field'] = of_poses['level_field'] or ''  # None on the command line
+    return same | lists | {'pose': PoseInput(*read(), **of_poses)}
 
 
 @dataclass(frozen=True)
@@ -35,9 +87,10 @@ class ReleaseSettings:
     """
     How logs are read, privatized and written.
 
-    Durations are in seconds; `symbol_map` holds value=state items. The `mechanism` 'auto' is for
-    each log the one that is expected to err least, chosen from chain, ε, k and the log's length
-    alone; with the base 'counting', of those without the chain's base measure.
+    Durations are in seconds; `symbol_map` holds value=state items. With `pose`, messages hold a
+    position, and `symbol_map` and `no_region` are not used. The `mechanism` 'auto' is for each log
+    the one that is expected to err least, chosen from chain, ε, k and the log's length alone; with
+    the base 'counting', of those without the chain's base measure.
     """
 
     chain: Chain
@@ -50,6 +103,8 @@ class ReleaseSettings:
     topic: str = 'region'
     message_type: str | None = None
     field: str = 'data'
+    where: tuple[str, ...] = ()
+    pose: PoseInput | None = None
     stamp_key: str = 'stamp'
     symbol_key: str = 'symbol'
     sampling: str = 'message'
@@ -69,8 +124,10 @@ class ReleaseSettings:
                                     'unknown_symbol': self.unknown_symbol}
         if self.sampling == 'period':
             sampling |= {'period': self.period, 'input_timeout': self.input_timeout}
+        if self.where:
+            sampling['where'] = sorted(self.where)
         return {**_described(self), **sampling, 'topic': f'/{self.topic.lstrip("/")}',
-                'field': self.field}
+                'field': self.field, **(self.pose.described() if self.pose else {})}
 
     def digest(self) -> str:
         """Return a SHA-256 (hex) of `described`."""
@@ -91,10 +148,15 @@ class ReleaseSettings:
 
     def entries(self, log: LogFile) -> list[tuple[int, str | None]]:
         """Return what `read_log` finds in a log."""
-        return read_log(log.path, topic=self.topic, message_type=self.message_type,
-                        field=self.field, stamp_key=self.stamp_key, symbol_key=self.symbol_key,
-                        naming=symbol_table(self.chain.states,
-                                            parse_symbol_map(self.symbol_map)))
+        how: dict[str, Any] = {
+            'topic': self.topic, 'message_type': self.message_type, 'field': self.field,
+            'where': self.where, 'stamp_key': self.stamp_key, 'symbol_key': self.symbol_key}
+        if self.pose is None:
+            naming = symbol_table(self.chain.states, parse_symbol_map(self.symbol_map))
+            return read_log(log.path, naming=naming, **how)
+        self.pose.locator.reset()  # no log's regions depend on another log
+        return read_log(log.path, locator=self.pose.locator, level_field=self.pose.level_field,
+                        map_frame=self.pose.map_frame, **how)
 
     def words_of(self, entries: list[tuple[int, str | None]],
                  log: LogFile) -> list[list[str | None]]:
@@ -125,7 +187,8 @@ class ReleaseSettings:
         return sample(entries, self.chain.states, sampling=self.sampling,
                       period=self.period if self.sampling == 'period' else None,
                       input_timeout=self.input_timeout, unknown_symbol=self.unknown_symbol,
-                      symbol_map=parse_symbol_map(self.symbol_map), no_region=self.no_region)
+                      symbol_map={} if self.pose else parse_symbol_map(self.symbol_map),
+                      no_region=() if self.pose else self.no_region)
 
 
 @dataclass(frozen=True)

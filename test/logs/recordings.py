@@ -23,3 +23,13 @@ def record(path, storage, messages, message_type='std_msgs/msg/String', *, topic
             writer.write(region, stamp, store.serialize_cdr(message, message_type))
             writer.write(other, stamp, b'\0\1\0\0\1')
     return path
+
+
+def stamped(store, *poses):
+    """Return (stamp, message) with the pose (x, y, frame) of each."""
+    types = store.types
+    return [(stamp, (
+        types['std_msgs/msg/Header'](types['builtin_interfaces/msg/Time'](0, 0), frame),
+        types['geometry_msgs/msg/Pose'](types['geometry_msgs/msg/Point'](x, y, 0.0),
+                                        types['geometry_msgs/msg/Quaternion'](0, 0, 0, 1))))
+            for stamp, (x, y, frame) in enumerate(poses)]

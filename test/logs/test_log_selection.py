@@ -3,7 +3,7 @@
 """Recordings in which not every message is input: one robot of many, conditions, feedback."""
 import numpy as np
 import pytest
-from recordings import both, record
+from recordings import both, record, stamped
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
@@ -92,3 +92,78 @@ def test_names_of_types(name, full):
 def test_names_of_no_types(name):
     with pytest.raises(ConfigurationError, match='is no message type'):
         full_name(name)
+
+
+class Corridor:
+    """A locator: west of x = 0, or east of it; west until far enough, and on no other floor."""
+
+    def __init__(self):
+        self.last = None
+
+    def locate(self, x, y, level=None):
+        if level not in (None, 'L1') or abs(y) > 9:
+            return None
+        self.last = 'west' if x < 0 or self.last == 'west' and x < 1 else 'east'
+        return self.last
+
+
+@both
+def test_regions_of_poses(tmp_path, storage):
+    store = get_typestore(Stores.LATEST)
+    bag = record(tmp_path / 'bag', storage, stamped(
+        store, (0.5, 0.0, 'map'), (-0.5, 0.0, 'map'), (0.5, 0.0, '/map'), (2.0, 0.0, 'map'),
+        (2.0, 10.0, 'map'), (np.nan, 0.0, 'map')), 'geometry_msgs/msg/PoseStamped',
+        topic='/pose', store=store)
+    expected = list(enumerate(['east', 'west', 'west', 'east', None, None]))
+    for settings in ({}, {'field': 'pose'}, {'map_frame': '/map'},
+                     {'message_type': 'geometry_msgs/PoseStamped'}):
+        assert read_log(bag, topic='pose', locator=Corridor(), **settings) == expected
+    assert read_log(bag, topic='pose', locator=Corridor(), where=['header.frame_id=/map']) == [
+        (2, 'east')]
+    with pytest.raises(LogError, match="pose in the frame 'map', and map_frame is 'odom'"):
+        read_log(bag, topic='pose', locator=Corridor(), map_frame='odom')
+    with pytest.raises(LogError, match='leads to no position'):
+        read_log(bag, topic='pose', locator=Corridor(), field='header')
+    with pytest.raises(LogError, match='no field .level.'):
+        read_log(bag, topic='pose', locator=Corridor(), level_field='level')
+
+
+@both
+def test_the_pose_of_one_robot_of_a_fleet(tmp_path, storage, library):
+    if library == 'rosbag2_py':
+        pytest.skip('rmf_fleet_msgs is not installed')
+    store = own_types()
+    bag = record(tmp_path / 'bag', storage, fleets(
+        store, [TB1, TB2], [TB2, ('tb1', 2, -1.0, 1.0, 'L1')], [TB2],
+        [('tb1', 2, 1.0, 1.0, 'L2')]), 'rmf_fleet_msgs/msg/FleetState', store=store)
+    settings = {'field': 'robots[name=tb1].location',
+                'level_field': 'robots[name=tb1].location.level_name'}
+    assert read_log(bag, locator=Corridor(), **settings) == [(0, 'east'), (1, 'west'), (3, None)]
+
+
+@pytest.mark.parametrize('name, content', [('a.csv', 'stamp,symbol\n0,dock\n'),
+                                           ('a.jsonl', '{"stamp": 0, "symbol": "dock"}\n')])
+def test_poses_and_conditions_are_for_recordings(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    assert read_log(tmp_path / name) == [(0, 'dock')]
+    with pytest.raises(LogError, match='input: pose is for recordings'):
+        read_log(tmp_path / name, locator=Corridor())
+    with pytest.raises(LogError, match='where is for recordings'):
+        read_log(tmp_path / name, where=['data[0]=1'])
+
+
+@both
+def test_feedback_of_an_action(tmp_path, storage, library):
+    if library == 'rosbag2_py':
+        pytest.skip('fleet_msgs is not installed')
+    store = own_types()
+    store.register({'fleet_msgs/action/Route_FeedbackMessage':
+                    store.fielddefs['fleet_msgs/msg/Route_FeedbackMessage']})
+    types = store.types
+    messages = [(stamp, (types['unique_identifier_msgs/msg/UUID'](np.zeros(16, np.uint8)),
+                         types['fleet_msgs/msg/Route_Feedback'](node, 0)))
+                for stamp, node in enumerate([4, 0, 7])]
+    bag = record(tmp_path / 'bag', storage, messages,
+                 'fleet_msgs/action/Route_FeedbackMessage', store=store)
+    settings = {'message_type': 'fleet_msgs/action/Route', 'field': 'feedback.last_node_id'}
+    assert read_log(bag, **settings) == [(0, '4'), (1, '0'), (2, '7')]

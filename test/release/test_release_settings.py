@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.cli import release
+from symdp_ros.core.regions import Locator, Place
 from symdp_ros.options import PARAMETERS
-from symdp_ros.release.settings import ArchiveSettings, ReleaseSettings
+from symdp_ros.release.settings import ArchiveSettings, PoseInput, ReleaseSettings
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 
@@ -57,6 +58,24 @@ def test_smooth_is_a_release_of_its_own():
             with pytest.raises(ConfigurationError, match='smooth is for causal alone'):
                 replace(smooth, mechanism=mechanism).check()
         smooth.check()
+
+
+def test_what_is_read_from_messages_is_part_of_the_digest():
+    plain = ReleaseSettings(CHAIN, Privacy(1.0))
+    places = {name: Place(float(x), 0.0, (1.0, 0.0, 1.0)) for x, name in enumerate('abc')}
+    pose = PoseInput(Locator(places), places)
+    different = [
+        plain, replace(plain, where=('data[0]=1',)),
+        replace(plain, where=('data[0]=1', 'data[1]=2')), replace(plain, pose=pose),
+        *(replace(plain, pose=replace(pose, **{name: value})) for name, value in (
+            ('hysteresis', 1.0), ('max_distance', 1.0), ('level_field', 'x'),
+            ('map_frame', 'odom'), ('places', places | {'a': replace(places['a'], level='L1')})))]
+    assert len({settings.digest() for settings in different}) == len(different)
+    assert plain.digest() == replace(plain, where=(), pose=None).digest()
+    same = replace(plain, where=('data[1]=2', 'data[0]=1'))
+    assert same.digest() == different[2].digest()
+    other = replace(pose, locator=Locator(places), places=dict(places))
+    assert replace(plain, pose=other).digest() == different[3].digest()
 
 
 def test_defaults_are_the_same_everywhere():
