@@ -235,7 +235,8 @@ RELEASE_DIR = Option('release_dir', str, None,
 OUTPUT = Option('output', str, None,
                 'where releases go; made if it does not exist. For an archive, the file '
                 'OUT.parquet, which must not exist', unit='dir')
-TOPIC = Option('topic', str, 'region', 'the topic with the region, in recordings', unit='topic')
+TOPIC = Option('topic', str, 'region', 'the topic with the region, in recordings; with '
+               'input: pose, if not set: pose', unit='topic')
 STAMP_KEY = Option('stamp_key', str, 'stamp', 'CSV column or JSON key of the time', unit='name')
 SYMBOL_KEY = Option('symbol_key', str, 'symbol',
                     'column or JSON key of the region; a value that is no state is an unknown '

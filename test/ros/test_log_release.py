@@ -13,6 +13,7 @@ import pytest
 from rclpy.context import Context
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from recordings import record, stamped
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from std_msgs.msg import String
@@ -441,6 +442,31 @@ def test_a_recorded_type_that_can_name_no_state_is_refused(world, place, chain_f
     assert not answer.success
     assert "no value of the field 'mode', a uint8, names a state of the chain" in answer.message
     assert call(world, 'status').message.startswith('r1 has spent ε = 0')
+
+
+def test_poses_in_recordings(world, place, chain_file):
+    regions = place / 'rooms.yaml'
+    regions.write_text('regions:\n' + ''.join(
+        f'  {name}: [[{x}, 0], [{x + 4}, 0], [{x + 4}, 4], [{x}, 4]]\n'
+        for x, name in zip((0, 4, 8, 12), 'abcd', strict=True)))
+    store = get_typestore(Stores.LATEST)
+    for name, frame in (('good', 'map'), ('foreign', 'odom')):
+        record(place / 'logs' / name, 'mcap', stamped(
+            store, *((x, 1.0, frame) for x in (1, 5, 9, 1))), 'geometry_msgs/msg/PoseStamped',
+            topic='/pose', store=store)
+    run = start(world, place, chain_file, input='pose', regions_file=regions, epsilon=1000.0)
+    answer = call(world)
+    assert not answer.success and answer.message.startswith('1 released, 0 already released')
+    assert "foreign: it holds a pose in the frame 'odom', and map_frame is 'map'" in answer.message
+    assert [''.join(symbols(path)) for path in released(place)] == ['abca']
+    run.stop()
+    for more, problem in (({'input': 'region'}, 'regions_file is not for input: region'),
+                          ({'field': 'header'}, 'leads to no position'),
+                          ({'where': "['header=1']"}, 'is a whole std_msgs'),
+                          ({'symbol_map': "['1=a']"}, 'symbol_map is not for input: pose')):
+        given = {'input': 'pose', 'regions_file': regions, **more}
+        run = start(world, place, chain_file, wait=False, **given)
+        assert run.wait() == 1 and problem in run.log and 'Traceback' not in run.log
 
 
 def record_modes(path):
