@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Each subcommand that reads a chain, with what else it needs.
-COMMANDS = {'check': [], 'calibrate': ['--initial-state', 'a'], 'demo': [],
+COMMANDS = {'check': [], 'chain': ['-o', 'new.yaml'], 'demo': [],
+            'calibrate': ['--initial-state', 'a'],
             'automaton': ['--word', 'a', '--distance', '0', '--initial-state', 'a']}
 FILES = {
     'a name of odd bytes': (b'/nowhere/\xff\x1b[31m\n\xe2\x80\xae.yaml',
