@@ -6,14 +6,16 @@ import sys
 from types import FrameType
 from typing import Any, List  # launch_ros takes no list[str]
 
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.action import Action
+from launch.actions import (DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction,
+                            Shutdown)
 from launch.events.process import ProcessExited
 from launch.launch_context import LaunchContext
 from launch.launch_description import LaunchDescription
 from launch.logging import get_logger
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.options import LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
 from symdp_ros.ros.resources import resolve_path
 import yaml
@@ -75,12 +77,21 @@ def _configurations_before(file: str) -> dict[str, str] | None:
     return dict(frame.f_locals['context'].launch_configurations)
 
 
-def _start(context: LaunchContext, node: str, before: dict[str, str] | None) -> list[Node]:
+def _start(context: LaunchContext, node: str, before: dict[str, str] | None) -> list[Action]:
     given = dict(context.launch_configurations)
     if before is not None:
         _warn_of_unknown(node, {name for name in given if given[name] != before.get(name)})
         context.launch_configurations.clear()
         context.launch_configurations.update(before)
+    try:
+        return [_node(node, given)]
+    except SymdpError as error:
+        # Not raised: launch would then end without stopping the nodes that it has just started.
+        _log_failure(context, f'{node}.launch.py: {error}')
+        return [Shutdown(reason='a wrong argument')]
+
+
+def _node(node: str, given: dict[str, str]) -> Node:
     parameters = []
     if given['params_file']:
         file = resolve_path(given['params_file'])
@@ -92,14 +103,14 @@ def _start(context: LaunchContext, node: str, before: dict[str, str] | None) -> 
                                     value_type=List[str] if option.kind is list else option.kind)
         for option in _parameters(node) if given[option.name]})
     launch = {option.name: option.parse(given[option.name]) for option in LAUNCH}
-    return [Node(
+    return Node(
         package='symdp_ros', executable=node, name=node, namespace=launch['namespace'],
         output='screen', parameters=parameters,
         arguments=['--ros-args', '--log-level', launch['log_level']],
         remappings=[(topic.name, given[topic.name]) for topic in TOPICS[node]
                     if given[topic.name] != topic.name],
         respawn=launch['respawn'], respawn_delay=launch['respawn_delay'],
-        on_exit=None if launch['respawn'] else _fail)]
+        on_exit=None if launch['respawn'] else _on_exit)
 
 
 def _warn_of_unknown(node: str, names: set[str]) -> None:
@@ -123,9 +134,13 @@ def _value(option: Option, text: str) -> Any:
     return option.check(value)
 
 
-def _fail(event: ProcessExited, context: LaunchContext) -> None:
-    """Let the whole launch end with status 1 if the node failed; other nodes go on until then."""
+def _on_exit(event: ProcessExited, context: LaunchContext) -> None:
+    """Note that the node failed; other nodes go on."""
     if event.returncode != 0:
-        # Launch's own handler of errors in its loop: it logs the message and sets the status.
-        context.asyncio_loop.call_exception_handler({
-            'message': f'{event.process_name} ended with status {event.returncode}'})
+        _log_failure(context, f'{event.process_name} ended with status {event.returncode}')
+
+
+def _log_failure(context: LaunchContext, message: str) -> None:
+    """Log a message, and let the whole launch end with status 1 when it ends."""
+    # Launch's own handler of errors in its loop does both.
+    context.asyncio_loop.call_exception_handler({'message': message})

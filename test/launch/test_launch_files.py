@@ -302,6 +302,19 @@ def test_no_argument_of_one_include_is_left_to_the_next(launched, tmp_path, kind
     assert stop(process) == 0
 
 
+def test_a_wrong_argument_of_the_second_include_stops_the_first(launched, tmp_path):
+    file = tmp_path / 'includes.launch.py'
+    file.write_text(PYTHON_INCLUDES.format(
+        folder=str(ROOT / 'launch'), chain=str(ROOT / 'config' / 'warehouse.chain.yaml'),
+        parameters=str(tmp_path / 'nowhere.yaml')))
+    process, log = launched(file)
+    assert process.wait(PATIENCE) == 1
+    assert f'privatizer.launch.py: params_file:={tmp_path}/nowhere.yaml: there is no' in \
+        log.read_text()
+    for pid in re.findall(r'process started with pid \[(\d+)\]', log.read_text()):
+        assert not Path('/proc', pid).exists()
+
+
 def test_an_argument_of_the_whole_launch_reaches_every_include(launched, tmp_path):
     file = tmp_path / 'includes.launch.py'
     file.write_text(PYTHON_INCLUDES.format(
