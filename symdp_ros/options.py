@@ -377,8 +377,8 @@ USE_SIM_TIME = Option('use_sim_time', bool, False, 'take the time from the topic
 #: Arguments of each launch file, besides the topics and parameters of its node.
 LAUNCH = (
     NAMESPACE,
-    Option('params_file', str, '', 'YAML file with parameters, which arguments override; a path or '
-           'package://PACKAGE/PATH'),
+    Option('params_file', str, '', 'YAML file with parameters, which arguments override; a path '
+           'or package://PACKAGE/PATH'),
     Option('log_level', str, 'info', 'debug, info, warn, error or fatal'),
     Option('respawn', bool, False, 'start the node again when it ends; otherwise the launch ends '
            'with status 1 if the node failed'),
