@@ -107,6 +107,11 @@ def _store(message_type: str, definitions: Mapping[str, tuple[str, str]]) -> 'Ty
         known = True
     except Exception:  # damaged text: the parser may raise anything
         pass
+    if not known and '/action/' in message_type:
+        raise LogError(f'the recording does not hold the definition of {printable(message_type)}: '
+                       'rosbag2 does not record those of actions. Read it where rosbag2_py and '
+                       'the package of the action are installed, or republish the region as '
+                       'std_msgs/msg/String')
     if not known:
         raise LogError(f'the message type {printable(message_type)} is not a standard one, and '
                        'the recording does not hold its definition: record it as mcap, or with '

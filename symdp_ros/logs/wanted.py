@@ -42,7 +42,6 @@ class Wanted(NamedTuple):
         :raises LogError: a field or condition is not one of this type; a field that can have none
             of the values that name a state, or leads to no position.
         """
-        problem, read = None, None
         try:
             if self.pose:
                 return position_reader(
@@ -51,11 +50,11 @@ class Wanted(NamedTuple):
                     on_foreign_frame=self._refuse_frame)
             read, kind = symbol_reader(fields, message_type, self.field, self.where)
             problem = useless_field(self.field, kind, self.naming) if self.naming else None
+            if problem is None:
+                return read
         except ConfigurationError as error:
             problem = str(error)
-        if problem or read is None:
-            raise LogError(problem or '')
-        return read
+        raise LogError(problem)
 
     def _refuse_frame(self, frame: str) -> None:
         raise LogError(f'it holds a pose in the frame {frame!r}, and map_frame is '

@@ -13,6 +13,7 @@ import tempfile
 
 from long_runs import fuzz
 import pytest
+from recordings import Corridor, fleets, own_types, record, stamped
 from symdp_ros.logs import child, FORMATS, list_logs, LogError, read_log, write_log
 
 REAL = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'
@@ -145,6 +146,39 @@ def test_recordings_of_rosbag2(monkeypatch):
         check(bag, **settings)
         if victim.suffix in ('.db3', '.mcap'):
             check(victim, **settings)
+
+    fuzz_in_bounds(case)
+
+
+@cache
+def recorded_positions(kind, storage):
+    """Return name → content of the files of a recording of poses, or of a fleet."""
+    with tempfile.TemporaryDirectory() as directory:
+        path, store = Path(directory) / 'bag', own_types()
+        if kind == 'geometry_msgs/msg/PoseStamped':
+            messages = stamped(store, *((x / 4, 0.0, 'map') for x in range(-9, 9)))
+        else:
+            messages = fleets(store, *([('tb1', 2, x / 4, 0.0, 'L1'), ('tb2', 3, 0.0, 0.0, 'L2')]
+                                       for x in range(-9, 9)))
+        record(path, storage, messages, kind, store=store)
+        return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+def test_recordings_of_positions(monkeypatch):
+    monkeypatch.setattr(child, 'MEMORY', 100 << 20)  # of what reads types that nobody knows
+    robot = 'robots[name=tb1]'
+    settings = {
+        'geometry_msgs/msg/PoseStamped': {},
+        'rmf_fleet_msgs/msg/FleetState': {
+            'field': robot, 'level_field': f'{robot}.location.level_name',
+            'where': ['name=fleet']}}
+
+    def case(random_, directory):
+        kind = random_.choice(list(settings))
+        bag, victim = mutate_recording(
+            recorded_positions(kind, random_.choice(('sqlite3', 'mcap'))), random_, directory)
+        for path in [bag, victim] if victim.suffix in ('.db3', '.mcap') else [bag]:
+            check(path, locator=Corridor(), **settings[kind])
 
     fuzz_in_bounds(case)
 

@@ -3,45 +3,15 @@
 """Recordings in which not every message is input: one robot of many, conditions, feedback."""
 import numpy as np
 import pytest
-from recordings import both, record, stamped
-from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+from recordings import both, Corridor, fleets, own_types, record, stamped
+from rosbags.typesys import get_typestore, Stores
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
+from symdp_ros.logs.messages import decoder
 from symdp_ros.logs.rosbag import full_name
+from symdp_ros.logs.wanted import Wanted
 
 pytestmark = pytest.mark.usefixtures('library')
-TYPES = {
-    'rmf_fleet_msgs/msg/FleetState': 'string name\nrmf_fleet_msgs/RobotState[] robots',
-    'rmf_fleet_msgs/msg/RobotState': 'string name\nstring model\nrmf_fleet_msgs/RobotMode mode\n'
-                                     'rmf_fleet_msgs/Location location',
-    'rmf_fleet_msgs/msg/RobotMode': 'uint32 mode\nuint64 mode_request_id',
-    'rmf_fleet_msgs/msg/Location': 'builtin_interfaces/Time t\nfloat32 x\nfloat32 y\n'
-                                   'float32 yaw\nstring level_name\nuint64 index',
-    'fleet_msgs/msg/Route_FeedbackMessage': 'unique_identifier_msgs/UUID goal_id\n'
-                                            'fleet_msgs/Route_Feedback feedback',
-    'fleet_msgs/msg/Route_Feedback': 'uint16 last_node_id\nuint16 next_node_id',
-}
-
-
-def own_types():
-    store, types = get_typestore(Stores.LATEST), {}
-    for name, definition in TYPES.items():
-        types |= get_types_from_msg(definition, name)
-    store.register(types)
-    return store
-
-
-def fleets(store, *states):
-    """Return (stamp, message) with the robots (name, mode, x, y, level) of each."""
-    types = store.types
-    time = types['builtin_interfaces/msg/Time'](0, 0)
-    return [(stamp, ('fleet', [
-        types['rmf_fleet_msgs/msg/RobotState'](
-            name, 'model', types['rmf_fleet_msgs/msg/RobotMode'](mode, 0),
-            types['rmf_fleet_msgs/msg/Location'](time, x, y, 0.0, level, 0))
-        for name, mode, x, y, level in robots])) for stamp, robots in enumerate(states)]
-
-
 TB1, TB2 = ('tb1', 2, 1.0, 1.0, 'L1'), ('tb2', 3, 5.0, 1.0, 'L1')
 
 
@@ -92,19 +62,6 @@ def test_names_of_types(name, full):
 def test_names_of_no_types(name):
     with pytest.raises(ConfigurationError, match='is no message type'):
         full_name(name)
-
-
-class Corridor:
-    """A locator: west of x = 0, or east of it; west until far enough, and on no other floor."""
-
-    def __init__(self):
-        self.last = None
-
-    def locate(self, x, y, level=None):
-        if level not in (None, 'L1') or abs(y) > 9:
-            return None
-        self.last = 'west' if x < 0 or self.last == 'west' and x < 1 else 'east'
-        return self.last
 
 
 @both
@@ -167,3 +124,8 @@ def test_feedback_of_an_action(tmp_path, storage, library):
                  'fleet_msgs/action/Route_FeedbackMessage', store=store)
     settings = {'message_type': 'fleet_msgs/action/Route', 'field': 'feedback.last_node_id'}
     assert read_log(bag, **settings) == [(0, '4'), (1, '0'), (2, '7')]
+
+
+def test_feedback_without_its_definition():
+    with pytest.raises(LogError, match='rosbag2 does not record those of actions'):
+        decoder('fleet_msgs/action/Route_FeedbackMessage', {}, Wanted())

@@ -5,6 +5,7 @@ from math import inf, nan
 from pathlib import Path
 
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import (Point, PointStamped, Pose, PoseStamped, PoseWithCovariance,
                                PoseWithCovarianceStamped, Transform, TransformStamped, Vector3)
 from harness import LATCHED, wait_until
@@ -14,7 +15,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import (Header, Int8MultiArray, MultiArrayDimension, MultiArrayLayout, String,
                           UInt8MultiArray)
 from symdp_ros import Chain
-from symdp_ros.ros.messages import pose_reader
+from symdp_ros.ros.messages import pose_reader, region_reader
 
 _MOST_MEMORY = 1 << 20  # kB; a node takes a tenth of it
 _MESSAGES_A_CASE = 50
@@ -37,6 +38,13 @@ def text(random):
 def labels(random):
     return Int8MultiArray(layout=MultiArrayLayout(dim=[
         MultiArrayDimension(label=text(random)) for _ in range(random.randrange(4))]))
+
+
+def statuses(random):
+    return DiagnosticArray(header=Header(frame_id=text(random)), status=[
+        DiagnosticStatus(name=text(random), values=[
+            KeyValue(key=text(random), value=text(random)) for _ in range(random.randrange(3))])
+        for _ in range(random.randrange(3))])
 
 
 def numbers(random):
@@ -137,6 +145,24 @@ def test_privatizers(world, chain_file):
     for name, word in words.items():
         assert len(word) == sent[name] and chain.is_feasible(word)
         assert runs[name].stop() == 0
+
+
+def test_selected_messages_from_any_bytes():
+    """What is read of bytes is what is read of the message in them; nothing is raised."""
+    readers = [region_reader(DiagnosticArray, path, 'abcd', where=where) for path, where in (
+        ('status[name=a].values[key=b].value', ()), ('status[name=a].values[1].value', ()),
+        ('header.frame_id', ('status[level=0].name=a',)))]
+
+    def case(random):
+        data = anything(random, statuses)
+        try:
+            message = deserialize_message(data, DiagnosticArray)
+        except Exception:  # it is no message
+            message = None
+        for read, read_serialized in readers:
+            assert read_serialized(data) == (None if message is None else read(message))
+
+    fuzz(case)
 
 
 class Everywhere:

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Which messages are input, and what is read from them: one robot of many, feedback of actions."""
+import ament_index_python
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped
@@ -8,9 +9,11 @@ import pytest
 from rclpy.action import ActionClient, ActionServer
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Header, Int16MultiArray
-from symdp_ros import ConfigurationError
+from symdp_ros import ConfigurationError, LogError
 from symdp_ros.core.field_paths import NOT_INPUT
 from symdp_ros.core.message_fields import full_name, message_class
+from symdp_ros.logs import with_rosbag2
+from symdp_ros.logs.wanted import Wanted
 from symdp_ros.ros.messages import pose_reader, region_reader
 from test_msgs.action import Fibonacci, NestedMessage
 from test_msgs.msg import Builtins
@@ -111,6 +114,31 @@ def test_reading_a_position():
     assert both(reader(PoseArray, 'poses[1]'), array) is None
     with pytest.raises(ConfigurationError, match='leads to no position'):
         reader(Header)
+
+
+def test_what_rosbag2_recorded(monkeypatch):
+    """The work of the child process, as rosbag2_py is not installed everywhere."""
+    monkeypatch.setattr(ament_index_python, 'has_resource', lambda kind, name: True)
+
+    def decoded(message, **wanted):
+        return with_rosbag2._decode(full_name(type(message)), tuple(Wanted(**wanted)),
+                                    [serialize_message(message), serialize_message(message)])
+
+    feedback = FEEDBACK(feedback=Fibonacci.Feedback(sequence=[0, 5]))
+    assert decoded(feedback, field='feedback.sequence[1]') == [(0, '5'), (1, '5')]
+    assert decoded(feedback, field='feedback.sequence[2]') == [(0, None), (1, None)]
+    assert decoded(feedback, field='feedback.sequence[1]',
+                   where=('feedback.sequence[0]=1',)) == []
+    pose = PoseStamped(header=Header(frame_id='map'), pose=Pose(position=Point(x=1.0, y=2.0)))
+    assert decoded(pose, pose=True)[1] == (1, (1.0, 2.0, None))
+    with pytest.raises(LogError, match="in the frame 'map', and map_frame is 'odom'"):
+        decoded(pose, pose=True, map_frame='odom')
+    with pytest.raises(LogError, match='is a list'):
+        decoded(feedback, field='feedback.sequence')
+    with pytest.raises(LogError, match='no value of the field'):
+        decoded(feedback, field='feedback.sequence[1]', naming=('a',))
+    assert with_rosbag2._decode('test_msgs/action/Fibonacci_FeedbackMessage',
+                                ('feedback.sequence[1]',), [b'no message']) is None
 
 
 def test_a_privatizer_of_an_action_server(world, chain_file):
