@@ -4,7 +4,6 @@
 from math import inf, nan
 from pathlib import Path
 
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import (Point, PointStamped, Pose, PoseStamped, PoseWithCovariance,
                                PoseWithCovarianceStamped, Transform, TransformStamped, Vector3)
@@ -54,8 +53,9 @@ def numbers(random):
 def poses(random):
     """Return a message with a position, which may be in another frame, or be none."""
     def header():
-        return Header(frame_id=random.choice(['map', 'map', '/map', 'odom', '', 'm\u00e4p' * 9]),
-                      stamp=Time(sec=random.randrange(2**31)))
+        made = Header(frame_id=random.choice(['map', 'map', '/map', 'odom', '', 'm\u00e4p' * 9]))
+        made.stamp.sec = random.randrange(2**31)
+        return made
 
     point = Point(x=random.choice([1.5, -0.0, 1e300, nan, inf]), y=random.gauss(0.0, 9.0))
     pose = Pose(position=point)

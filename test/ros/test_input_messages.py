@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which messages are input, and what is read from them: one robot of many, feedback of actions."""
 import ament_index_python
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, Pose, PoseArray, PoseStamped
 import pytest
@@ -16,7 +15,6 @@ from symdp_ros.logs import with_rosbag2
 from symdp_ros.logs.wanted import Wanted
 from symdp_ros.ros.messages import pose_reader, region_reader
 from test_msgs.action import Fibonacci, NestedMessage
-from test_msgs.msg import Builtins
 
 FEEDBACK = Fibonacci.Impl.FeedbackMessage
 
@@ -80,9 +78,10 @@ def test_reading_feedback():
     reader = region_reader(nested, 'feedback.nested_field_no_pkg.time_value.sec', ['7'],
                            where=['feedback.nested_different_pkg.sec=1'])
     for seconds, state in ((1, '7'), (2, NOT_INPUT)):
-        assert both(reader, nested(feedback=NestedMessage.Feedback(
-            nested_field_no_pkg=Builtins(time_value=Time(sec=7)),
-            nested_different_pkg=Time(sec=seconds)))) == state
+        message = nested()
+        message.feedback.nested_field_no_pkg.time_value.sec = 7
+        message.feedback.nested_different_pkg.sec = seconds
+        assert both(reader, message) == state
     with pytest.raises(ConfigurationError, match='Fibonacci_Feedback has no field .* sequence'):
         region_reader(FEEDBACK, 'feedback.node', ['5'])
 
