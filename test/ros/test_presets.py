@@ -67,6 +67,8 @@ def test_the_page_lists_the_presets():
         assert f'`{parameters(name)["message_type"]}`' in rows[name]
 
 
+ROBOTS = [{'name': 'other', 'location': {'x': 1.0, 'y': 2.0, 'level_name': 'L1'}},
+          {'name': '1', 'location': {'x': 3.0, 'y': 4.0, 'level_name': 'L2'}}]
 #: Preset, type in a recording, fields of a message → what is read from it.
 MESSAGES = [
     ('autoware', 'autoware_adapi_v1_msgs/msg/OperationModeState', {'mode': 2}, '2'),
@@ -75,6 +77,11 @@ MESSAGES = [
      {'feedback': {'last_node_id': 0, 'next_node_id': 7}}, '0'),
     ('nav2_route', 'nav2_msgs/action/ComputeAndTrackRoute_FeedbackMessage',
      {'feedback': {'last_node_id': 0, 'next_node_id': 7, 'rerouted': True}}, NOT_INPUT),
+    ('open_rmf', 'rmf_fleet_msgs/msg/FleetState', {'name': 'FLEET', 'robots': ROBOTS},
+     (3.0, 4.0, 'L2')),
+    ('open_rmf', 'rmf_fleet_msgs/msg/FleetState', {'name': 'FLEET', 'robots': ROBOTS[:1]},
+     NOT_INPUT),
+    ('open_rmf', 'rmf_fleet_msgs/msg/FleetState', {'name': 'other', 'robots': ROBOTS}, NOT_INPUT),
     ('patrolling_sim', 'std_msgs/msg/Int16MultiArray', {'data': [1, 11, 5]}, '5'),
     ('patrolling_sim', 'std_msgs/msg/Int16MultiArray', {'data': [0, 11, 5]}, NOT_INPUT),
     ('patrolling_sim', 'std_msgs/msg/Int16MultiArray', {'data': [1, 12]}, NOT_INPUT),
@@ -123,16 +130,8 @@ def serialized(message_type, given):
 @pytest.mark.parametrize('name, message_type, fields, read', MESSAGES)
 def test_messages_of_recordings(name, message_type, fields, read):
     given = parameters(name)
-    where = [item.replace('ROBOT', '1') for item in given.get('where', ())]
-    decode = decoder(message_type, definition(message_type), Wanted(given['field'], tuple(where)))
+    field, level, *where = (item.replace('ROBOT', '1') for item in (
+        given['field'], given.get('level_field', ''), *given.get('where', ())))
+    wanted = Wanted(field, tuple(where), pose=given.get('input') == 'pose', level_field=level)
+    decode = decoder(message_type, definition(message_type), wanted)
     assert decode(serialized(message_type, fields)) == read
-
-
-def test_fleet_states_of_recordings():
-    given, fleet = parameters('open_rmf'), 'rmf_fleet_msgs/msg/FleetState'
-    data = serialized(fleet, {'name': 'FLEET', 'robots': [
-        {'name': 'other', 'location': {'level_name': 'L1'}, 'mode': {'mode': 2}},
-        {'name': 'ROBOT', 'location': {'level_name': 'L2'}, 'mode': {'mode': 1}}]})
-    for field, value in ((given['level_field'], 'L2'), ('robots[name=ROBOT].mode.mode', '1')):
-        assert decoder(fleet, definition(fleet), Wanted(field, tuple(given['where'])))(
-            data) == value
