@@ -76,6 +76,7 @@ setup(
             f'privatizer = {NAME}.nodes.privatizer:main',
             f'log_release = {NAME}.nodes.log_release:main',
             f'patrol = {NAME}.nodes.patrol:main',
+            f'fleet = {NAME}.nodes.fleet:main',
             f'symdp = {NAME}.cli.main:main',
         ],
     },

@@ -308,6 +308,8 @@ WAIT_FOR_SUBSCRIBERS = Option('wait_for_subscribers', int, 0,
 AUTOSTART = Option('autostart', bool, True,
                    'configure and activate the node when it starts; false: wait for a lifecycle '
                    'manager')
+FLEET = Option('fleet', str, None, 'the fleet file (YAML): the settings of all robots',
+               unit='file')
 OUTPUT_DOMAIN = Option('output_domain', int, -1,
                        'the ROS domain in which everything private is published, and nothing '
                        'else; -1: the domain of the node, with all its topics and services',
@@ -332,6 +334,7 @@ PARAMETERS = {
     'belief': (*CHAIN, *PRIVACY, POLICY, TRUST, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP, *OUT,
                REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
+    'fleet': (FLEET, PARAMETER_SERVICES),
 }
 
 # Topics and launch files
@@ -370,6 +373,7 @@ TOPICS = {
         *_placed_topics('believed', 'the most probable region')),
     'patrol': (replace(_REGION, meaning='goes out: where the simulated robot is '
                        '(std_msgs/msg/String)'),),
+    'fleet': (),
 }
 
 NAMESPACE = Option('namespace', str, '', 'namespace of the nodes and topics, such as robot_1')

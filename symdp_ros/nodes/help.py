@@ -20,6 +20,9 @@ _ABOUT = {
               "lifecycle node that starts itself; its settings must be the privatizer's.",
     'patrol': 'Walks over the map and publishes where it is: a simulated robot.\nFor trying out '
               'the other nodes.',
+    'fleet': 'Runs a privatizer for each robot of a fleet file, all in one process. `fleet FILE` '
+             'is enough.\nThe service ~/reload (std_srvs/srv/Trigger) reads the file again; it '
+             'reports on /diagnostics.',
 }
 #: Name of each node → arguments of an example.
 _EXAMPLES = {
@@ -28,6 +31,7 @@ _EXAMPLES = {
                    '-p ledger_file:=ledger -p subject:=robot_1',
     'belief': f'{_CHAIN} -p epsilon:=2.0',
     'patrol': f'{_CHAIN} -p period:=0.5',
+    'fleet': '-p fleet:=fleet.yaml',
 }
 
 

@@ -25,10 +25,13 @@ class ManagedNode(LifecycleNode):
 
     :param name: of the node in `options.PARAMETERS`. The values of its parameters are in
         `self.settings`.
+
+    `failure` is why the last transition failed, '' if it did not.
     """
 
     def __init__(self, name: str, **kwargs):
         super().__init__(name, start_parameter_services=False, **kwargs)
+        self.failure = ''
         self.settings, self._problems = declare(self, PARAMETERS[name])
         for service in self.services:
             if service.srv_name.endswith('/change_state'):
@@ -87,10 +90,13 @@ class ManagedNode(LifecycleNode):
         # No transition ever handles a sensitive symbol, so no traceback from here shows one.
         try:
             work()
+            self.failure = ''
             return _SUCCESS
         except SymdpError as error:
-            self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
-        except Exception:
+            self.failure = printable(error, LONGEST_SENTENCE)
+            self.get_logger().fatal(self.failure)
+        except Exception as error:
+            self.failure = f'internal error: {type(error).__name__}'
             self.get_logger().fatal(traceback.format_exc())
         if undo is not None:
             undo()

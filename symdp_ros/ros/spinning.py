@@ -10,6 +10,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.printable import printable
+from symdp_ros.ros.gate import leave_domains
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
 
@@ -63,6 +64,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
             executor.remove_node(node)
             node.destroy_node()
     finally:
+        leave_domains()
         rclpy.try_shutdown()
         # A second Ctrl+C, while the interpreter ends, has no effect.
         for number in (signal.SIGINT, signal.SIGTERM):

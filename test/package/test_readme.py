@@ -48,7 +48,7 @@ def default_of(option):
     ('belief', (*MAP, 'epsilon', 'adjacency', 'policy', 'trust', 'sampling', 'period', *VISITS,
                 'symbol_map', 'outputs', 'output_type', 'output_template', 'regions_file',
                 'map_frame', *EVERY)),
-    ('patrol', (*MAP, 'parameter_services'))])
+    ('patrol', (*MAP, 'parameter_services')), ('fleet', ('parameter_services',))])
 def test_parameters(node, inherited):
     options = [option for option in PARAMETERS[node] if option.name not in inherited]
     rows = written(node)

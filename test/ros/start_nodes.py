@@ -12,7 +12,7 @@ import sys
 from symdp_ros.ros.spinning import run
 
 CLASSES = {'privatizer': 'Privatizer', 'log_release': 'LogRelease', 'belief': 'Belief',
-           'patrol': 'Patrol'}
+           'patrol': 'Patrol', 'fleet': 'Fleet'}
 
 
 def main():

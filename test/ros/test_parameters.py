@@ -160,6 +160,10 @@ def test_paths(monkeypatch):
 def starting(node, chain_file, tmp_path):
     """Return the parameters that a node cannot do without."""
     given = {'chain_file': chain_file, 'epsilon': 1.0}
+    if node == 'fleet':
+        file = tmp_path / 'fleet.yaml'
+        file.write_text(f'defaults: {{chain_file: {chain_file}, epsilon: 1}}\nrobots: {{tb1: }}')
+        return {'fleet': file}
     if node == 'patrol':
         return {'chain_file': chain_file, 'period': 0.01}
     given['autostart'] = 'false'  # the services are there from the start
@@ -181,8 +185,8 @@ def test_parameter_services_can_be_switched_off(world, chain_file, tmp_path, nod
             return None
 
     def is_there(name):
-        return world.node.count_publishers('region' if node == 'patrol' else
-                                           f'/{name}/transition_event') > 0
+        return world.node.count_publishers(
+            {'patrol': 'region', 'fleet': '/diagnostics'}.get(node, f'/{name}/transition_event')) > 0
 
     given = starting(node, chain_file, tmp_path)
     run = world.start(node, parameter_services='false', **given)

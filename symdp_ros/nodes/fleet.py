@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The node `fleet`: runs a `privatizer` for each robot of a fleet file, in one process."""
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from pathlib import Path
+import sys
+import traceback
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_srvs.srv import Trigger
+from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.core.printable import printable
+from symdp_ros.fleet_file import read_fleet, Robot
+from symdp_ros.nodes.privatizer import Privatizer
+from symdp_ros.options import PARAMETERS
+from symdp_ros.ros.gate import context_of
+from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
+from symdp_ros.ros.parameters import declare
+from symdp_ros.ros.publishing import destroy_when_delivered
+from symdp_ros.ros.spinning import run
+
+
+class HostedPrivatizer(Privatizer):
+    """
+    A `privatizer` whose failure ends neither the process nor the other robots.
+
+    After an exception in a callback it processes nothing any more, until it is configured again.
+
+    :param on_failure: called after the first such exception, in the callback: the node is still
+        in use.
+    """
+
+    def __init__(self, robot: Robot, on_failure: Callable[['HostedPrivatizer'], None], **kwargs):
+        self._on_failure, self._failed = on_failure, False
+        super().__init__(
+            namespace=robot.namespace, use_global_arguments=False,
+            cli_args=['--ros-args', *(word for topic, name in robot.remappings.items()
+                                      for word in ('-r', f'{topic}:={name}'))],
+            parameter_overrides=[Parameter(name, value=value)
+                                 for name, value in robot.parameters.items()], **kwargs)
+
+    def configure(self):
+        self._failed = False
+        super().configure()
+
+    def create_subscription(self, msg_type, topic, callback, *args, **kwargs):
+        return super().create_subscription(msg_type, topic, self._guarded(callback), *args,
+                                           **kwargs)
+
+    def create_timer(self, timer_period_sec, callback, *args, **kwargs):
+        return super().create_timer(timer_period_sec, self._guarded(callback), *args, **kwargs)
+
+    def _guarded(self, callback):
+        @wraps(callback)
+        def guarded(*args):
+            if self._failed:
+                return
+            try:
+                callback(*args)
+            except Exception as error:
+                self._failed = True
+                if isinstance(error, SymdpError):
+                    self.failure = printable(error, LONGEST_SENTENCE)
+                else:  # its text and its traceback may hold a region: not for /rosout
+                    self.failure = 'internal error: the traceback is on stderr'
+                    traceback.print_exc()
+                self.get_logger().fatal(self.failure)
+                self._on_failure(self)
+
+        return guarded
+
+
+class Fleet(Node):
+    """
+    Runs a `privatizer` for each robot of the fleet file (`fleet_file`), in the robot's ROS domain.
+
+    Service: `~/reload` (std_srvs/srv/Trigger) reads the file again: new robots start, removed
+    ones stop, those whose settings changed and those that failed start anew; the others go on. A
+    wrong file changes nothing. Publishes `/diagnostics` at 1 Hz, a status for each robot.
+    Parameters: `options.PARAMETERS`. A robot that fails does not stop the others.
+
+    All robots share one executor: each callback is short, and Python runs one thread at a time.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__('fleet', start_parameter_services=False, **kwargs)
+        self._settings, self._problems = declare(self, PARAMETERS['fleet'])
+        self._robots: dict[str, Robot] = {}
+        self._nodes: dict[str, HostedPrivatizer] = {}
+        self._failures: dict[str, str] = {}  # of robots without a node
+        self._publisher = None
+
+    def autostart(self) -> bool:
+        """Start all robots; return whether one of them, at least, did not fail."""
+        try:
+            if self._problems:
+                raise ConfigurationError('; '.join(self._problems))
+            robots = self._read()
+        except SymdpError as error:
+            self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
+            return False
+        self.create_service(Trigger, '~/reload', self._reload)
+        self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        for robot in robots.values():
+            self._start(robot)
+        failed = self._failed()
+        self.get_logger().info(f'{len(robots) - len(failed)} of {len(robots)} robots started')
+        return len(failed) < len(robots)
+
+    def stop(self) -> None:
+        """Stop all robots."""
+        for node in self._nodes.values():
+            node.deactivate()
+        for name in list(self._robots):
+            self._stop(name)
+        if self._publisher is not None:
+            destroy_when_delivered(self, self._publisher)
+            self._publisher = None
+
+    def _read(self) -> dict[str, Robot]:
+        fleet = read_fleet(Path(self._settings['fleet']).expanduser())
+        domain = self.context.get_domain_id()
+        for robot in fleet.robots.values():
+            if robot.parameters.get('output_domain') == domain:
+                raise ConfigurationError(
+                    f'this process is in the ROS domain {domain}, where the private topics of '
+                    f'{robot.name} go, and nothing else may be: set ROS_DOMAIN_ID to another')
+        if fleet.state_dir is not None:
+            try:
+                fleet.state_dir.expanduser().mkdir(0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise ConfigurationError(f'state_dir {fleet.state_dir} cannot be made: '
+                                         f'{error.strerror}') from None
+        return dict(fleet.robots)
+
+    def _start(self, robot: Robot) -> None:
+        """Start a robot; if that fails, its failure is logged and reported."""
+        self._robots[robot.name] = robot
+        own = robot.domain in (None, self.context.get_domain_id())
+        try:
+            node = HostedPrivatizer(
+                robot, self._on_failure,
+                context=self.context if own else context_of(robot.domain))
+        except Exception as error:  # of rclpy, such as for use_sim_time: 1
+            self._failures[robot.name] = printable(error, LONGEST_SENTENCE)
+            self.get_logger().error(f'{robot.name} did not start: {self._failures[robot.name]}')
+            return
+        self._nodes[robot.name] = node
+        self.executor.add_node(node)
+        if not node.autostart():
+            self.get_logger().error(f'{robot.name} did not start: {node.failure}')
+
+    def _stop(self, name: str) -> None:
+        """Stop a robot, and forget it."""
+        del self._robots[name]
+        self._failures.pop(name, None)
+        node = self._nodes.pop(name, None)
+        if node is not None:
+            node.stop()
+            self.executor.remove_node(node)
+            node.destroy_node()
+
+    def _failed(self) -> dict[str, str]:
+        """Return the failure of each robot that failed."""
+        return {**self._failures,
+                **{name: node.failure for name, node in self._nodes.items() if node.failure}}
+
+    def _on_failure(self, node: HostedPrivatizer) -> None:
+        # Not now: the callback that failed belongs to what is destroyed.
+        self.executor.create_task(self._give_up, node)
+
+    def _give_up(self, node: HostedPrivatizer) -> None:
+        """Deactivate and clean up a node that failed; it can be configured again."""
+        if node not in self._nodes.values():  # it was stopped meanwhile
+            return
+        failure = node.failure
+        with suppress(RuntimeError):  # RCLError: it is in another state already
+            node.trigger_deactivate()
+            node.trigger_cleanup()
+        node.failure = failure
+        self.get_logger().error(f'{node.get_namespace()[1:]} failed: {failure}')
+
+    def _reload(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            robots = self._read()
+        except SymdpError as error:
+            self.get_logger().error(f'reload: {printable(error, LONGEST_SENTENCE)}')
+            response.message = ('the fleet file is not valid: nothing was changed; the log of the '
+                                'fleet says what is wrong')
+            return response
+        failed = self._failed()
+        before = set(self._robots)
+        left = {name for name in before & set(robots)
+                if robots[name] == self._robots[name] and name not in failed}
+        for name in before - left:
+            self._stop(name)
+        for name in robots:
+            if name not in left:
+                self._start(robots[name])
+        failed = self._failed()
+        response.success = not failed
+        response.message = (
+            f'{len(set(robots) - before)} new, {len(before - set(robots))} removed, '
+            f'{len((before & set(robots)) - left)} started again, {len(left)} left as they were'
+            + (f'; failed: {", ".join(sorted(failed))}' if failed else ''))
+        self.get_logger().info(f'reload: {response.message}')
+        return response
+
+    def _report(self) -> None:
+        failed = self._failed()
+        array = DiagnosticArray(status=[
+            self._status(name, failed.get(name, '')) for name in self._robots])
+        array.header.stamp = self.get_clock().now().to_msg()
+        self._publisher.publish(array)
+
+    def _status(self, name: str, failure: str) -> DiagnosticStatus:
+        state = 'absent' if name in self._failures else \
+            self._nodes[name]._state_machine.current_state[1]
+        level = DiagnosticStatus.ERROR if failure else (
+            DiagnosticStatus.OK if state == 'active' else DiagnosticStatus.WARN)
+        return DiagnosticStatus(level=level, name=f'fleet: {name}', hardware_id=name,
+                                message=f'{state}: {failure}' if failure else state)
+
+
+def main(arguments=None) -> int:
+    """
+    Run the fleet until SIGINT or SIGTERM; return the exit status.
+
+    It is 1 if the file is wrong, or if all robots failed when they started. The first argument may
+    be the file.
+    """
+    given = sys.argv if arguments is None else arguments
+    file = [Parameter('fleet', value=given[1])] if given[1:] and given[1][:1] != '-' else None
+    return run(lambda: Fleet(parameter_overrides=file), given)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The node `fleet`: many robots in one process."""
+from contextlib import ExitStack
+import json
+import os
+import subprocess
+import sys
+
+from harness import RELIABLE, ROOT, wait_until, world_in
+from lifecycle_msgs.srv import GetState
+import pytest
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from symdp_ros.release.ledger import Ledger
+
+SURE = 1000.0
+
+
+def fleet_file(directory, chain_file, robots, epsilon=SURE, **top):
+    """Write a fleet file (JSON is YAML); return its path."""
+    file = directory / 'fleet.yaml'
+    file.write_text(json.dumps({
+        **top, 'defaults': {'chain_file': str(chain_file), 'epsilon': epsilon},
+        'robots': robots}))
+    return file
+
+
+def start(world, file, *, wait='robots started'):
+    run = world.start('fleet', fleet=file)
+    run.wait_for(wait)
+    return run
+
+
+def send(world, robot, word):
+    publisher = world.publisher(f'/{robot}/region')
+    for symbol in word:
+        publisher.publish(String(data=symbol))
+    return publisher
+
+
+def hears(world, robot, word):
+    """Wait until the private topic of a robot shows a word, sent with a large ε."""
+    private = world.listen(f'/{robot}/private_region')
+    send(world, robot, word)
+    world.wait_until(lambda: ''.join(private) == word, f'{word} from {robot}')
+
+
+def reload(world):
+    return world.call(Trigger, '/fleet/reload', Trigger.Request())
+
+
+def state_of(world, robot):
+    answer = world.call(GetState, f'/{robot}/privatizer/get_state', GetState.Request())
+    return answer.current_state.label
+
+
+def levels(statuses):
+    """Return robot → (level, message) as the fleet reported them last."""
+    return {status.name.removeprefix('fleet: '): (ord(status.level), status.message)
+            for status in statuses if status.name.startswith('fleet: ')}
+
+
+def test_each_robot_in_its_own_domain(world, chain_file, tmp_path):
+    with ExitStack() as stack:
+        others = [stack.enter_context(world_in(tmp_path)) for _ in range(2)]
+        file = fleet_file(tmp_path, chain_file, {
+            'tb1': {'domain': others[0].domain}, 'tb2': {'domain': others[1].domain},
+            'tb3': {'region': '/elsewhere/region'}, 'tb4': {'domain': others[0].domain}})
+        run = start(world, file, wait='4 of 4 robots started')
+        hears(others[0], 'tb1', 'bca')
+        hears(others[1], 'tb2', 'bd')
+        hears(others[0], 'tb4', 'b')
+        private = world.listen('/tb3/private_region')
+        send(world, 'elsewhere', 'bb')
+        world.wait_until(lambda: private == ['b', 'b'], 'the robot of the own domain')
+        assert state_of(others[0], 'tb1') == 'active'
+        for other, robots in zip(others, ({'tb1', 'tb4'}, {'tb2'}), strict=True):
+            assert {namespace[1:] for name, namespace in
+                    other.node.get_node_names_and_namespaces() if name == 'privatizer'} == robots
+        assert run.stop() == 0 and 'Traceback' not in run.log
+
+
+def test_one_failure_stops_no_other(world, chain_file, tmp_path):
+    file = fleet_file(
+        tmp_path, chain_file, {
+            'good': {}, 'lost': {'chain_file': 'none.yaml'},
+            'poor': {'subject_budget': 0.5, 'subject': 'poor'}, 'odd': {'policy': 'planned'}},
+        ledger_file='ledger', epsilon=1.0)
+    statuses = world.diagnostics()
+    run = start(world, file, wait='2 of 4 robots started')
+    world.wait_until(lambda: len(levels(statuses)) == 4, 'a report')
+    found = levels(statuses)
+    assert found['good'] == found['odd'] == (0, 'active')
+    assert found['lost'][0] == 2 and 'none.yaml: the file cannot be read' in found['lost'][1]
+    assert found['poor'][0] == 2 and 'budget' in found['poor'][1]
+    assert 'lost did not start' in run.log and 'poor did not start' in run.log
+    private = world.listen('/good/private_region')
+    send(world, 'good', 'abc')
+    world.wait_until(lambda: len(private) == 3, 'the good one')
+    assert state_of(world, 'lost') == 'unconfigured'
+    assert run.stop() == 0
+
+
+def test_the_budget_of_a_team(world, chain_file, tmp_path):
+    robots = {name: {'subject': 'patrol'} for name in ('tb1', 'tb2', 'tb3')}
+    file = fleet_file(tmp_path, chain_file, robots, epsilon=1.0, ledger_file='ledger',
+                      subject_budget=2.0)
+    run = start(world, file, wait='2 of 3 robots started')
+    assert 'tb3 did not start' in run.log
+    assert run.stop() == 0
+    ledger = Ledger(tmp_path / 'ledger')
+    assert [(charge.subject, charge.epsilon) for charge in ledger.charges()] == [
+        ('patrol', '1'), ('patrol', '1')]
+    ledger.close()
+
+
+def test_status_of_a_fleet_that_cannot_start(tmp_path, chain_file, world):
+    everything = fleet_file(tmp_path, 'none.yaml', {'tb1': {}, 'tb2': {}})
+    run = world.start('fleet', fleet=everything)
+    assert run.wait() == 1 and '0 of 2 robots started' in run.log
+    wrong = tmp_path / 'wrong.yaml'
+    wrong.write_text('robots:\n  tb1: {epsilom: 1}\n')
+    run = world.start('fleet', fleet=wrong)
+    assert run.wait() == 1 and 'wrong.yaml, line 2: tb1 has the unknown key' in run.log
+    run = world.start('fleet')
+    assert run.wait() == 1 and 'no parameter reached this node' in run.log
+
+
+def test_the_file_may_be_the_first_argument(tmp_path, chain_file):
+    done = subprocess.run(
+        [sys.executable, '-m', 'symdp_ros.nodes.fleet', 'no such.yaml'], cwd=ROOT,
+        capture_output=True, text=True, env={**os.environ, 'ROS_LOG_DIR': str(tmp_path)})
+    assert done.returncode == 1 and 'no such.yaml: the file cannot be read' in done.stderr
+
+
+def test_reload_leaves_the_others_untouched(world, chain_file, tmp_path):
+    robots = {'stays': {}, 'goes': {}, 'changes': {'epsilon': 5.0}}
+    run = start(world, fleet_file(tmp_path, chain_file, robots), wait='3 of 3')
+    private, sent = world.listen('/stays/private_region'), 0
+    publisher = world.publisher('/stays/region', qos=RELIABLE)
+
+    def stream(count):
+        nonlocal sent
+        for _ in range(count):
+            publisher.publish(String(data='aab'[sent % 3] if sent % 3 != 2 else 'a'))
+            sent += 1
+            world.spin(0.001)
+
+    world.wait_until(lambda: private or stream(1), 'the first symbol')
+    client = world.client(Trigger, '/fleet/reload')
+    world.wait_until(client.service_is_ready, 'the service')
+    for change in ({'stays': {}, 'changes': {'epsilon': 6.0}, 'comes': {}},
+                   {'stays': {}, 'lost': {'chain_file': 'none'}}, robots):
+        fleet_file(tmp_path, chain_file, change)
+        future = client.call_async(Trigger.Request())
+        world.wait_until(lambda future=future: future.done() or stream(5), 'the reload')
+        assert future.result().success == ('lost' not in change), future.result().message
+        assert '1 left as they were' in future.result().message
+        stream(20)
+    world.wait_until(lambda: len(private) == sent, 'all symbols')
+    assert run.log.count('[stays.privatizer]: a new word begins') == 1
+    assert run.log.count('[changes.privatizer]: a new word begins') == 3
+    hears(world, 'changes', 'b')
+    assert run.stop() == 0 and 'Traceback' not in run.log
+
+
+def test_reload_of_a_wrong_file_changes_nothing(world, chain_file, tmp_path):
+    run = start(world, fleet_file(tmp_path, chain_file, {'tb1': {}}))
+    file = fleet_file(tmp_path, chain_file, {'tb1': {'epsilon': 3.0}, 'secret_name': {'x': 1}})
+    answer = reload(world)
+    assert not answer.success and 'secret_name' not in answer.message
+    assert 'is not valid' in answer.message and "secret_name has the unknown key 'x'" in run.log
+    file.unlink()
+    assert not reload(world).success
+    hears(world, 'tb1', 'bc')
+    assert run.log.count('a new word begins') == 1
+
+
+def test_reload_starts_again_what_failed(world, chain_file, tmp_path):
+    late = tmp_path / 'late.chain.yaml'
+    run = start(world, fleet_file(tmp_path, chain_file, {'tb1': {}, 'tb2': {
+        'chain_file': str(late)}}), wait='1 of 2')
+    answer = reload(world)
+    assert not answer.success and answer.message.endswith('failed: tb2')
+    late.write_text(chain_file.read_text())
+    answer = reload(world)
+    assert answer.success and '1 started again, 1 left' in answer.message
+    hears(world, 'tb2', 'bca')
+    assert run.stop() == 0
+
+
+def test_after_a_kill_every_word_goes_on_and_is_charged_once(world, chain_file, tmp_path):
+    names = [f'r{i}' for i in range(5)]
+    file = fleet_file(tmp_path, chain_file, {name: {} for name in names}, epsilon=SURE,
+                      ledger_file='ledger', state_dir='state')
+    run = start(world, file, wait='5 of 5')
+    for name in names:
+        hears(world, name, 'bca')
+    run.kill()
+    run = start(world, file, wait='5 of 5')
+    assert run.log.count('the word of the last run is carried on') == 5
+    for name in names:
+        private = world.listen(f'/{name}/private_region')
+        world.wait_until(lambda private=private: private == ['a'], 'the last symbol once more')
+    assert run.stop() == 0
+    ledger = Ledger(tmp_path / 'ledger')
+    assert sorted(charge.subject for charge in ledger.charges()) == names
+    ledger.close()
+
+
+@pytest.fixture
+def here(world, chain_file, tmp_path, monkeypatch):
+    """Give a function that starts a fleet in this process, where its insides can be reached."""
+    from symdp_ros.nodes.fleet import Fleet
+
+    context = Context()
+    context.init([], domain_id=world.domain)
+    executor, made = SingleThreadedExecutor(context=context), []
+
+    def begin(robots, **top):
+        fleet = Fleet(context=context, use_global_arguments=False, parameter_overrides=[
+            Parameter('fleet', value=str(fleet_file(tmp_path, chain_file, robots, **top)))])
+        made.append(fleet)
+        executor.add_node(fleet)
+        assert fleet.autostart()
+        spin = world.spin
+
+        def both(seconds=0.02):
+            executor.spin_once(timeout_sec=0.0)
+            spin(0.001)
+
+        monkeypatch.setattr(world, 'spin', both)
+        return fleet
+
+    yield begin
+    for fleet in made:
+        fleet.stop()
+        executor.remove_node(fleet)
+        fleet.destroy_node()
+    executor.shutdown()
+    context.shutdown()
+
+
+def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
+    fleet = here({'tb1': {}, 'tb2': {}})
+    statuses = world.diagnostics()
+    node = fleet._nodes['tb1']
+
+    def draw(region, now):
+        raise ValueError('SENSITIVE ' + region)
+
+    node._word.draw = draw
+    send(world, 'tb1', 'bbb')
+    world.wait_until(lambda: levels(statuses).get('tb1', (0,))[0] == 2, 'a report of the failure')
+    assert levels(statuses)['tb1'][1] == (
+        'unconfigured: internal error: the traceback is on stderr')
+    assert levels(statuses)['tb2'] == (0, 'active')
+    assert node.failure and not any('SENSITIVE' in status.message for status in statuses)
+    errors = capfd.readouterr().err
+    assert errors.count('Traceback') == 1, 'nothing is processed after the first'
+    hears(world, 'tb2', 'bca')
+    assert reload(world).success
+    hears(world, 'tb1', 'bca')
