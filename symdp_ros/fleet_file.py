@@ -78,6 +78,19 @@ class Fleet:
     robots: Mapping[str, Robot]
     state_dir: Path | None
 
+    def make_state_dir(self) -> None:
+        """
+        Make the folder of the state files, if it does not exist.
+
+        :raises ConfigurationError: it cannot be made.
+        """
+        if self.state_dir is not None:
+            try:
+                self.state_dir.expanduser().mkdir(0o700, parents=True, exist_ok=True)
+            except (OSError, RuntimeError) as error:  # RuntimeError: no such user after ~
+                raise ConfigurationError(f'state_dir {self.state_dir} cannot be made: {error}'
+                                         ) from None
+
 
 def read_fleet(path: FilePath) -> Fleet:
     """
@@ -210,6 +223,7 @@ def _for_all(of_fleet: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the parameters of a robot that the keys of the fleet decide."""
     values: dict[str, Any] = {key: of_fleet[key] for key in ('ledger_file', 'subject_budget')
                               if key in of_fleet}
+    values['parameter_services'] = False  # a megabyte for each robot of a process
     if 'ledger_file' in of_fleet:
         values['subject'] = name
     if 'fleet_domain' in of_fleet:

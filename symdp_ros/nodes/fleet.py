@@ -4,7 +4,6 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from pathlib import Path
 import sys
 import traceback
 
@@ -22,6 +21,7 @@ from symdp_ros.ros.gate import context_of
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.publishing import destroy_when_delivered
+from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.spinning import run
 
 
@@ -124,19 +124,14 @@ class Fleet(Node):
             self._publisher = None
 
     def _read(self) -> dict[str, Robot]:
-        fleet = read_fleet(Path(self._settings['fleet']).expanduser())
+        fleet = read_fleet(resolve_path(self._settings['fleet']))
         domain = self.context.get_domain_id()
         for robot in fleet.robots.values():
             if robot.parameters.get('output_domain') == domain:
                 raise ConfigurationError(
                     f'this process is in the ROS domain {domain}, where the private topics of '
                     f'{robot.name} go, and nothing else may be: set ROS_DOMAIN_ID to another')
-        if fleet.state_dir is not None:
-            try:
-                fleet.state_dir.expanduser().mkdir(0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise ConfigurationError(f'state_dir {fleet.state_dir} cannot be made: '
-                                         f'{error.strerror}') from None
+        fleet.make_state_dir()
         return dict(fleet.robots)
 
     def _start(self, robot: Robot) -> None:

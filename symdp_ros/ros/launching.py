@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What the launch files of the nodes have in common; needs launch_ros."""
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 import sys
 from types import FrameType
@@ -16,9 +18,17 @@ from launch.logging import get_logger
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from symdp_ros.core.errors import ConfigurationError, SymdpError
-from symdp_ros.options import LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
+from symdp_ros.fleet_file import read_fleet
+from symdp_ros.options import FLEET, LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
 from symdp_ros.ros.resources import resolve_path
 import yaml
+
+_OF_FLEET = (
+    FLEET,
+    Option('processes', str, 'one', 'one: one process for all robots, the node fleet, which also '
+           'reads the file again when asked; each: a process for each robot',
+           choices=('one', 'each')),
+    *(option for option in LAUNCH if option.name in ('log_level', 'respawn', 'respawn_delay')))
 
 
 def launch_description(node: str, file: str) -> LaunchDescription:
@@ -40,6 +50,21 @@ def launch_description(node: str, file: str) -> LaunchDescription:
         *(DeclareLaunchArgument(option.name, default_value='', description=_described(option))
           for option in _parameters(node)),
         OpaqueFunction(function=_start, args=[node, before]),
+    ])
+
+
+def fleet_description(file: str) -> LaunchDescription:
+    """
+    Return what starts the robots of a fleet file, in one process or in one each.
+
+    :param file: the launch file that calls this.
+    """
+    before = _configurations_before(file)
+    return LaunchDescription([
+        *(DeclareLaunchArgument(
+            option.name, default_value=None if option.default is None else _text(option.default),
+            description=option.description) for option in _OF_FLEET),
+        OpaqueFunction(function=_start_fleet, args=[before]),
     ])
 
 
@@ -77,18 +102,43 @@ def _configurations_before(file: str) -> dict[str, str] | None:
     return dict(frame.f_locals['context'].launch_configurations)
 
 
-def _start(context: LaunchContext, node: str, before: dict[str, str] | None) -> list[Action]:
+def _given(context: LaunchContext, node: str, known: Sequence[Option],
+           before: dict[str, str] | None) -> dict[str, str]:
+    """Return the launch configurations; after an include, restore those before it."""
     given = dict(context.launch_configurations)
     if before is not None:
-        _warn_of_unknown(node, {name for name in given if given[name] != before.get(name)})
+        _warn_of_unknown(node, {name for name in given if given[name] != before.get(name)},
+                         [option.name for option in known])
         context.launch_configurations.clear()
         context.launch_configurations.update(before)
+    return given
+
+
+def _start(context: LaunchContext, node: str, before: dict[str, str] | None) -> list[Action]:
+    given = _given(context, node, (*LAUNCH, *TOPICS[node], *_parameters(node)), before)
+    with _shutting_down(context, node) as actions:
+        actions.append(_node(node, given))
+    return actions
+
+
+def _start_fleet(context: LaunchContext, before: dict[str, str] | None) -> list[Action]:
+    given = _given(context, 'fleet', _OF_FLEET, before)
+    with _shutting_down(context, 'fleet') as actions:
+        actions += _fleet({option.name: option.parse(given[option.name])
+                           for option in _OF_FLEET})
+    return actions
+
+
+@contextmanager
+def _shutting_down(context: LaunchContext, node: str) -> Iterator[list[Action]]:
+    """Give a list for the actions; after an error it holds the end of the launch instead."""
+    actions: list[Action] = []
     try:
-        return [_node(node, given)]
+        yield actions
     except SymdpError as error:
         # Not raised: launch would then end without stopping the nodes that it has just started.
         _log_failure(context, f'{node}.launch.py: {error}')
-        return [Shutdown(reason='a wrong argument')]
+        actions[:] = [Shutdown(reason='a wrong argument')]
 
 
 def _node(node: str, given: dict[str, str]) -> Node:
@@ -113,8 +163,35 @@ def _node(node: str, given: dict[str, str]) -> Node:
         on_exit=None if launch['respawn'] else _on_exit)
 
 
-def _warn_of_unknown(node: str, names: set[str]) -> None:
-    known = [option.name for option in (*LAUNCH, *TOPICS[node], *_parameters(node))]
+def _fleet(given: dict[str, Any]) -> list[Node]:
+    file = resolve_path(given['fleet'])
+    fleet = read_fleet(file)
+    common: dict[str, Any] = {
+        'package': 'symdp_ros', 'output': 'screen',
+        'arguments': ['--ros-args', '--log-level', given['log_level']],
+        'respawn': given['respawn'], 'respawn_delay': given['respawn_delay'],
+        'on_exit': None if given['respawn'] else _on_exit}
+    if given['processes'] == 'one':
+        return [Node(executable='fleet', name='fleet', parameters=[{'fleet': str(file)}],
+                     **common)]
+    fleet.make_state_dir()
+    return [Node(
+        executable='privatizer', name='privatizer', namespace=robot.namespace,
+        parameters=[{name: _parameter(robot.name, name, value)
+                     for name, value in robot.parameters.items()}],
+        remappings=list(robot.remappings.items()),
+        additional_env={} if robot.domain is None else {'ROS_DOMAIN_ID': str(robot.domain)},
+        **common) for robot in fleet.robots.values()]
+
+
+def _parameter(robot: str, name: str, value: Any) -> ParameterValue:
+    if value == []:
+        raise ConfigurationError(f'{robot}: {name}: []: ROS passes no empty list to a process of '
+                                 'its own; processes:=one takes it')
+    return ParameterValue(value, value_type=List[str] if isinstance(value, list) else type(value))
+
+
+def _warn_of_unknown(node: str, names: set[str], known: list[str]) -> None:
     for name in sorted(names.difference(known)):
         close = get_close_matches(name, known, 1)
         get_logger('symdp_ros').warning(

@@ -24,7 +24,8 @@ def robots_of(directory, text):
 def test_a_robot_needs_no_more_than_a_name(tmp_path):
     robot = robots_of(tmp_path, DEFAULTS + 'robots: {tb1: }')['tb1']
     assert (robot.name, robot.namespace, robot.domain) == ('tb1', '/tb1', None)
-    assert robot.parameters == {'chain_file': str(tmp_path / 'a.chain.yaml'), 'epsilon': 2.0}
+    assert robot.parameters == {'chain_file': str(tmp_path / 'a.chain.yaml'), 'epsilon': 2.0,
+                                'parameter_services': False}
     assert not robot.remappings and robot.topic('private_region') == '/tb1/private_region'
 
 
@@ -39,18 +40,19 @@ robots:
   tb1: {}
   tb2: {epsilon: 0.5, domain: 42, subject: team, subject_budget: 3.0, state_file: /var/tb2,
         output_domain: 51, ledger_file: ~/other, region: /where, chain_file: /a.graph,
-        where: ['a=1', b=2], initial_state: 007, period: 2, policy: planned}
+        where: ['a=1', b=2], initial_state: 007, period: 2, policy: planned,
+        parameter_services: true}
 """
     first, second = robots_of(tmp_path, text).values()
     assert first.parameters == {
         'chain_file': 'package://symdp_ros/config/depot.geojson', 'epsilon': 2.0, 'period': 0.1,
         'output_domain': 50, 'ledger_file': str(tmp_path / 'fleet.ledger'), 'subject': 'tb1',
-        'subject_budget': 9.0, 'state_file': str(tmp_path / 'state' / 'tb1.word')}
+        'parameter_services': False, 'subject_budget': 9.0, 'state_file': str(tmp_path / 'state' / 'tb1.word')}
     assert second.parameters == {
         'chain_file': '/a.graph', 'epsilon': 0.5, 'period': 2.0, 'output_domain': 51,
         'ledger_file': '~/other', 'subject': 'team', 'subject_budget': 3.0,
         'state_file': '/var/tb2', 'where': ['a=1', 'b=2'], 'initial_state': '007',
-        'policy': 'planned'}
+        'policy': 'planned', 'parameter_services': True}
     assert (second.domain, second.topic('region')) == (42, '/where')
 
 

@@ -18,8 +18,8 @@ THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'shapely',
 #: Folder, or module, of this package → the folders that its modules may import, besides itself.
 LAYERS = {
     'core': (), 'options': ('core',), 'analysis': ('core',), 'maps': ('core',), 'logs': ('core',),
-    'release': ('core', 'analysis', 'logs'), 'ros': ('core', 'options', 'maps', 'release'),
-    'fleet_file': ('core', 'options', 'ros.resources'),
+    'release': ('core', 'analysis', 'logs'), 'fleet_file': ('core', 'options', 'ros.resources'),
+    'ros': ('core', 'options', 'fleet_file', 'maps', 'release'),
     'nodes': ('core', 'options', 'fleet_file', 'analysis', 'maps', 'logs', 'release', 'ros'),
 }
 #: Of these, the ones that import no ROS and no other library than `THIRD_PARTY`.

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from harness import RELIABLE, ROOT, wait_until, world_in
+from harness import RELIABLE, ROOT, world_in
 from lifecycle_msgs.srv import GetState
 import pytest
 from rclpy.context import Context

@@ -185,8 +185,8 @@ def test_parameter_services_can_be_switched_off(world, chain_file, tmp_path, nod
             return None
 
     def is_there(name):
-        return world.node.count_publishers(
-            {'patrol': 'region', 'fleet': '/diagnostics'}.get(node, f'/{name}/transition_event')) > 0
+        topics = {'patrol': 'region', 'fleet': '/diagnostics'}
+        return world.node.count_publishers(topics.get(node, f'/{name}/transition_event')) > 0
 
     given = starting(node, chain_file, tmp_path)
     run = world.start(node, parameter_services='false', **given)
