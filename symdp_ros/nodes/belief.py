@@ -5,17 +5,21 @@ import sys
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 import numpy as np
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.errors import ChainError, ConfigurationError
+from symdp_ros.core.message_fields import as_symbol, message_class
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.printable import printable
+from symdp_ros.core.symbols import parse_symbol_map
 from symdp_ros.options import privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.history import Entry, history_topic
 from symdp_ros.ros.lifecycle import ManagedNode
+from symdp_ros.ros.live_diagnostics import LiveDiagnostics
+from symdp_ros.ros.messages import full_name
+from symdp_ros.ros.outputs import latched, name_type, Outputs
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
@@ -28,12 +32,12 @@ class Belief(ManagedNode):
     """
     Publishes, for each private region, what can be inferred of the true one from all so far.
 
-    Subscribes: `private_region` (std_msgs/msg/String). Publishes: `believed_region`
-    (std_msgs/msg/String), the most probable one, latched, one for each private one;
-    `region_belief` (diagnostic_msgs/msg/DiagnosticStatus): its `values` are region and
-    probability, most probable first, its `message` the private region that came last; the latest
-    one is latched. Parameters: `options.PARAMETERS`. It needs nothing secret, and costs no
-    privacy. The chain, ε, k and policy must be the privatizer's: otherwise the belief is wrong,
+    Subscribes: `private_region` (`output_type`). Publishes: `believed_region` (`output_type`), the
+    most probable one, latched, one for each private one, and the other `outputs`
+    (`ros.outputs`); `region_belief` (diagnostic_msgs/msg/DiagnosticStatus): its `values` are
+    region and probability, most probable first, its `message` the private region that came last;
+    the latest one is latched; `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. It needs
+    nothing secret, and costs no privacy. The chain, ε, k and policy must be the privatizer's: otherwise the belief is wrong,
     and no message reports it.
 
     KeyValue is the one standard message that pairs a label with a number: `ros2 topic echo` shows
@@ -56,7 +60,7 @@ class Belief(ManagedNode):
 
     def __init__(self, **kwargs):
         super().__init__('belief', **kwargs)
-        self._subscription = self._believed = self._belief = None
+        self._subscription = self._outputs = self._belief = self._diagnostics = None
 
     def configure(self):
         chain, name = chain_of(self.settings)
@@ -65,7 +69,11 @@ class Belief(ManagedNode):
             raise ConfigurationError('the private region and the believed one are both '
                                      f'{self.resolve_topic_name("private_region")}: remap one')
         check_qos_overrides(self, 'subscription', 'private_region')
-        self._states = chain.states
+        self._chain, self._states = chain, chain.states
+        self._type = message_class(name_type(self.settings))
+        # Names are written as they are; for integers, `symbol_map` gives the value of each.
+        self._symbols = {} if self._type is String else parse_symbol_map(
+            self.settings['symbol_map'])
         mechanism = OnlineMechanism(chain, privacy, policy=policy, trust=self.settings['trust'])
         self._filter, self._adaptive = Filter(mechanism), mechanism.tables is not None
         trust = f' (trust {mechanism.trust:g})' if policy == 'adaptive' else ''
@@ -73,32 +81,46 @@ class Belief(ManagedNode):
             f'chain {name}: {len(chain)} states, {chain.edge_count} moves, from '
             f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy '
             f"{policy}{trust}: if one of these is not the privatizer's, the belief is wrong")
+        topic = history_topic(self) if self._adaptive else self.resolve_topic_name(
+            'private_region')
+        self._kind = String if self._adaptive else self._type
+        self._diagnostics = LiveDiagnostics(self, topic, full_name(self._kind), {
+            'chain': name, 'states': len(chain), 'epsilon': privacy.epsilon,
+            'adjacency': privacy.adjacency, 'policy': policy,
+            'sampling': self.settings['sampling']},
+            raw=False, regular=self.settings['sampling'] != 'change')
 
     def activate(self):
         # Reset, as a new subscription receives the private word so far once more.
         self._filter.reset()
         self._heard = self._gaps = self._number = 0
-        self._believed = self.create_publisher(String, 'believed_region', _latched(_QUEUE))
-        self._belief = self.create_publisher(DiagnosticStatus, 'region_belief', _latched(1))
+        self._outputs = Outputs(self, 'believed', self.settings, self._chain, depth=_QUEUE)
+        self._belief = self.create_publisher(DiagnosticStatus, 'region_belief', latched(1))
         self._subscription = AdaptiveSubscription(
-            self, String, history_topic(self) if self._adaptive else 'private_region',
+            self, self._kind, history_topic(self) if self._adaptive else 'private_region',
             self._on_history if self._adaptive else self._on_private_region, depth=_QUEUE,
             latched=True, with_info=True)
+        self._diagnostics.activate(self._subscription)
         self.get_logger().info(
-            f'active: reads {self._subscription.topic} (std_msgs/msg/String), publishes '
-            f'{self._believed.topic_name} and {self._belief.topic_name}'
+            f'active: reads {self._subscription.topic} ({full_name(self._kind)}), publishes '
+            f'{self._outputs.topics} and {self._belief.topic_name}'
             + ('' if self._subscription.count else '; waits for a publisher'))
 
     def deactivate(self):
         if self._subscription is not None:
             self._subscription.destroy()
-        for publisher in (self._believed, self._belief):
-            if publisher is not None:
-                destroy_when_delivered(self, publisher)
-        self._subscription = self._believed = self._belief = None
+        if self._outputs is not None:
+            self._outputs.destroy()
+        if self._belief is not None:
+            destroy_when_delivered(self, self._belief)
+        if self._diagnostics is not None:
+            self._diagnostics.deactivate()
+        self._subscription = self._outputs = self._belief = None
 
     def cleanup(self):
-        self._filter = None
+        if self._diagnostics is not None:
+            self._diagnostics.destroy()
+        self._filter = self._diagnostics = None
 
     def _on_private_region(self, data, info):
         output = self._text_of(data)
@@ -149,10 +171,11 @@ class Belief(ManagedNode):
 
     def _text_of(self, data):
         try:
-            return deserialize_message(data, String).data
+            text = as_symbol(deserialize_message(data, self._kind).data)
         except Exception:  # what is raised depends on the middleware
             self._warn_of_unreadable()
             return None
+        return self._symbols.get(text, text)
 
     def _warn_of_unreadable(self):
         self.get_logger().warning('a message that cannot be read is ignored',
@@ -160,7 +183,8 @@ class Belief(ManagedNode):
 
     def _show(self, output, beliefs):
         self._heard += 1
-        self._believed.publish(String(data=self._filter.best))
+        self._outputs.publish(self._filter.best, beliefs)
+        self._diagnostics.published += 1
         self._belief.publish(DiagnosticStatus(
             name=self.resolve_topic_name('private_region'), message=output,
             values=[KeyValue(key=self._states[i], value=f'{beliefs[i]:.6g}')
@@ -196,10 +220,6 @@ class Belief(ManagedNode):
     def _most_probable(self, beliefs):
         order = np.argsort(-beliefs, kind='stable')
         return order[:self.settings['top'] or None].tolist()
-
-
-def _latched(depth):
-    return QoSProfile(depth=depth, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def main(arguments=None) -> int:

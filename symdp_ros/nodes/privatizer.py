@@ -4,21 +4,18 @@
 import sys
 
 from rclpy.clock import Clock, ClockType
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.core.errors import ConfigurationError, SymdpError
-from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.reports import protection
 from symdp_ros.core.sampling_rules import check_sampling
 from symdp_ros.options import privacy_of
-from symdp_ros.ros.adaptive_subscription import (AdaptiveSubscription, check_qos_overrides,
-                                                 OVERRIDABLE)
+from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
+from symdp_ros.ros.live_input import LiveInput
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
 from symdp_ros.ros.live_word import Account, LiveWord, Start
-from symdp_ros.ros.messages import full_name, region_reader, region_writer
-from symdp_ros.ros.publishing import destroy_when_delivered
+from symdp_ros.ros.messages import NOT_INPUT
+from symdp_ros.ros.outputs import Outputs
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
@@ -41,13 +38,14 @@ class Privatizer(ManagedNode):
     """
     Publishes, for each sensitive region, a private one that the chain allows.
 
-    Subscribes: `region` (`message_type`); publishes: `private_region` (`output_type`), latched;
+    Subscribes: `region`, or `pose` with `input: pose` (`message_type`); publishes:
+    `private_region` (`output_type`), latched, and the other `outputs` (`ros.outputs`);
     `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The word goes on while the process
     runs, over every transition, and with `state_file` over restarts; no transition has a region
     drawn twice (`ros.live_sampling`). After a restart with `state_file` the last private region
     is published once more, without a draw, so that late subscribers of the latched topic see it.
     With `policy: adaptive` it also publishes `private_region/history` (`ros.history`).
-    Nothing but `private_region`, and its history, depends on what comes in.
+    Nothing but the outputs, and the history, depends on what comes in.
 
     :param random: for tests, an object with `getrandbits`.
     """
@@ -57,7 +55,7 @@ class Privatizer(ManagedNode):
         self._random = random
         self._claims = []
         self._word = self._sampling = None  # kept over a cleanup
-        self._publisher = self._history = self._diagnostics = None
+        self._input = self._outputs = self._history = self._diagnostics = None
         self._subscription = self._tick_timer = None
 
     def configure(self):
@@ -70,16 +68,10 @@ class Privatizer(ManagedNode):
         check_sampling(chain, sampling=settings['sampling'],
                        input_timeout=settings['input_timeout'],
                        unknown_symbol=settings['unknown_symbol'])
-        self._message_type = message_class(settings['message_type'])
-        reader = region_reader(self._message_type, settings['field'], chain.states,
-                               settings['symbol_map'], settings['no_region'])
-        self._read = reader.read_serialized
-        output_type = message_class(settings['output_type'])
-        self._write = region_writer(output_type, chain.states, settings['symbol_map'])
+        self._input = LiveInput(self, settings, chain.states)
         mechanism = OnlineMechanism(chain, privacy, policy=settings['policy'],
                                     trust=settings['trust'], random=self._random)
-        check_qos_overrides(self, 'subscription', 'region')
-        check_qos_overrides(self, 'publisher', 'private_region')
+        check_qos_overrides(self, 'subscription', self._input.name)
         self._claim_topics()
         self._log_settings(mechanism)
         # Not the system's clock: it may be set back or ahead.
@@ -87,42 +79,48 @@ class Privatizer(ManagedNode):
             clock_type=ClockType.STEADY_TIME)
         self._word = self._open_word(mechanism)
         self._sampling = self._sampling or self._make_sampling()
-        self._publisher = self.create_publisher(
-            output_type, 'private_region',
-            QoSProfile(depth=_QUEUE, durability=DurabilityPolicy.TRANSIENT_LOCAL),
-            qos_overriding_options=QoSOverridingOptions(OVERRIDABLE))
+        self._outputs = Outputs(self, 'private', settings, chain, depth=_QUEUE, overridable=True)
         if mechanism.tables is not None:
             from symdp_ros.ros.history import History
 
             self._history = History(self, self._word, _QUEUE)
-        self._diagnostics = LiveDiagnostics(self, self._message_type, {
-            'chain': self._chain_name, 'states': len(chain), 'epsilon': privacy.epsilon,
-            'adjacency': privacy.adjacency, 'policy': settings['policy'],
-            'sampling': settings['sampling']})
+        source = self._input
+        self._diagnostics = LiveDiagnostics(
+            self, None if source.message_type is None else source.topic, source.kind, {
+                'chain': self._chain_name, 'states': len(chain), 'epsilon': privacy.epsilon,
+                'adjacency': privacy.adjacency, 'policy': settings['policy'],
+                'sampling': settings['sampling']},
+            raw=True, regular=settings['sampling'] == 'message', shared=source.shared,
+            warnings=source.warnings)
 
     def activate(self):
         start, now = self._word.begin(), self._live_clock.now().nanoseconds
         first_tick = self._sampling.start(start, now, self._word.drawn_at)
         if start is Start.AFTER_RESTART and self._word.last is not None:
             # No draw: late subscribers see the region that the last process published.
-            self._publisher.publish(self._write(self._word.last))
+            self._outputs.publish(self._word.last)
         if first_tick is not None:
             self._tick_timer = self.create_timer(first_tick / 1e9, self._tick,
                                                  clock=self._live_clock)
-        self._subscription = self._diagnostics.subscription = AdaptiveSubscription(
-            self, self._message_type, 'region',
-            self._on_message if first_tick is None else self._on_message_timed, depth=_INCOMING,
-            latched=self._sampling.takes_latched)
+        self._input.reset()
+        if self._input.message_type is not None:
+            self._subscription = AdaptiveSubscription(
+                self, self._input.message_type, self._input.name,
+                self._on_message if first_tick is None else self._on_message_timed,
+                depth=_INCOMING, latched=self._sampling.takes_latched)
+        self._diagnostics.activate(self._subscription)
         self.get_logger().info(
-            f'active: reads {self._subscription.topic} ({full_name(self._message_type)}), '
-            f'publishes {self._publisher.topic_name} ({full_name(self._publisher.msg_type)})'
+            f'active: reads {self._input.description}, publishes {self._outputs.topics}'
             + ('' if self._history is None else f' and {self._history.topic}')
-            + ('' if self._subscription.count else '; waits for a publisher'))
+            + ('; waits for a publisher' if self._subscription and not self._subscription.count
+               else ''))
 
     def deactivate(self):
         if self._subscription is not None:
             self._subscription.destroy()
-            self._subscription = self._diagnostics.subscription = None
+            self._subscription = None
+        if self._diagnostics is not None and self._diagnostics.active:
+            self._diagnostics.deactivate()
             self.get_logger().info('inactive')
         if self._tick_timer is not None:
             self.destroy_timer(self._tick_timer)
@@ -131,22 +129,22 @@ class Privatizer(ManagedNode):
     def cleanup(self):
         if self._diagnostics is not None:
             self._diagnostics.destroy()
-        if self._publisher is not None:
-            destroy_when_delivered(self, self._publisher)
+        if self._outputs is not None:
+            self._outputs.destroy()
         if self._history is not None:
             self._history.destroy()
         for closable in (self._word, *self._claims):
             if closable is not None:
                 closable.close()
         self._claims = []
-        self._publisher = self._history = self._diagnostics = None
+        self._input = self._outputs = self._history = self._diagnostics = None
 
     def _claim_topics(self):
         domain = self.context.get_domain_id()
-        topics = [self.resolve_topic_name(name) for name in ('region', 'private_region')]
+        topics = [self._input.topic, self.resolve_topic_name('private_region')]
         if topics[0] == topics[1]:
-            raise ConfigurationError(f'the region and the private region are both {topics[0]}: '
-                                     'remap one of them')
+            raise ConfigurationError(f'the {self._input.name} and the private region are both '
+                                     f'{topics[0]}: remap one of them')
         self._claims.append(TopicClaim(
             domain, f'onto {topics[1]}', f'another process of this machine already privatizes '
             f'onto {topics[1]}: stop it, or give this one a private topic of its own (remap '
@@ -186,8 +184,8 @@ class Privatizer(ManagedNode):
         try:
             return LiveWord(
                 mechanism, sampling=self._sampling_text(),
-                topics=' and '.join(map(self.resolve_topic_name, ('region', 'private_region')))
-                + f' (ROS domain {self.context.get_domain_id()})',
+                topics=f'{self._input.topic} and {self.resolve_topic_name("private_region")}'
+                f' (ROS domain {self.context.get_domain_id()})',
                 clock='simulated time' if self._simulated() else steady_clock_name(),
                 state_file=resolve_path(path) if path else None,
                 account=account, former=self._word, logger=self.get_logger())
@@ -233,15 +231,22 @@ class Privatizer(ManagedNode):
             if self.settings['unknown_symbol'] == 'drop' else ''))
 
     def _on_message(self, message):
-        self._sampling.read(self._read(message), -1)
+        region = self._input.read(message)
+        if region is not NOT_INPUT:
+            self._sampling.read(region, -1)
 
     def _on_message_timed(self, message):
-        self._sampling.read(self._read(message), self._live_clock.now().nanoseconds)
+        region = self._input.read(message)
+        if region is not NOT_INPUT:
+            self._sampling.read(region, self._live_clock.now().nanoseconds)
 
     def _tick(self):
         if self._tick_timer is None:  # the timer was due when it was destroyed
             return
-        wait = self._sampling.tick(self._live_clock.now().nanoseconds)
+        now = self._live_clock.now().nanoseconds
+        if self._input.message_type is None:
+            self._sampling.read(self._input.look(), now)
+        wait = self._sampling.tick(now)
         # Reset, so that two ticks are never less than a period apart: after a late tick, a timer
         # by itself would fire early.
         if self._tick_timer.timer_period_ns != wait:
@@ -252,7 +257,7 @@ class Privatizer(ManagedNode):
         if self._history is not None:
             self._history.before_draw()
         output = self._word.draw(region, now)
-        self._publisher.publish(self._write(output))
+        self._outputs.publish(output)
         if self._history is not None:
             self._history.publish(output)
         self._diagnostics.published += 1

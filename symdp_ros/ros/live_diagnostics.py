@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `privatizer` reports once a second on /diagnostics."""
+"""What `privatizer` and `belief` report once a second on /diagnostics."""
 from collections import deque
+from collections.abc import Callable, Sequence
 from time import monotonic
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from symdp_ros.core.printable import printable
-from symdp_ros.ros.messages import full_name
+from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.watch import listed, other_subscribers, publisher_names
 
@@ -15,8 +16,6 @@ _REPORTS_A_RATE_SPANS = 10
 _STILL = 2         # reports in a row with the same time on /clock
 _UNUSUAL = 10      # times the usual interval between symbols
 _SHORTEST = 10.0   # seconds of silence before a warning
-
-_ALL_IS_WELL = 'one publisher, and no other node subscribes to the raw topic'
 
 
 class LiveDiagnostics:
@@ -30,24 +29,38 @@ class LiveDiagnostics:
     `sampling: message` it reports that the input has stopped, from the times of what was
     published.
 
-    :param node: the node that reads the topic `region`.
-    :param message_type: the message class that it reads.
-    :param settings: name → value, reported as they are; among them `sampling`.
+    :param topic: that the node reads, with its namespace; None: no topic.
+    :param kind: name of the type that it reads.
+    :param settings: name → value, reported as they are.
+    :param raw: whether that topic is the sensitive one.
+    :param regular: whether the node should publish without long pauses.
+    :param shared: whether several robots may publish on the topic, and the node selects one.
+    :param warnings: called at each report: what else is wrong.
 
-    `published` is how many symbols the node has published; `subscription` its
-    `AdaptiveSubscription` while it is active, else None. The node sets both.
+    `published` is how many symbols the node has published; the node counts it.
     """
 
-    def __init__(self, node, message_type, settings: dict):
-        self._node, self._type, self._settings = node, full_name(message_type), settings
-        self._topic = node.resolve_topic_name('region')
-        self.published, self.subscription = 0, None
+    def __init__(self, node, topic: str | None, kind: str, settings: dict, *, raw: bool,
+                 regular: bool, shared: bool = False,
+                 warnings: Callable[[], Sequence[str]] = tuple):
+        self._node, self._topic, self._type, self._settings = node, topic, kind, settings
+        self._raw, self._regular, self._shared = raw, regular, shared
+        self._more_warnings = warnings
+        self.published, self.active, self._subscription = 0, False, None
         self._warned: list[str] = []
         self._clock_time, self._clock_still = None, 0
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._rate, self._silence = Rate(monotonic()), Silence()
         self._timer = node.create_timer(1.0, self._report,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def activate(self, subscription: AdaptiveSubscription | None) -> None:
+        """Take note that the node is active, and what it reads by."""
+        self.active, self._subscription = True, subscription
+
+    def deactivate(self) -> None:
+        """Take note that the node is not active any more."""
+        self.active, self._subscription = False, None
 
     def destroy(self) -> None:
         """Stop reporting, once the last report is delivered."""
@@ -58,33 +71,46 @@ class LiveDiagnostics:
     def _report(self):
         if self._node is None:  # the timer was due when it was destroyed
             return
-        node, topic = self._node, self._topic
-        own = self.subscription.count if self.subscription is not None else 0
-        others = other_subscribers(node, topic, own)
-        publishers = node.get_publishers_info_by_topic(topic)
-        warnings = [*self._publisher_warnings(publishers), *self._reader_warnings(others),
+        node, values = self._node, {
+            **self._settings,
+            'active': self.active,
+            'published': self.published,
+            'published per second': f'{self._rate.after(self.published, monotonic()):.1f}'}
+        warnings = [*self._topic_warnings(values), *self._more_warnings(),
                     *self._clock_warnings(), *self._silence_warnings()]
         self._log(warnings)
-        if self.subscription is None:  # not logged: the transition is
+        if not self.active:  # not logged: the transition is
             self._silence = Silence()
             warnings.append('the node is not active: nothing is published')
-        message = '; '.join(warnings) or _ALL_IS_WELL
-        values = {
-            **self._settings,
-            'active': self.subscription is not None,
-            'published': self.published,
-            'published per second': f'{self._rate.after(self.published, monotonic()):.1f}',
-            'publishers of the raw topic': len(publishers),
-            'other subscribers of the raw topic': len(others),
-        }
+        message = '; '.join(warnings) or self._all_is_well
         name = node.get_fully_qualified_name()
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if warnings else DiagnosticStatus.OK,
-            name=f'{name}: private region', message=message, hardware_id=name,
+            name=f'{name}: {"private region" if self._raw else "belief"}', message=message, hardware_id=name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
         array = DiagnosticArray(status=[status])
         array.header.stamp = node.get_clock().now().to_msg()
         self._publisher.publish(array)
+
+    @property
+    def _all_is_well(self):
+        if self._topic is None:
+            return 'no warnings'
+        return ('published' if self._shared else 'one publisher') + (
+            ', and no other node subscribes to the raw topic' if self._raw else '')
+
+    def _topic_warnings(self, values):
+        """Return what is wrong with the topic that is read; report numbers of it in `values`."""
+        if self._topic is None:
+            return
+        own = self._subscription.count if self._subscription is not None else 0
+        publishers = self._node.get_publishers_info_by_topic(self._topic)
+        values[f'publishers of the {"raw" if self._raw else "private"} topic'] = len(publishers)
+        yield from self._publisher_warnings(publishers)
+        if self._raw:
+            others = other_subscribers(self._node, self._topic, own)
+            values['other subscribers of the raw topic'] = len(others)
+            yield from self._reader_warnings(others)
 
     def _publisher_warnings(self, publishers):
         topic = self._topic
@@ -94,11 +120,12 @@ class LiveDiagnostics:
             yield f'no node publishes {topic} ({self._type}): no regions arrive'
         if types:
             yield (f'{topic} is published as {printable(listed(types))}, which is not '
-                   'message_type: nothing is received from there')
-        if self.subscription is not None and self.subscription.refused:
+                   f'{"message_type" if self._raw else "output_type"}: nothing is received from '
+                   'there')
+        if self._subscription is not None and self._subscription.refused:
             yield (f'{topic}: because of qos_overrides, nothing is received from '
-                   f'{listed(self.subscription.refused)}')
-        if len(suiting) > 1:
+                   f'{listed(self._subscription.refused)}')
+        if len(suiting) > 1 and not self._shared:
             yield (f'{len(suiting)} publishers on {topic}, of {listed(publisher_names(suiting))}: '
                    'their regions are mixed in one word')
 
@@ -120,9 +147,7 @@ class LiveDiagnostics:
             yield 'use_sim_time is set, and the time on /clock stands still'
 
     def _silence_warnings(self):
-        silent = (self.subscription is not None
-                  and self._silence.after(self.published, monotonic()))
-        if silent and self._settings['sampling'] == 'message':
+        if self.active and self._silence.after(self.published, monotonic()) and self._regular:
             yield (f'nothing was published for over {_UNUSUAL} times as long as usual: does '
                    f'{self._topic} still come?')
 
@@ -131,7 +156,7 @@ class LiveDiagnostics:
             if warning not in self._warned:
                 self._node.get_logger().warning(warning)
         if self._warned and not warnings:
-            self._node.get_logger().info(f'{self._topic}: {_ALL_IS_WELL}')
+            self._node.get_logger().info(f'{self._topic}: {self._all_is_well}')
         self._warned = warnings.copy()
 
 

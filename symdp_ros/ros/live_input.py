@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `privatizer` reads: messages that name a region, messages that hold a pose, or TF."""
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.message_fields import message_class
+from symdp_ros.core.printable import printable
+from symdp_ros.options import FIELD, map_choices, MESSAGE_TYPE
+from symdp_ros.ros.messages import full_name, pose_reader, region_reader
+from symdp_ros.ros.resources import resolve_path
+
+_POSE = 'geometry_msgs/msg/PoseStamped'
+
+
+class LiveInput:
+    """
+    The input of a node, from its settings.
+
+    `name` is that of the topic before remapping, `topic` after it; with TF, what stands for both
+    in messages. `message_type` is the class of its messages, None with TF; `read` the region of
+    a serialized message (`RegionReader.read_serialized`); `shared` whether the topic may be that
+    of several robots.
+
+    :param states: of the chain.
+    :raises ConfigurationError: settings do not go together; as the readers.
+    """
+
+    def __init__(self, node, settings: Mapping[str, Any], states: Sequence[str]):
+        self._node, self._locator, self._transforms = node, None, None
+        self._foreign_frame: str | None = None
+        self._map_frame = settings['map_frame']
+        pose = settings['input'] == 'pose'
+        self.name = 'pose' if pose else 'region'
+        for option in () if pose else ('regions_file', 'level_field', 'base_frame'):
+            if settings[option]:
+                raise ConfigurationError(f'{option} is for input: pose')
+        if pose:
+            self._locator = _locator(settings)
+        if settings['base_frame']:
+            if settings['sampling'] != 'period':
+                raise ConfigurationError('base_frame needs sampling: period: TF has no messages '
+                                         'of its own')
+            from symdp_ros.ros.transforms import Transforms
+
+            self.message_type, self.kind, self.shared = None, 'TF', False
+            self._transforms = Transforms(node, settings['map_frame'], settings['base_frame'],
+                                          settings['input_timeout'])
+            self.topic = f'TF of {settings["base_frame"]}'
+            self.description = f'{self.topic} in {self._map_frame}'
+            return
+        self.topic = node.resolve_topic_name(self.name)
+        type_name, field = settings['message_type'], settings['field']
+        if pose:
+            type_name = _POSE if type_name == MESSAGE_TYPE.default else type_name
+            field = '' if field == FIELD.default else field
+        self.message_type = message_class(type_name)
+        self.kind = full_name(self.message_type)
+        self.shared = bool(settings['where']) or '=' in field
+        self.description = f'{self.topic} ({self.kind})'
+        reader = pose_reader(
+            self.message_type, field, self._locator, where=settings['where'],
+            level_field=settings['level_field'], map_frame=self._map_frame,
+            on_foreign_frame=self._on_foreign_frame) if pose else region_reader(
+            self.message_type, field, states, settings['symbol_map'], settings['no_region'],
+            settings['where'])
+        self.read = reader.read_serialized
+
+    def reset(self) -> None:
+        """Forget the last region, before the node begins to listen."""
+        if self._locator is not None:
+            self._locator.reset()
+
+    def look(self) -> str | None:
+        """Return the region at the pose that TF has now; None where it is not known."""
+        assert self._transforms is not None and self._locator is not None
+        position = self._transforms.position()
+        return None if position is None else self._locator.locate(*position)
+
+    def warnings(self) -> list[str]:
+        """Return what is wrong with the poses: nothing of where they are."""
+        return [] if self._foreign_frame is None else [self._foreign_text]
+
+    @property
+    def _foreign_text(self):
+        return (f'poses on {self.topic} are in the frame {printable(repr(self._foreign_frame))}, '
+                f'not in map_frame {self._map_frame!r}: they are refused, and the region is '
+                'unknown')
+
+    def _on_foreign_frame(self, frame: str) -> None:
+        # The first one alone: which frames come later may depend on where the robot is.
+        if self._foreign_frame is None:
+            self._foreign_frame = frame
+            self._node.get_logger().warning(self._foreign_text)
+
+
+def _locator(settings):
+    from symdp_ros.maps import read_graph
+    from symdp_ros.maps.regions import read_locator
+
+    graph = read_graph(resolve_path(settings['chain_file']), **map_choices(settings))
+    file = settings['regions_file']
+    return read_locator(graph, resolve_path(file) if file else None,
+                        hysteresis=settings['hysteresis'], max_distance=settings['max_distance'])

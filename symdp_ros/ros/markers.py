@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+A picture of private regions for RViz and Foxglove: MarkerArray, latched.
+
+Two publishers share the topic, so that late readers get both: the map, once, and after each region
+the picture of it. Namespaces: `regions`, `moves`, `names` and `warning` are the map; `now`,
+`name now` and `trail` the region and the ten before it; `belief` where the robot may be.
+"""
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from geometry_msgs.msg import Point
+import numpy as np
+from std_msgs.msg import ColorRGBA
+from symdp_ros.core.regions import Place
+from symdp_ros.ros.outputs import latched
+from visualization_msgs.msg import Marker, MarkerArray
+
+if TYPE_CHECKING:
+    from symdp_ros.core.annotations import Floats
+    from symdp_ros.core.chain import Chain
+
+WARNING = 'not for collision avoidance: these regions are private, the robot may be elsewhere'
+_TRAIL = 10
+_MOST_NAMES = 300        # states whose names are shown
+_LEAST_BELIEF = 0.005    # of a state that is shown
+_DARK, _GREY = (0.1, 0.1, 0.1, 1.0), (0.6, 0.6, 0.6, 0.6)
+_BLUE, _ORANGE, _RED = (0.12, 0.47, 0.71, 0.8), (1.0, 0.6, 0.2, 0.9), (0.8, 0.1, 0.1, 1.0)
+
+
+class Markers:
+    """
+    Publishes the map once, and after each region the region now, the last ten, and beliefs.
+
+    :param prefix: 'private' or 'believed'.
+    """
+
+    def __init__(self, node, topic: str, prefix: str, chain: 'Chain', places: Mapping[str, Place],
+                 frame: str):
+        self._node, self._prefix, self._frame = node, prefix, frame
+        self._states, self._places = chain.states, places
+        self._size = _marker_size(places.values())
+        self._trail: deque[str] = deque(maxlen=_TRAIL + 1)
+        self._map, self._publisher = (node.create_publisher(MarkerArray, topic, latched(1))
+                                      for _ in range(2))
+        self.publishers = [self._map, self._publisher]
+        self._map.publish(MarkerArray(markers=list(self._map_markers(chain))))
+
+    def publish(self, region: str, beliefs: 'Floats | None') -> None:
+        """Publish the picture of a region."""
+        self._trail.append(region)
+        self._publisher.publish(MarkerArray(markers=list(self._live_markers(region, beliefs))))
+
+    def _map_markers(self, chain):
+        moves = self._marker('moves', Marker.LINE_LIST, _GREY, width=0.1)
+        outlines = self._marker('regions', Marker.LINE_LIST, _DARK, width=0.05)
+        dots = self._marker('regions', Marker.SPHERE_LIST, _DARK, number=1, size=0.3)
+        for state, place in self._places.items():
+            if place.corners:
+                outlines.points += _outline(place)
+            else:
+                dots.points.append(_point(place))
+            if chain.stores_edges:
+                for target in chain.successors(state):
+                    if target != state:
+                        moves.points += [_point(place), _point(self._places[target])]
+        yield from (marker for marker in (moves, outlines, dots) if marker.points)
+        if len(self._places) <= _MOST_NAMES:
+            for i, (state, place) in enumerate(self._places.items()):
+                yield self._text('names', state, place.x, place.y, _DARK, i, scale=0.5)
+        xs, ys = zip(*((place.x, place.y) for place in self._places.values()), strict=True)
+        yield self._text('warning', f'{self._prefix} regions: {WARNING}', (min(xs) + max(xs)) / 2,
+                         min(ys) - 3 * self._size, _RED, 0, scale=0.7)
+
+    def _live_markers(self, region, beliefs):
+        if beliefs is not None:
+            yield self._beliefs(beliefs)
+        trail = self._marker('trail', Marker.LINE_STRIP, _BLUE, width=0.15)
+        for age, state in enumerate(reversed(self._trail)):
+            trail.points.append(_point(self._places[state]))
+            trail.colors.append(_color((*_BLUE[:3], 0.8 * (1 - age / (_TRAIL + 1)))))
+        if len(trail.points) > 1:  # RViz refuses a line of one point
+            yield trail
+        place = self._places[region]
+        if place.corners:
+            now = self._marker('now', Marker.LINE_LIST, _BLUE, width=0.2)
+            now.points = _outline(place)
+            yield now
+        dot = self._marker('now', Marker.CYLINDER, _BLUE, number=1, size=0.8)
+        dot.pose.position = _point(place)
+        dot.scale.z = 0.02
+        yield dot
+        yield self._text('name now', f'{self._prefix}: {region}', place.x, place.y + self._size,
+                         _BLUE, 0, scale=0.8)
+
+    def _beliefs(self, beliefs):
+        """Return discs with areas that are the probabilities."""
+        spheres = self._marker('belief', Marker.POINTS, _ORANGE)
+        spheres.type = Marker.SPHERE_LIST
+        spheres.scale.x = spheres.scale.y = self._size
+        spheres.scale.z = 0.01
+        for i in np.flatnonzero(beliefs >= _LEAST_BELIEF):
+            spheres.points.append(_point(self._places[self._states[i]]))
+            spheres.colors.append(_color((*_ORANGE[:3], float(max(0.08, beliefs[i])))))
+        return spheres
+
+    def _marker(self, namespace, kind, color, *, number=0, width=0.0, size=0.0):
+        """Return an empty marker; `width` and `size` are in units of the usual distance."""
+        marker = Marker(ns=namespace, id=number, type=kind, action=Marker.ADD, color=_color(color))
+        marker.header.frame_id = self._frame
+        marker.header.stamp = self._node.get_clock().now().to_msg()
+        marker.pose.orientation.w = 1.0
+        marker.scale.x = (width or size) * self._size
+        if size:
+            marker.scale.y = marker.scale.z = size * self._size
+        return marker
+
+    def _text(self, namespace, text, x, y, color, number, *, scale):
+        marker = self._marker(namespace, Marker.TEXT_VIEW_FACING, color, number=number)
+        marker.text, marker.scale.z = text, scale * self._size
+        marker.pose.position.x, marker.pose.position.y = x, y
+        return marker
+
+
+def _marker_size(places: Iterable[Place]) -> float:
+    """Return a length [m] that suits the map: half the usual distance between neighbours."""
+    points = np.array([(place.x, place.y) for place in places])
+    if len(points) < 2:
+        return 1.0
+    from scipy.spatial import KDTree
+
+    distances = KDTree(points).query(points, 2)[0][:, 1]
+    return float(np.median(distances)) / 2 or 1.0
+
+
+def _outline(place):
+    """Return the sides of a polygon, as pairs of points."""
+    ends = [_at(x, y) for x, y in place.corners]
+    return [end for pair in zip(ends, ends[1:] + ends[:1], strict=True) for end in pair]
+
+
+def _point(place):
+    return _at(place.x, place.y)
+
+
+def _at(x, y):
+    return Point(x=float(x), y=float(y))
+
+
+def _color(rgba):
+    red, green, blue, alpha = rgba
+    return ColorRGBA(r=red, g=green, b=blue, a=alpha)

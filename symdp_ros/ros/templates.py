@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Messages of any type, filled from a template: a coordinator's own message.
+
+A template is YAML: the fields of the message that are not left as they are. In a text,
+
+    {region}  is the region, or what `symbol_map` gives for it, where the field is a number
+    {next}    is a region that can follow it, drawn by the chain's probabilities from the region
+              alone: nothing of the true one is in it
+    {x}, {y}  are where the region is, in metres; {next_x}, {next_y} where the next one is
+    {seconds} is the time of publishing, in seconds
+
+and `stamp` in place of a time is the time of publishing. A header that the template leaves out
+gets that time and `map_frame`.
+"""
+from collections.abc import Callable, Mapping
+from math import isfinite
+from random import SystemRandom
+import re
+from typing import Any, TYPE_CHECKING
+
+from builtin_interfaces.msg import Time
+from std_msgs.msg import Header
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.message_fields import INTEGERS, message_class
+from symdp_ros.core.printable import printable
+from symdp_ros.core.symbols import parse_symbol_map
+from symdp_ros.ros.messages import full_name
+from symdp_ros.ros.outputs import latched
+import yaml
+
+if TYPE_CHECKING:
+    from symdp_ros.core.annotations import Floats
+    from symdp_ros.core.chain import Chain
+    from symdp_ros.core.regions import Place
+
+_PLACEHOLDER = re.compile(r'\{(\w+)\}')
+_NAMES = ('region', 'next', 'x', 'y', 'next_x', 'next_y', 'seconds')
+_LIST = re.compile(r'(?:sequence<(?P<of>.+?)(?:, *(?P<most>\d+))?>|(?P<of2>.+)\[(?P<size>\d+)\])')
+_TEXTS = ('string', 'wstring')
+_FLOATS = ('float', 'double')
+
+Values = Mapping[str, Any]
+Fill = Callable[[Values], Any]
+
+
+class Messages:
+    """
+    Publishes a message of `output_type` for each region, filled by `output_template`.
+
+    :raises ConfigurationError: the template does not fit the type, or some region does not fit
+        the template. Every region is tried, so none fails later.
+    """
+
+    def __init__(self, node, topic: str, settings: Mapping[str, Any], chain: 'Chain',
+                 places: 'Mapping[str, Place]', depth: int):
+        self._node, self._random = node, SystemRandom()
+        self._chain, self._places = chain, places
+        self._values = {state: value for value, state
+                        in reversed(parse_symbol_map(settings['symbol_map']).items())}
+        kind = message_class(settings['output_type'])
+        self._fill = template_filler(settings['output_template'], kind, settings['map_frame'])
+        for state in chain.states:
+            self._fill(self._values_of(state, state))
+        self._publisher = node.create_publisher(kind, topic, latched(depth))
+        self.publishers = [self._publisher]
+
+    def publish(self, region: str, beliefs: 'Floats | None') -> None:
+        """Publish the message of a region."""
+        moves = self._chain.probabilities(region)
+        following = self._random.choices(list(moves), list(moves.values()))[0]
+        self._publisher.publish(self._fill(self._values_of(region, following)))
+
+    def _values_of(self, region, following):
+        stamp = self._node.get_clock().now()
+        values = {'region': _Symbol(region, self._values.get(region)),
+                  'next': _Symbol(following, self._values.get(following)),
+                  'stamp': stamp.to_msg(), 'seconds': stamp.nanoseconds / 1e9}
+        for name, state in (('', region), ('next_', following)):
+            place = self._places.get(state)
+            if place is not None:
+                values[f'{name}x'], values[f'{name}y'] = place.x, place.y
+        return values
+
+
+class _Symbol(str):
+    """A region, with its value where a field is a number."""
+
+    def __new__(cls, label: str, value: str | None):
+        symbol = super().__new__(cls, label)
+        symbol.value = label if value is None else value
+        return symbol
+
+
+def template_filler(text: str, message_type: Any, frame: str) -> Fill:
+    """
+    Return a function from values (`_NAMES` and `stamp`) to a message.
+
+    :param text: the template, YAML.
+    :param frame: of headers that the template leaves out.
+    :raises ConfigurationError: it is no YAML, names a field that the type lacks, or an unknown
+        placeholder. The function raises it where a value does not fit a field.
+    """
+    if not text.strip():
+        raise ConfigurationError("outputs: custom needs an output_template, such as {data: "
+                                 "'{region}'}")
+    try:
+        template = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f'output_template is no YAML: {printable(error, 300)}') from None
+    return _of_message(template, message_type, '', frame)
+
+
+def _of_message(template, message_type, path, frame):
+    fields = message_type.get_fields_and_field_types()
+    if not isinstance(template, dict):
+        _refuse(path, f'{printable(repr(template), 80)} is no {full_name(message_type)}: write '
+                f'its fields, such as {{{next(iter(fields), "")}: …}}')
+    for name in template:
+        if name not in fields:
+            _refuse(path, f'{full_name(message_type)} has no field {printable(repr(name), 60)}; '
+                    f'it has {", ".join(fields)}')
+    fills = {name: _of_field(value, fields[name], f'{path}.{name}'.lstrip('.'), frame)
+             for name, value in template.items()}
+    if 'header' not in template and fields.get('header') == 'std_msgs/Header':
+        fills['header'] = lambda values: Header(stamp=values['stamp'], frame_id=frame)
+
+    def fill(values):
+        message = message_type()
+        for name, make in fills.items():
+            try:
+                setattr(message, name, make(values))
+            except (AssertionError, TypeError, OverflowError, ValueError) as error:
+                _refuse(f'{path}.{name}'.lstrip('.'), printable(error, 300))
+        return message
+
+    return fill
+
+
+def _of_field(value, kind, path, frame):
+    match = _LIST.fullmatch(kind)
+    if match:
+        inner = match['of'] or match['of2']
+        if not isinstance(value, list):
+            _refuse(path, f'{printable(repr(value), 80)} is no list')
+        items = [_of_field(item, inner, f'{path}[{i}]', frame) for i, item in enumerate(value)]
+        return lambda values: [item(values) for item in items]
+    if '/' in kind:
+        if value == 'stamp' and kind == 'builtin_interfaces/Time':
+            return lambda values: values['stamp']
+        return _of_message(value, Time if kind == 'builtin_interfaces/Time'
+                           else message_class(kind), path, frame)
+    return _of_scalar(value, re.sub(r'<\d+>', '', kind), path)
+
+
+def _of_scalar(value, kind, path):
+    if isinstance(value, (dict, list)) or value is None:
+        _refuse(path, f'{printable(repr(value), 80)} is no {kind}')
+    text = value if isinstance(value, str) else None
+    for name in _PLACEHOLDER.findall(text or ''):
+        if name not in _NAMES:
+            _refuse(path, f'there is no {{{printable(name, 60)}}}: it can be '
+                    + ', '.join(f'{{{known}}}' for known in _NAMES))
+    if text is None or not _PLACEHOLDER.search(text):
+        constant = _converted(value, kind, path)
+        return lambda values: constant
+
+    def fill(values):
+        def shown(match):
+            found = values.get(match[1])
+            if found is None:
+                _refuse(path, f'the map has no position of {printable(str(values["region"]), 60)}')
+            return found.value if isinstance(found, _Symbol) and kind not in _TEXTS \
+                else str(found)
+
+        return _converted(_PLACEHOLDER.sub(shown, text), kind, path)
+
+    return fill
+
+
+def _converted(value, kind, path):
+    """Return a value as a field of a primitive type has it."""
+    if kind in _TEXTS:
+        return value if isinstance(value, str) else printable(str(value))
+    if kind == 'boolean':
+        if str(value).lower() in ('true', 'false'):
+            return str(value).lower() == 'true'
+    elif kind in _FLOATS:
+        try:
+            number = float(value)
+        except ValueError:
+            number = float('nan')
+        if isfinite(number):
+            return number
+    else:
+        least, most = INTEGERS.get(kind, (0, 255))
+        try:
+            number = int(value)
+        except ValueError:
+            number = most + 1
+        if least <= number <= most and (isinstance(value, str) or number == value):
+            return bytes([number]) if kind == 'octet' else number
+    _refuse(path, f'{printable(repr(str(value)), 80)} is no {kind}: for a region, give its value '
+            'in symbol_map')
+
+
+def _refuse(path, problem):
+    raise ConfigurationError(f'output_template{": " + path if path else ""}: {problem}')

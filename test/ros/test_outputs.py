@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What goes out for a region: its name, position, picture, any message; as late readers get it.
+
+Every field of every message but its stamp is computed here again, from the private word and the
+map alone.
+"""
+from itertools import pairwise
+
+from geometry_msgs.msg import PoseWithCovarianceStamped
+from harness import LATCHED, ROOT
+import numpy as np
+import pytest
+from std_msgs.msg import Int16MultiArray, String, UInt8
+from symdp_ros.maps import read_chain, read_graph
+from symdp_ros.maps.regions import read_places
+from symdp_ros.ros.markers import WARNING
+from symdp_ros.ros.pose_output import moments
+from visualization_msgs.msg import Marker, MarkerArray
+
+DEPOT = ROOT / 'config' / 'depot.geojson'
+MAP = {'chain_file': DEPOT, 'initial_state': "'1'", 'self_loops': 'true'}
+TEMPLATE = "'{data: [1, 32, \"{region}\", \"{next}\"]}'"
+CHAIN = read_chain(DEPOT, '1', self_loops=True)
+PLACES = read_places(read_graph(DEPOT))
+WORD = ['2', '3', '4', '5', '4', '3', '2', '1', '1', '2', '3', '4', '5', '6']
+
+
+def heard(world, topic, kind, qos=LATCHED):
+    """Return the list that whole messages of a topic are appended to."""
+    messages = []
+    world.node.create_subscription(kind, topic, messages.append, qos)
+    return messages
+
+
+@pytest.fixture
+def published(world):
+    """Publish a word; return the private one and, for each topic, its messages."""
+    private = world.listen()
+    topics = {name: heard(world, f'private_{name}', kind) for name, kind in (
+        ('pose', PoseWithCovarianceStamped), ('markers', MarkerArray),
+        ('custom', Int16MultiArray))}
+    run = world.privatizer(epsilon=1.0, outputs='[string, pose, markers, custom]',
+                           output_type='std_msgs/msg/Int16MultiArray', output_template=TEMPLATE,
+                           map_frame='floor', **MAP)
+    publisher = world.publisher()
+    for count, region in enumerate(WORD, 1):
+        publisher.publish(String(data=region))
+        world.wait_until(lambda count=count: len(private) == count, 'a private region')
+        world.wait_until(lambda count=count: len(topics['pose']) == count, 'its pose')
+        world.wait_until(lambda count=count: len(topics['markers']) == count + 1, 'its picture')
+    return run, private, topics
+
+
+def test_all_outputs(world, published):
+    run, private, topics = published
+    run.wait_for('publishes /private_region (std_msgs/msg/String), /private_pose (geometry_msgs/'
+                 'msg/PoseWithCovarianceStamped), /private_markers (visualization_msgs/msg/'
+                 'MarkerArray), /private_custom (std_msgs/msg/Int16MultiArray)')
+    assert CHAIN.is_feasible(private)
+    for region, pose in zip(private, topics['pose'], strict=True):
+        place = PLACES[region]
+        assert pose.header.frame_id == 'floor' and pose.header.stamp.sec > 0
+        assert (pose.pose.pose.position.x, pose.pose.pose.position.y) == (place.x, place.y)
+        assert pose.pose.pose.orientation.w == 1.0
+        covariance = pose.pose.covariance.reshape(6, 6)
+        assert covariance[:2, :2].tolist() == [list(place.variance[:2]), list(place.variance[1:])]
+        covariance[:2, :2] = covariance[5, 5] = 0
+        assert not covariance.any()
+    for region, message in zip(private, topics['custom'], strict=True):
+        assert message.data.tolist()[:3] == [1, 32, int(region)]
+        assert str(message.data[3]) in CHAIN.successors(region)
+    assert_pictures(private, topics['markers'])
+
+
+def assert_pictures(private, arrays):
+    drawn, *live = arrays
+    kinds = {marker.ns for marker in drawn.markers}
+    assert kinds == {'moves', 'regions', 'names', 'warning'}
+    assert sorted(marker.text for marker in drawn.markers if marker.ns == 'names') == sorted(
+        CHAIN.states)
+    assert next(marker.text for marker in drawn.markers
+                if marker.ns == 'warning') == f'private regions: {WARNING}'
+    moves = next(marker for marker in drawn.markers if marker.ns == 'moves')
+    assert len(moves.points) == 2 * sum(
+        a != b for a in CHAIN.states for b in CHAIN.successors(a))
+    for count, array in enumerate(live, 1):
+        recent = private[max(0, count - 11):count][::-1]
+        by_name = {(marker.ns, marker.id): marker for marker in array.markers}
+        assert by_name['name now', 0].text == f'private: {recent[0]}'
+        now = by_name['now', 1].pose.position
+        assert (now.x, now.y) == (PLACES[recent[0]].x, PLACES[recent[0]].y)
+        if count > 1:
+            assert [(p.x, p.y) for p in by_name['trail', 0].points] == [
+                (PLACES[region].x, PLACES[region].y) for region in recent]
+            assert len(by_name['trail', 0].colors) == len(recent)
+        assert set(by_name) <= {('trail', 0), ('now', 1), ('name now', 0)}
+    for array in arrays:
+        for marker in array.markers:
+            assert marker.header.frame_id == 'floor' and marker.action == Marker.ADD
+            assert marker.color.a > 0 and not (marker.lifetime.sec or marker.lifetime.nanosec)
+            assert marker.pose.orientation.w == 1.0
+            assert len(marker.colors) in (0, len(marker.points))
+            if marker.type == Marker.LINE_LIST:
+                assert len(marker.points) % 2 == 0
+        names = [(marker.ns, marker.id) for marker in array.markers]
+        assert len(set(names)) == len(names)
+
+
+def test_late_readers_get_the_map_and_the_last_region(world, published):
+    _, private, _ = published
+    arrays = heard(world, 'private_markers', MarkerArray)
+    poses = heard(world, 'private_pose', PoseWithCovarianceStamped)
+    world.wait_until(lambda: len(arrays) == 2 and poses, 'what is latched')
+    arrays.sort(key=lambda array: array.markers[0].ns != 'moves')
+    assert {marker.ns for marker in arrays[0].markers} == {'moves', 'regions', 'names', 'warning'}
+    assert f'private: {private[-1]}' in [marker.text for marker in arrays[1].markers]
+    assert poses[-1].pose.pose.position.x == PLACES[private[-1]].x
+
+
+def test_next_is_drawn_anew_by_the_chain(world):
+    """From each region, all that can follow comes; that it is so rare not to: below 1e-6."""
+    custom = heard(world, 'private_custom', Int16MultiArray)
+    chain = world.directory / 'two.chain.yaml'
+    chain.write_text("initial_state: '1'\ntransitions: {'1': {'1': 0.75, '2': 0.25}, '2': ['1']}")
+    world.privatizer(chain_file=chain, epsilon=0.0, outputs='[custom]',
+                     output_type='std_msgs/msg/Int16MultiArray', output_template=TEMPLATE)
+    publisher = world.publisher()
+    for _ in range(200):
+        publisher.publish(String(data='1'))
+    world.wait_until(lambda: len(custom) == 200, 'all of them')
+    pairs = [tuple(message.data.tolist()[2:]) for message in custom]
+    assert set(pairs) == {(1, 1), (1, 2), (2, 1)}
+    # They are not the next private regions.
+    assert any(following != region for (_, following), (region, _) in pairwise(pairs))
+
+
+def test_the_last_region_is_shown_again_after_a_restart(world):
+    poses, private = heard(world, 'private_pose', PoseWithCovarianceStamped), world.listen()
+    options = {**MAP, 'epsilon': 1.0, 'outputs': '[string, pose]',
+               'state_file': world.directory / 'word.state'}
+    run = world.privatizer(**options)
+    world.publisher().publish(String(data='2'))
+    world.wait_until(lambda: private and poses, 'a region')
+    run.kill()
+    run = world.privatizer(**options)
+    world.wait_until(lambda: len(private) == 2 and len(poses) == 2, 'the region again')
+    assert private[0] == private[1] and poses[0].pose.pose == poses[1].pose.pose
+
+
+@pytest.mark.parametrize('options, problem', [
+    ({'outputs': '[]'}, 'outputs is empty: name at least one'),
+    ({'outputs': '[string, poses]'}, "outputs is 'poses': it must be one of string, pose, markers"),
+    ({'output_template': "'{data: a}'"}, "output_template needs 'custom' among the outputs"),
+    ({'outputs': '[custom]'}, 'outputs: custom needs an output_template'),
+    ({'outputs': '[custom]', 'output_template': "'{data: 5}'",
+      'output_type': 'std_msgs/msg/Nothing'}, "has no message 'Nothing'"),
+    ({'outputs': '[pose]', 'chain_file': ROOT / 'config' / 'warehouse.chain.yaml',
+      'initial_state': "''"}, 'no position'),
+])
+def test_wrong_options(world, options, problem):
+    run = world.privatizer(wait=False, **{**MAP, 'epsilon': 1.0, **options})
+    assert run.wait() == 1 and problem in run.log and 'Traceback' not in run.log
+
+
+def test_the_moments_of_a_mixture():
+    means, variances = np.array([[0.0, 0.0], [4.0, 2.0]]), np.array([[1.0, 0.5, 1.0], [3, 0, 5]])
+    mean, variance = moments(np.array([0.25, 0.75]), means, variances)
+    assert mean.tolist() == [3.0, 1.5]
+    assert variance == pytest.approx([0.25 + 0.75 * 3 + 0.25 * 9 + 0.75 * 1,
+                                      0.125 + 0.25 * 4.5 + 0.75 * 0.5,
+                                      0.25 + 0.75 * 5 + 0.25 * 2.25 + 0.75 * 0.25])
+
+
+def test_belief_publishes_what_it_infers(world):
+    """It reads integers as the privatizer writes them."""
+    poses = heard(world, 'believed_pose', PoseWithCovarianceStamped)
+    pictures = heard(world, 'believed_markers', MarkerArray)
+    regions = world.listen('believed_region', UInt8)
+    statuses = world.diagnostics()
+    options = {**MAP, 'epsilon': 2.0, 'output_type': 'std_msgs/msg/UInt8',
+               'symbol_map': "['99=1']"}
+    belief = world.start('belief', outputs='[string, pose, markers]', **options)
+    belief.wait_for('active: reads /private_region (std_msgs/msg/UInt8), publishes '
+                    '/believed_region (std_msgs/msg/UInt8), /believed_pose')
+    world.privatizer(**options)
+    publisher, private = world.publisher(), world.listen(message_type=UInt8)
+    for region in WORD:
+        publisher.publish(String(data=region))
+    world.wait_until(lambda: len(regions) == len(poses) == len(pictures) - 1 == len(WORD)
+                     and len(private) == len(WORD), 'a belief for each')
+    assert all(str(value) in CHAIN.states or value == 99 for value in (*regions, *private))
+    low, high = (function([(place.x, place.y) for place in PLACES.values()], axis=0)
+                 for function in (np.min, np.max))
+    for pose in poses:
+        position = pose.pose.pose.position
+        assert (low <= (position.x, position.y)).all() and ((position.x, position.y) <= high).all()
+    assert all('belief' in {marker.ns for marker in array.markers} for array in pictures[1:])
+    world.wait_until(lambda: any(status.name == '/belief: belief' and status.level == status.OK
+                                 for status in statuses), 'a report')
