@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from geometry_msgs.msg import Point
 import numpy as np
 from std_msgs.msg import ColorRGBA
+from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.regions import Place
 from symdp_ros.ros.outputs import latched
 from visualization_msgs.msg import Marker, MarkerArray
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import Floats
-    from symdp_ros.core.chain import Chain
 
 WARNING = 'not for collision avoidance: these regions are private, the robot may be elsewhere'
 _TRAIL = 10
@@ -35,25 +35,26 @@ class Markers:
     Publishes the map once, and after each region the region now, the last ten, and beliefs.
 
     :param prefix: 'private' or 'believed'.
+    :param graph: the map; `places` of all its states.
     """
 
-    def __init__(self, node, topic: str, prefix: str, chain: 'Chain', places: Mapping[str, Place],
-                 frame: str):
+    def __init__(self, node, topic: str, prefix: str, graph: TransitionGraph,
+                 places: Mapping[str, Place], frame: str):
         self._node, self._prefix, self._frame = node, prefix, frame
-        self._states, self._places = chain.states, places
+        self._states, self._places = tuple(graph.successors), places
         self._size = _marker_size(places.values())
         self._trail: deque[str] = deque(maxlen=_TRAIL + 1)
         self._map, self._publisher = (node.create_publisher(MarkerArray, topic, latched(1))
                                       for _ in range(2))
         self.publishers = [self._map, self._publisher]
-        self._map.publish(MarkerArray(markers=list(self._map_markers(chain))))
+        self._map.publish(MarkerArray(markers=list(self._map_markers(graph))))
 
     def publish(self, region: str, beliefs: 'Floats | None') -> None:
         """Publish the picture of a region."""
         self._trail.append(region)
         self._publisher.publish(MarkerArray(markers=list(self._live_markers(region, beliefs))))
 
-    def _map_markers(self, chain):
+    def _map_markers(self, graph):
         moves = self._marker('moves', Marker.LINE_LIST, _GREY, width=0.1)
         outlines = self._marker('regions', Marker.LINE_LIST, _DARK, width=0.05)
         dots = self._marker('regions', Marker.SPHERE_LIST, _DARK, number=1, size=0.3)
@@ -62,10 +63,9 @@ class Markers:
                 outlines.points += _outline(place)
             else:
                 dots.points.append(_point(place))
-            if chain.stores_edges:
-                for target in chain.successors(state):
-                    if target != state:
-                        moves.points += [_point(place), _point(self._places[target])]
+            for target in graph.successors[state]:
+                if target != state:
+                    moves.points += [_point(place), _point(self._places[target])]
         yield from (marker for marker in (moves, outlines, dots) if marker.points)
         if len(self._places) <= _MOST_NAMES:
             for i, (state, place) in enumerate(self._places.items()):

@@ -22,6 +22,7 @@ from symdp_ros.ros.resources import resolve_path
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import Floats
     from symdp_ros.core.chain import Chain
+    from symdp_ros.core.graph import TransitionGraph
     from symdp_ros.core.regions import Place
 
 _STRING = 'std_msgs/msg/String'
@@ -46,7 +47,8 @@ class Outputs:
             raise ConfigurationError('outputs is empty: name at least one')
         if settings['output_template'] and 'custom' not in wanted:
             raise ConfigurationError("output_template needs 'custom' among the outputs")
-        places = _places(settings, chain) if wanted.keys() & {'pose', 'markers', 'custom'} else {}
+        placed = wanted.keys() & {'pose', 'markers', 'custom'}
+        graph, places = _map(settings) if placed else (None, {})
         missing = [state for state in chain.states if state not in places]
         if missing and wanted.keys() & {'pose', 'markers'}:
             raise ConfigurationError(
@@ -66,7 +68,7 @@ class Outputs:
             elif name == 'markers':
                 from symdp_ros.ros.markers import Markers
 
-                made = Markers(node, topic, prefix, chain, places, settings['map_frame'])
+                made = Markers(node, topic, prefix, graph, places, settings['map_frame'])
             else:
                 from symdp_ros.ros.templates import Messages
 
@@ -122,11 +124,12 @@ class _Names:
         self._publisher.publish(self._write(region))
 
 
-def _places(settings: Mapping[str, Any], chain: 'Chain') -> 'dict[str, Place]':
+def _map(settings: Mapping[str, Any]) -> 'tuple[TransitionGraph, dict[str, Place]]':
+    """Return the map, whose states are the chain's, and where they are."""
     from symdp_ros.maps import read_graph
     from symdp_ros.maps.regions import read_places
     from symdp_ros.options import map_choices
 
     graph = read_graph(resolve_path(settings['chain_file']), **map_choices(settings))
     file = settings['regions_file']
-    return read_places(graph, resolve_path(file) if file else None)
+    return graph, read_places(graph, resolve_path(file) if file else None)

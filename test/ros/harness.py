@@ -193,6 +193,7 @@ class World:
         for run in self.runs:
             run.close()
         self._executor.remove_node(self.node)
+        self._executor.shutdown()  # before its context: what is left of it may crash later
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
         self._claim.close()
