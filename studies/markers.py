@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+`python -m studies.markers DIR`: docs/markers.svg and docs/believed_markers.svg.
+
+It runs a simulated robot, `privatizer` and `belief` on the sample map, takes the messages of
+`private_markers` and `believed_markers` from the real topics, and draws what RViz and Foxglove
+would draw: every marker by its own type, points, scale and colours.
+"""
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+import time
+
+from matplotlib import pyplot
+from matplotlib.collections import EllipseCollection, LineCollection
+import numpy as np
+import rclpy
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from symdp_ros.ros.free_domain import FreeDomain
+from visualization_msgs.msg import Marker, MarkerArray
+
+ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = {'chain_file': str(ROOT / 'config' / 'depot.geojson'), 'initial_state': '1',
+            'self_loops': True, 'epsilon': 2.0}
+OUTPUTS = ['string', 'pose', 'markers']
+REGIONS = 40
+PATIENCE = 60.0
+
+
+def main(directory: str) -> None:
+    """Draw both pictures into a directory."""
+    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    domain = FreeDomain()
+    os.environ['ROS_DOMAIN_ID'] = str(domain.number)
+    for name, arrays in recorded().items():
+        draw(arrays, Path(directory, f'{name}.svg'))
+
+
+def recorded() -> dict[str, list[MarkerArray]]:
+    """Return the messages of both topics: that of the map first, then one for each region."""
+    rclpy.init()
+    node = rclpy.create_node('painter')
+    latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    arrays: dict[str, list[MarkerArray]] = {}
+    for kind in ('private', 'believed'):
+        arrays[kind] = []
+        node.create_subscription(MarkerArray, f'{kind}_markers', arrays[kind].append, latched)
+    processes = [
+        start('privatizer', **SETTINGS, outputs=OUTPUTS),
+        start('belief', **SETTINGS, outputs=OUTPUTS),
+        start('patrol', **{name: SETTINGS[name] for name in (
+            'chain_file', 'initial_state', 'self_loops')}, seed=7, period=0.1, count=REGIONS,
+            wait_for_subscribers=1)]
+    until = time.monotonic() + PATIENCE
+    try:
+        while min(map(len, arrays.values())) < REGIONS + 1:
+            if time.monotonic() > until:
+                raise SystemExit('the topics did not come')
+            rclpy.spin_once(node, timeout_sec=0.1)
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait()
+        node.destroy_node()
+        rclpy.shutdown()
+    return {'markers': arrays['private'], 'believed_markers': arrays['believed']}
+
+
+def start(name: str, **parameters: object) -> subprocess.Popen:
+    """Start a node."""
+    arguments = [part for key, value in parameters.items()
+                 for part in ('-p', f'{key}:={json.dumps(value)}')]
+    return subprocess.Popen([sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args',
+                             *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def draw(arrays: list[MarkerArray], path: Path) -> None:
+    """Draw the map and the last region, as a viewer shows them."""
+    shown = {(marker.ns, marker.id): marker
+             for array in (arrays[0], arrays[-1]) for marker in array.markers}
+    figure, axes = pyplot.subplots(figsize=(9, 5))
+    for marker in shown.values():
+        _DRAW[marker.type](axes, marker)
+    axes.set_aspect('equal')
+    axes.autoscale_view()
+    axes.margins(0.08)
+    axes.set_xlabel('x [m]')
+    axes.set_ylabel('y [m]')
+    figure.tight_layout()
+    figure.savefig(path, metadata={'Date': None})
+    pyplot.close(figure)
+
+
+def _points(marker):
+    return np.array([(point.x, point.y) for point in marker.points])
+
+
+def _colors(marker):
+    return [(color.r, color.g, color.b, color.a) for color in marker.colors or [marker.color]]
+
+
+def _lines(axes, marker):
+    points = _points(marker)
+    pairs = (points.reshape(-1, 2, 2) if marker.type == Marker.LINE_LIST
+             else np.stack([points[:-1], points[1:]], axis=1))
+    axes.add_collection(LineCollection(pairs, colors=_colors(marker),
+                                       linewidths=20 * marker.scale.x), autolim=True)
+
+
+def _discs(axes, marker):
+    at = (_points(marker) if marker.points else
+          np.array([(marker.pose.position.x, marker.pose.position.y)]))
+    sizes = np.full(len(at), marker.scale.x)
+    axes.add_collection(EllipseCollection(
+        sizes, sizes, np.zeros(len(at)), units='x', offsets=at, facecolors=_colors(marker),
+        transOffset=axes.transData), autolim=True)
+
+
+def _text(axes, marker):
+    position = marker.pose.position
+    axes.text(position.x, position.y, marker.text, color=_colors(marker)[0], ha='center',
+              va='center', fontsize=6 + 3 * marker.scale.z)
+
+
+_DRAW = {Marker.LINE_LIST: _lines, Marker.LINE_STRIP: _lines, Marker.SPHERE_LIST: _discs,
+         Marker.CYLINDER: _discs, Marker.TEXT_VIEW_FACING: _text}
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])
