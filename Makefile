@@ -25,7 +25,7 @@ unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMP
 endif
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 
-.PHONY: help setup demo test lint fuzz kill soak figures experiments tables gains bench clean
+.PHONY: help setup demo test lint fuzz kill soak figures experiments tables gains markers bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -39,7 +39,7 @@ help:
 	@echo 'make figures'
 	@echo '            put what the last of these three printed into SECURITY.md'
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
-	@echo 'make experiments, make tables, make gains'
+	@echo 'make experiments, make tables, make gains, make markers'
 	@echo '            the numbers and figures of docs/'
 	@echo 'make bench  every goal of speed, measured side by side (QUICK=1: in a minute)'
 	@echo 'make clean  remove the environment'
@@ -94,6 +94,9 @@ experiments: setup
 
 tables: setup
 	$(VENV)/bin/python -m studies.tables docs/tables.md
+
+markers: setup
+	$(VENV)/bin/python -m studies.markers docs
 
 gains: setup
 	$(VENV)/bin/python -m studies.gains docs/gains.md

@@ -9,7 +9,7 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.errors import ChainError, ConfigurationError
-from symdp_ros.core.message_fields import as_symbol, message_class
+from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.printable import printable
 from symdp_ros.core.symbols import parse_symbol_map
@@ -171,7 +171,7 @@ class Belief(ManagedNode):
 
     def _text_of(self, data):
         try:
-            text = as_symbol(deserialize_message(data, self._kind).data)
+            text = str(deserialize_message(data, self._kind).data)
         except Exception:  # what is raised depends on the middleware
             self._warn_of_unreadable()
             return None

@@ -5,6 +5,7 @@ import sys
 
 from rclpy.clock import Clock, ClockType
 from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.core.field_paths import NOT_INPUT
 from symdp_ros.core.reports import protection
 from symdp_ros.core.sampling_rules import check_sampling
 from symdp_ros.options import privacy_of
@@ -14,7 +15,6 @@ from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_input import LiveInput
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
 from symdp_ros.ros.live_word import Account, LiveWord, Start
-from symdp_ros.ros.messages import NOT_INPUT
 from symdp_ros.ros.outputs import Outputs
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import chain_of

@@ -43,8 +43,6 @@ class Outputs:
                  depth: int, overridable: bool = False):
         self._node, self._made = node, []
         wanted = dict.fromkeys(settings['outputs'])
-        if not wanted:
-            raise ConfigurationError('outputs is empty: name at least one')
         if settings['output_template'] and 'custom' not in wanted:
             raise ConfigurationError("output_template needs 'custom' among the outputs")
         placed = wanted.keys() & {'pose', 'markers', 'custom'}

@@ -48,7 +48,8 @@ def published(world):
     for count, region in enumerate(WORD, 1):
         publisher.publish(String(data=region))
         world.wait_until(lambda count=count: len(private) == count, 'a private region')
-        world.wait_until(lambda count=count: len(topics['pose']) == count, 'its pose')
+        world.wait_until(lambda count=count: len(topics['pose']) == len(topics['custom']) == count,
+                         'its pose and message')
         world.wait_until(lambda count=count: len(topics['markers']) == count + 1, 'its picture')
     return run, private, topics
 
@@ -150,7 +151,6 @@ def test_the_last_region_is_shown_again_after_a_restart(world):
 
 
 @pytest.mark.parametrize('options, problem', [
-    ({'outputs': '[]'}, 'outputs is empty: name at least one'),
     ({'outputs': '[string, poses]'}, "outputs is 'poses': it must be one of string, pose, markers"),
     ({'output_template': "'{data: a}'"}, "output_template needs 'custom' among the outputs"),
     ({'outputs': '[custom]'}, 'outputs: custom needs an output_template'),
