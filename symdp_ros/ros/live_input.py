@@ -8,7 +8,7 @@ from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.printable import printable
 from symdp_ros.options import FIELD, map_choices, MESSAGE_TYPE
-from symdp_ros.ros.messages import full_name, pose_reader, region_reader
+from symdp_ros.ros.messages import full_name, region_reader
 from symdp_ros.ros.resources import resolve_path
 
 _POSE = 'geometry_msgs/msg/PoseStamped'
@@ -53,6 +53,8 @@ class LiveInput:
         self.topic = node.resolve_topic_name(self.name)
         type_name, field = settings['message_type'], settings['field']
         if pose:
+            from symdp_ros.ros.messages import pose_reader
+
             type_name = _POSE if type_name == MESSAGE_TYPE.default else type_name
             field = '' if field == FIELD.default else field
         self.message_type = message_class(type_name)
@@ -64,7 +66,7 @@ class LiveInput:
             level_field=settings['level_field'], map_frame=self._map_frame,
             on_foreign_frame=self._on_foreign_frame) if pose else region_reader(
             self.message_type, field, states, settings['symbol_map'], settings['no_region'],
-            settings['where'])
+            where=settings['where'])
         self.read = reader.read_serialized
 
     def reset(self) -> None:
