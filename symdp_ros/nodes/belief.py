@@ -37,8 +37,8 @@ class Belief(ManagedNode):
     (`ros.outputs`); `region_belief` (diagnostic_msgs/msg/DiagnosticStatus): its `values` are
     region and probability, most probable first, its `message` the private region that came last;
     the latest one is latched; `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. It needs
-    nothing secret, and costs no privacy. The chain, ε, k and policy must be the privatizer's: otherwise the belief is wrong,
-    and no message reports it.
+    nothing secret, and costs no privacy. The chain, ε, k and policy must be the privatizer's:
+    otherwise the belief is wrong, and no message reports it.
 
     KeyValue is the one standard message that pairs a label with a number: `ros2 topic echo` shows
     both, and a label may hold any character.

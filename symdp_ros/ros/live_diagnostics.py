@@ -46,7 +46,8 @@ class LiveDiagnostics:
         self._node, self._topic, self._type, self._settings = node, topic, kind, settings
         self._raw, self._regular, self._shared = raw, regular, shared
         self._more_warnings = warnings
-        self.published, self.active, self._subscription = 0, False, None
+        self.published, self.active = 0, False
+        self._subscription: AdaptiveSubscription | None = None
         self._warned: list[str] = []
         self._clock_time, self._clock_still = None, 0
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -86,7 +87,8 @@ class LiveDiagnostics:
         name = node.get_fully_qualified_name()
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if warnings else DiagnosticStatus.OK,
-            name=f'{name}: {"private region" if self._raw else "belief"}', message=message, hardware_id=name,
+            name=f'{name}: {"private region" if self._raw else "belief"}',
+            message=message, hardware_id=name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
         array = DiagnosticArray(status=[status])
         array.header.stamp = node.get_clock().now().to_msg()

@@ -7,8 +7,9 @@ from typing import Any
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.printable import printable
-from symdp_ros.options import FIELD, map_choices, MESSAGE_TYPE
-from symdp_ros.ros.messages import full_name, region_reader
+from symdp_ros.core.regions import Locator
+from symdp_ros.options import map_choices, MESSAGE_TYPE
+from symdp_ros.ros.messages import full_name, pose_reader, region_reader
 from symdp_ros.ros.resources import resolve_path
 
 _POSE = 'geometry_msgs/msg/PoseStamped'
@@ -28,12 +29,13 @@ class LiveInput:
     """
 
     def __init__(self, node, settings: Mapping[str, Any], states: Sequence[str]):
-        self._node, self._locator, self._transforms = node, None, None
+        self._node, self._transforms = node, None
+        self._locator: Locator | None = None
         self._foreign_frame: str | None = None
         self._map_frame = settings['map_frame']
         pose = settings['input'] == 'pose'
         self.name = 'pose' if pose else 'region'
-        for option in () if pose else ('regions_file', 'level_field', 'base_frame'):
+        for option in () if pose else ('level_field', 'base_frame'):
             if settings[option]:
                 raise ConfigurationError(f'{option} is for input: pose')
         if pose:
@@ -53,20 +55,20 @@ class LiveInput:
         self.topic = node.resolve_topic_name(self.name)
         type_name, field = settings['message_type'], settings['field']
         if pose:
-            from symdp_ros.ros.messages import pose_reader
-
             type_name = _POSE if type_name == MESSAGE_TYPE.default else type_name
-            field = '' if field == FIELD.default else field
         self.message_type = message_class(type_name)
         self.kind = full_name(self.message_type)
         self.shared = bool(settings['where']) or '=' in field
         self.description = f'{self.topic} ({self.kind})'
-        reader = pose_reader(
-            self.message_type, field, self._locator, where=settings['where'],
-            level_field=settings['level_field'], map_frame=self._map_frame,
-            on_foreign_frame=self._on_foreign_frame) if pose else region_reader(
-            self.message_type, field, states, settings['symbol_map'], settings['no_region'],
-            where=settings['where'])
+        if self._locator is not None:
+            reader = pose_reader(
+                self.message_type, field, self._locator, where=settings['where'],
+                level_field=settings['level_field'], map_frame=self._map_frame,
+                on_foreign_frame=self._on_foreign_frame)
+        else:
+            reader = region_reader(
+                self.message_type, field, states, settings['symbol_map'], settings['no_region'],
+                where=settings['where'])
         self.read = reader.read_serialized
 
     def reset(self) -> None:

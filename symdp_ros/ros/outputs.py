@@ -54,24 +54,27 @@ class Outputs:
                 'out, or give a regions_file')
         for name in wanted:
             topic = f'{prefix}_region' if name == 'string' else f'{prefix}_{name}'
-            if name == 'string':
-                if overridable:
-                    check_qos_overrides(node, 'publisher', topic)
-                made = _Names(node, topic, name_type(settings), chain, settings['symbol_map'],
-                              depth, overridable)
-            elif name == 'pose':
-                from symdp_ros.ros.pose_output import Poses
+            self._made.append(self._output(name, topic, prefix, settings, chain, graph, places,
+                                           depth, overridable))
 
-                made = Poses(node, topic, chain, places, settings['map_frame'])
-            elif name == 'markers':
-                from symdp_ros.ros.markers import Markers
+    def _output(self, name, topic, prefix, settings, chain, graph, places, depth, overridable):
+        node, frame = self._node, settings['map_frame']
+        if name == 'string':
+            if overridable:
+                check_qos_overrides(node, 'publisher', topic)
+            return _Names(node, topic, name_type(settings), chain, settings['symbol_map'], depth,
+                          overridable)
+        if name == 'pose':
+            from symdp_ros.ros.pose_output import Poses
 
-                made = Markers(node, topic, prefix, graph, places, settings['map_frame'])
-            else:
-                from symdp_ros.ros.templates import Messages
+            return Poses(node, topic, chain, places, frame)
+        if name == 'markers':
+            from symdp_ros.ros.markers import Markers
 
-                made = Messages(node, topic, settings, chain, places, depth)
-            self._made.append(made)
+            return Markers(node, topic, prefix, graph, places, frame)
+        from symdp_ros.ros.templates import Messages
+
+        return Messages(node, topic, settings, chain, places, depth)
 
     @property
     def topics(self) -> str:

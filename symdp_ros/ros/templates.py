@@ -87,7 +87,9 @@ class Messages:
 class _Symbol(str):
     """A region, with its value where a field is a number."""
 
-    def __new__(cls, label: str, value: str | None):
+    value: str
+
+    def __new__(cls, label: str, value: str | None) -> '_Symbol':
         symbol = super().__new__(cls, label)
         symbol.value = label if value is None else value
         return symbol
@@ -103,8 +105,8 @@ def template_filler(text: str, message_type: Any, frame: str) -> Fill:
         placeholder. The function raises it where a value does not fit a field.
     """
     if not text.strip():
-        raise ConfigurationError("outputs: custom needs an output_template, such as {data: "
-                                 "'{region}'}")
+        raise ConfigurationError('outputs: custom needs an output_template, such as {data: '
+                                 '"{region}"}')
     try:
         template = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

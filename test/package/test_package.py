@@ -19,7 +19,7 @@ KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-
         'yaml': 'python3-yaml',
         'numba': 'python3-numba', 'llvmlite': 'python3-numba',  # which brings it
         'cryptography': 'python3-cryptography',
-        'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
+        'tf2_ros': 'tf2_ros_py', 'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
 
 #: Imported module → what pip installs, by an extra: no package of Ubuntu has it. With ROS,

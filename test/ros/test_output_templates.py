@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages that are filled from a template: what fits, and what is refused, by the field's name."""
+"""Messages that are filled from a template: what fits, and what is refused, by its field."""
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
@@ -51,10 +51,10 @@ def test_messages_within_messages_and_the_header():
     ('{data: [a]}', Int16MultiArray, "data[0]: 'a' is no int16"),
     ('{data: 300}', UInt8, "data: '300' is no uint8"),
     ('{data: 1.5}', UInt8, "data: '1.5' is no uint8"),
-    ('{data: "{next}"}', UInt8, "data: 'hall' is no uint8: for a region, give its value in symbol"),
+    ('{data: "{next}"}', UInt8, "data: 'hall' is no uint8: for a region, give its value"),
     ('{data: maybe}', Bool, "data: 'maybe' is no boolean"),
     ('{pose: {position: {x: .nan}}}', PoseStamped, 'pose.position.x'),
-    ('{pose: {position: {q: 1}}}', PoseStamped, "pose.position: geometry_msgs/msg/Point has no"),
+    ('{pose: {position: {q: 1}}}', PoseStamped, 'pose.position: geometry_msgs/msg/Point has no'),
     ('!!python/object/apply:os.system [ls]', String, 'is no YAML'),
 ])
 def test_what_does_not_fit_is_refused(text, kind, problem):

@@ -74,8 +74,8 @@ def _reached(reach: Ints, position: int) -> int:
 
 
 @compiled
-def _gather_rows(offsets: Ints, targets: Numbers, weights: Weights | Floats, after: Floats, here: Floats,
-                 count: int) -> None:
+def _gather_rows(offsets: Ints, targets: Numbers, weights: Weights | Floats, after: Floats,
+                 here: Floats, count: int) -> None:
     """here[s] = Σ h(s'|s)·after[s'] over the successors s' of s = 1…count."""
     one = np.uint64(1)  # unsigned indices need not be looked at for their sign
     s, e = one, np.uint64(offsets[1])
@@ -450,8 +450,8 @@ def _weighted(value: float, weights: Weights | Floats, e: int) -> float:
 
 
 @inlined
-def _choose(first: int, last: int, targets: Numbers, weights: Weights | Floats, W: Floats, row: int,
-            lane: int, bits: np.uint64) -> int:
+def _choose(first: int, last: int, targets: Numbers, weights: Weights | Floats, W: Floats,
+            row: int, lane: int, bits: np.uint64) -> int:
     """
     Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits are not enough.
 
