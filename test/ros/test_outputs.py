@@ -186,10 +186,10 @@ def test_belief_publishes_what_it_infers(world):
                     '/believed_region (std_msgs/msg/UInt8), /believed_pose')
     world.privatizer(**options)
     publisher, private = world.publisher(), world.listen(message_type=UInt8)
-    for region in WORD:
+    for count, region in enumerate(WORD, 1):
         publisher.publish(String(data=region))
-    world.wait_until(lambda: len(regions) == len(poses) == len(pictures) - 1 == len(WORD)
-                     and len(private) == len(WORD), 'a belief for each')
+        world.wait_until(lambda count=count: len(regions) == len(poses) == len(pictures) - 1
+                         == len(private) == count, 'a belief for each')
     assert all(str(value) in CHAIN.states or value == 99 for value in (*regions, *private))
     low, high = (function([(place.x, place.y) for place in PLACES.values()], axis=0)
                  for function in (np.min, np.max))
