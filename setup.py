@@ -49,7 +49,8 @@ setup(
         (f'share/{NAME}', ['package.xml']),
         (f'share/{NAME}/launch', glob('launch/*.launch.py')),
         (f'share/{NAME}/config', [file for file in glob('config/*') if Path(file).is_file()]),
-        (f'share/{NAME}/config/presets', glob('config/presets/*')),
+        *((f'share/{NAME}/config/{part}', glob(f'config/{part}/*'))
+          for part in ('presets', 'rviz', 'foxglove')),
     ],
     install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'numba>=0.58,<1',
                       'llvmlite',  # the version that numba asks for

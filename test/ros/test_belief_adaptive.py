@@ -107,10 +107,10 @@ def test_who_comes_late_gets_the_word_so_far(world, habit):
     believed, statuses = world.listen('believed_region'), listen_to_beliefs(world)
     world.wait_until(lambda: len(believed) == 8, 'the beliefs so far')
     expected.follow(drawn(world, publisher, private, 'abcd'))
+    # (The last region says little: the one before it may have the same name.)
     world.wait_until(lambda: len(believed) == 12 and statuses
-                     and statuses[-1].message == private[-1], 'all beliefs')
+                     and values_of(statuses[-1]) == shown(expected.filter, habit), 'all beliefs')
     assert believed == expected.best
-    assert values_of(statuses[-1]) == shown(expected.filter, habit)
     assert 'gap' not in run.log and 'joined late' not in run.log
 
 
@@ -169,8 +169,7 @@ def test_a_late_reader_after_a_restart_begins_with_the_privatizers_belief(world,
             world.node.destroy_publisher(publisher)
     late = believe(world, chain_file=habit, **ADAPTIVE)
     statuses, believed = listen_to_beliefs(world), world.listen('believed_region')
-    world.wait_until(lambda: len(believed) == 3 and statuses
-                     and statuses[-1].message == outputs[-1], 'three beliefs')
+    world.wait_until(lambda: len(believed) == 3 and len(history) >= 3, 'three beliefs')
     first = Entry.of(history[-3])
     rows = made(habit)
     rows.reset(first.previous)
@@ -179,7 +178,8 @@ def test_a_late_reader_after_a_restart_begins_with_the_privatizers_belief(world,
     tracker.resume(outputs[0], first.previous, rows.belief)
     for output in outputs[1:]:
         tracker.update(output)
-    assert values_of(statuses[-1]) == shown(tracker, habit)
+    world.wait_until(lambda: statuses and values_of(statuses[-1]) == shown(tracker, habit),
+                     'the last of them')
     assert 'is joined late' in late.log
 
 
