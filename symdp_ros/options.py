@@ -287,7 +287,7 @@ OUTPUTS = Option('outputs', list, ['string'],
                  choices=('string', 'pose', 'markers', 'custom'))
 OUTPUT_TYPE = Option('output_type', str, 'std_msgs/msg/String',
                      'type of the private topic: its field data is a string or an integer; with '
-                     'outputs: custom, any type that output_template fills', unit='type')
+                     'custom among the outputs, the type that output_template fills', unit='type')
 OUTPUT_TEMPLATE = Option('output_template', str, '',
                          'for outputs: custom, the fields of the message (YAML), such as {data: '
                          "[1, '{region}', '{next}']}", unit='yaml')
