@@ -434,10 +434,17 @@ DRAWING = Option('output', str, '',
                  'draw a picture (.svg, .png, .pdf); if not set: print a table', unit='file.svg')
 DOMAIN = Option('domain', int, '', 'the ROS domain; if not set: that of ROS_DOMAIN_ID, or 0',
                 least=0, most=232, unit='number')
-SECONDS = Option('seconds', float, 3.0, 'how long to wait for nodes to announce themselves',
-                 least=0, most=3600, unit='seconds')
+SECONDS = Option('seconds', float, 7.0, 'how long to wait for nodes to announce themselves; DDS '
+                 'repeats an announcement that was lost every 3 s', least=0, most=3600,
+                 unit='seconds')
 LOOKED_AT = Option('topics', list, [], 'look only at this topic and those below it, such as '
                    '/fleet', unit='topic')
+ISOLATED_BY = Option('for', str, None, 'the tool that keeps everything else in',
+                     choices=('sros2', 'zenoh', 'domain-bridge'))
+TO_DOMAIN = Option('to_domain', int, '', 'for domain-bridge, the ROS domain of the readers; if '
+                   'not set: output_domain (fleet_domain)', least=0, most=232, unit='number')
+ISOLATION = Option('output', str, None, 'where the files go; made if it does not exist',
+                   unit='dir')
 
 RELEASE_MECHANISM = replace(
     MECHANISM, meaning=f'{MECHANISM.meaning}. For an archive, the longest route counts; '

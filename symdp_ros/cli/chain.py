@@ -36,19 +36,19 @@ def run(options: argparse.Namespace) -> int:
     graph = graph_of(options)
     require_moves(graph)
     chain = Chain.from_graph(graph, graph.initial_state or next(iter(graph.successors), None))
-    _write(output, f'# Made by `symdp chain` from {printable(graph.source)}.\n'
-           + chain_text(graph))
+    write_new_file(output, f'# Made by `symdp chain` from {printable(graph.source)}.\n'
+                   + chain_text(graph))
     print(f'{printable(output)}: {counted(len(chain), "state")}, '
           f'{counted(chain.edge_count, "move")}'
           + ('' if graph.initial_state else '; it names no initial_state: add one'))
     return 0
 
 
-def _write(output: Path, text: str):
+def write_new_file(output: Path, text: str) -> None:
     """Put a whole file in its place; never replace one."""
     taken = ConfigurationError(f'{printable(output)} is there already: name another file, or '
                                'remove it')
-    draft = output.with_name(f'.{os.getpid()}.symdp_chain')
+    draft = output.with_name(f'.{os.getpid()}.symdp')
     with open(draft, 'x', encoding='utf-8') as file:
         try:
             file.write(text)

@@ -5,11 +5,12 @@ import os
 import sys
 
 from symdp_ros import __version__, SymdpError
-from symdp_ros.cli import automaton, calibrate, chain, check, demo, doctor, learn, ledger, release
+from symdp_ros.cli import (automaton, calibrate, chain, check, demo, doctor, isolate, learn,
+                           ledger, release)
 from symdp_ros.cli.arguments import Parser
 from symdp_ros.core.printable import printable
 
-COMMANDS = (check, chain, calibrate, demo, release, ledger, learn, automaton, doctor)
+COMMANDS = (check, chain, calibrate, demo, release, ledger, learn, automaton, doctor, isolate)
 
 
 def make_parser() -> Parser:

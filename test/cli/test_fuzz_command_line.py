@@ -33,6 +33,7 @@ TEXTS = ('', 'a', 'b', 'a,b', 'a,b,a,a', 'dock', 'x=a', '=', 'x=', 'a=b=c', 'dat
 
 #: What lets a command go on, by the destination of the argument; others are tried more seldom.
 PLAUSIBLE = {
+    ('isolate', 'file'): ('fleet.yaml',), ('isolate', 'to_domain'): ('3', '5'),
     'file': ('good.yaml', 'modes.yml', 'odd \udcff\n\x1b.yaml'), 'initial_state': ('a', 'b'),
     ('ledger', 'file'): ('new.ledger', 'old.ledger'), 'epsilon': ('0', '0.5', '2', '9'),
     'adjacency': ('1', '2', '4'), 'length': ('1', '3', '6'), 'walks': ('2', '4'),
@@ -73,6 +74,8 @@ def place(tmp_path, monkeypatch):
         'bad.geojson': '{"features": [{"properties": {"id": {}}}]}', 'no.graph': '1 2 3',
         'log.csv': 'stamp,symbol\n0,a\n1,b\n2,c\n', 'log.jsonl': '{"stamp": 0, "symbol": "a"}\n',
         'bad.csv': 'stamp,symbol\n0\n', 'binary.csv': '\0\x01\x02\udcff', 'no.mcap': 'not a bag',
+        'fleet.yaml': 'fleet_domain: 5\ndefaults: {chain_file: good.yaml, epsilon: 1}\n'
+                      'robots: {r1: {domain: 1}, r2: {domain: 2}}\n',
         'no.db3': 'no database', 'no.parquet': 'PAR1', 'old.ledger': 'no ledger',
     }
     for name, content in contents.items():
