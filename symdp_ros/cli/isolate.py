@@ -19,7 +19,7 @@ _CHECKED = {
              'with them',
     'zenoh': 'zenoh itself read such a file; the section ros2dds was compared with the source of '
              'the bridge, and no bridge was run',
-    'domain-bridge': 'such a file was compared with the rules in the source of domain_bridge; no '
+    'domain-bridge': "domain_bridge's own parser, compiled without ROS, read such a file; no "
                      'bridge was run',
 }
 
