@@ -340,3 +340,35 @@ def test_the_demo_ends_with_its_privatizer(launched):
     process, log = launched('demo.launch.py', 'region:=x', 'private_region:=x')
     assert process.wait(PATIENCE) == 1 and 'remap one of them' in log.read_text()
     assert 'process has finished cleanly' in log.read_text()  # the patrol
+
+
+@pytest.mark.parametrize('processes', ['one', 'each'])
+def test_a_fleet(launched, tmp_path, processes):
+    (tmp_path / 'fleet.yaml').write_text(f"""
+state_dir: state
+defaults: {{chain_file: {ROOT}/config/depot.geojson, initial_state: '0', epsilon: 2, where: []}}
+robots:
+  tb1: {{domain: {free_domain()}, no_region: [none], where: ['data=1']}}
+  tb2: {{private_region: /fleet/tb2, epsilon: 1}}
+  tb3: {{chain_file: none.yaml}}
+""".replace(', where: []', '' if processes == 'each' else ', where: []'))
+    process, log = launched('fleet.launch.py', f'fleet:={tmp_path}/fleet.yaml',
+                            f'processes:={processes}')
+    wait_for(process, log, '[tb1.privatizer]: active')
+    wait_for(process, log, '[tb2.privatizer]: active: reads /tb2/region (std_msgs/msg/String), '
+             'publishes /fleet/tb2')
+    wait_for(process, log, 'none.yaml: the file cannot be read')
+    assert len(re.findall('process started with pid', log.read_text())) == (
+        1 if processes == 'one' else 3)
+    assert sorted(file.name for file in (tmp_path / 'state').iterdir()) == ['tb1.word', 'tb2.word']
+    assert stop(process) == (0 if processes == 'one' else 1), log.read_text()
+    assert log.read_text().count('finished cleanly') == (1 if processes == 'one' else 2)
+
+
+def test_a_fleet_file_that_is_wrong(launched, tmp_path):
+    (tmp_path / 'fleet.yaml').write_text('robots:\n  tb1: {epsilom: 1}\n')
+    for processes in 'one', 'each':
+        process, log = launched('fleet.launch.py', f'fleet:={tmp_path}/fleet.yaml',
+                                f'processes:={processes}')
+        assert process.wait(PATIENCE) == 1
+        assert "fleet.yaml, line 2: tb1 has the unknown key 'epsilom'" in log.read_text()
