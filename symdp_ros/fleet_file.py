@@ -33,8 +33,7 @@ import yaml
 
 _NODE = 'privatizer'
 _QOS = 'qos_overrides.'
-_PARAMETERS = {option.name: option for option in (
-    *PARAMETERS[_NODE], OUTPUT_DOMAIN, USE_SIM_TIME)}
+_PARAMETERS = {option.name: option for option in (*PARAMETERS[_NODE], USE_SIM_TIME)}
 _TOPICS = {option.name: option for option in TOPICS[_NODE]}
 _PRIVATE = [name for name in _TOPICS if name.startswith('private')]
 _DOMAIN = Option('domain', int, -1, 'the ROS domain of the robot', least=0, most=232)

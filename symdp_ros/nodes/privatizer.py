@@ -8,8 +8,9 @@ from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.field_paths import NOT_INPUT
 from symdp_ros.core.reports import protection
 from symdp_ros.core.sampling_rules import check_sampling
-from symdp_ros.options import privacy_of
+from symdp_ros.options import OUTPUT_DOMAIN, privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.gate import Gate
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_input import LiveInput
@@ -39,8 +40,8 @@ class Privatizer(ManagedNode):
     Publishes, for each sensitive region, a private one that the chain allows.
 
     Subscribes: `region`, or `pose` with `input: pose` (`message_type`); publishes:
-    `private_region` (`output_type`), latched, and the other `outputs` (`ros.outputs`);
-    `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The word goes on while the process
+    `private_region` (`output_type`), latched, and the other `outputs` (`ros.outputs`), in
+    `output_domain`, if that is set; `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The word goes on while the process
     runs, over every transition, and with `state_file` over restarts; no transition has a region
     drawn twice (`ros.live_sampling`). After a restart with `state_file` the last private region
     is published once more, without a draw, so that late subscribers of the latched topic see it.
@@ -56,7 +57,7 @@ class Privatizer(ManagedNode):
         self._claims = []
         self._word = self._sampling = None  # kept over a cleanup
         self._input = self._outputs = self._history = self._diagnostics = None
-        self._subscription = self._tick_timer = None
+        self._gate = self._subscription = self._tick_timer = None
 
     def configure(self):
         # Not before the node exists: other nodes can discover it during this slow import.
@@ -72,18 +73,23 @@ class Privatizer(ManagedNode):
         mechanism = OnlineMechanism(chain, privacy, policy=settings['policy'],
                                     trust=settings['trust'], random=self._random)
         check_qos_overrides(self, 'subscription', self._input.name)
+        self._check_topics()
         self._claim_topics()
         self._log_settings(mechanism)
         # Not the system's clock: it may be set back or ahead.
         self._live_clock = self.get_clock() if self._simulated() else Clock(
             clock_type=ClockType.STEADY_TIME)
+        if self._output_domain != self._domain:
+            self._gate = Gate(self, self._output_domain)
+        publishing = self._gate or self
         self._word = self._open_word(mechanism)
         self._sampling = self._sampling or self._make_sampling()
-        self._outputs = Outputs(self, 'private', settings, chain, depth=_QUEUE, overridable=True)
+        self._outputs = Outputs(publishing, 'private', settings, chain, depth=_QUEUE,
+                                overridable=True)
         if mechanism.tables is not None:
             from symdp_ros.ros.history import History
 
-            self._history = History(self, self._word, _QUEUE)
+            self._history = History(publishing, self._word, _QUEUE)
         source = self._input
         self._diagnostics = LiveDiagnostics(
             self, None if source.message_type is None else source.topic, source.kind, {
@@ -112,6 +118,8 @@ class Privatizer(ManagedNode):
         self.get_logger().info(
             f'active: reads {self._input.description}, publishes {self._outputs.topics}'
             + ('' if self._history is None else f' and {self._history.topic}')
+            + ('' if self._gate is None else
+               f' in ROS domain {self._output_domain}, and nothing else there')
             + ('; waits for a publisher' if self._subscription and not self._subscription.count
                else ''))
 
@@ -133,20 +141,43 @@ class Privatizer(ManagedNode):
             self._outputs.destroy()
         if self._history is not None:
             self._history.destroy()
+        if self._gate is not None:
+            self._gate.destroy_node()
+            self._gate = None
         for closable in (self._word, *self._claims):
             if closable is not None:
                 closable.close()
         self._claims = []
         self._input = self._outputs = self._history = self._diagnostics = None
 
-    def _claim_topics(self):
-        domain = self.context.get_domain_id()
-        topics = [self._input.topic, self.resolve_topic_name('private_region')]
-        if topics[0] == topics[1]:
+    @property
+    def _domain(self):
+        return self.context.get_domain_id()
+
+    @property
+    def _output_domain(self):
+        domain = self.settings['output_domain']
+        return self._domain if domain == OUTPUT_DOMAIN.default else domain
+
+    @property
+    def _topics(self):
+        return [self._input.topic, self.resolve_topic_name('private_region')]
+
+    def _check_topics(self):
+        topics = self._topics
+        if self.settings['output_domain'] == self._domain:
+            raise ConfigurationError(
+                f'output_domain is {self._domain}, the ROS domain of this node, in which its '
+                'region is, too: give the node another (ROS_DOMAIN_ID), or leave output_domain '
+                'out')
+        if topics[0] == topics[1] and self._output_domain == self._domain:
             raise ConfigurationError(f'the {self._input.name} and the private region are both '
                                      f'{topics[0]}: remap one of them')
+
+    def _claim_topics(self):
+        topics = self._topics
         self._claims.append(TopicClaim(
-            domain, f'onto {topics[1]}', f'another process of this machine already privatizes '
+            self._output_domain, f'onto {topics[1]}', f'another process of this machine already privatizes '
             f'onto {topics[1]}: stop it, or give this one a private topic of its own (remap '
             'private_region)'))
         if self._claims[0].blocked_by:
@@ -154,9 +185,11 @@ class Privatizer(ManagedNode):
                 f'{self._claims[0].blocked_by} holds the name by which privatizers onto '
                 f'{topics[1]} on this machine detect each other: if it is a privatizer, there are '
                 'two')
+        # Of a topic that several robots share, each robot's part is claimed.
+        part = f' {self.settings["field"]} {self.settings["where"]}' if self._input.shared else ''
         try:
             self._claims.append(TopicClaim(
-                domain, f'from {topics[0]}', f'another process of this machine privatizes '
+                self._domain, f'from {topics[0]}{part}', f'another process of this machine privatizes '
                 f'{topics[0]} too, onto another topic: anyone who reads both gets the sum of '
                 'their ε'))
         except ConfigurationError as error:
@@ -181,11 +214,13 @@ class Privatizer(ManagedNode):
 
     def _open_word(self, mechanism):
         account, path = self._open_account(), self.settings['state_file']
+        read, published = self._topics
+        domains = f'ROS domain {self._domain}' + (
+            '' if self._gate is None else f', the private topic in {self._output_domain}')
         try:
             return LiveWord(
                 mechanism, sampling=self._sampling_text(),
-                topics=f'{self._input.topic} and {self.resolve_topic_name("private_region")}'
-                f' (ROS domain {self.context.get_domain_id()})',
+                topics=f'{read} and {published} ({domains})',
                 clock='simulated time' if self._simulated() else steady_clock_name(),
                 state_file=resolve_path(path) if path else None,
                 account=account, former=self._word, logger=self.get_logger())

@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`output_domain`: what is to be seen in the domain of the private topics, and in the robot's."""
+import json
+
+from harness import ROOT, world_in
+import pytest
+from std_msgs.msg import String
+
+SURE = 1000.0
+#: What DDS itself shows of every ROS program that looks.
+DISCOVERY = 'ros_discovery_info'
+
+
+@pytest.fixture
+def outer(tmp_path):
+    """Give another ROS domain."""
+    (tmp_path / 'outer').mkdir()
+    with world_in(tmp_path / 'outer') as made:
+        yield made
+
+
+def directory_in(directory):
+    (directory / 'logs').mkdir()
+    return directory / 'logs'
+
+
+def nodes_in(world):
+    return {f'{namespace.rstrip("/")}/{name}' for name, namespace in
+            world.node.get_node_names_and_namespaces() if name != 'observer'}
+
+
+def of_node(world, name, namespace):
+    """Return publishers, subscribers, services and clients of a node, by name."""
+    node = world.node
+    return [sorted(topic for topic, _ in get(name, namespace)) for get in (
+        node.get_publisher_names_and_types_by_node, node.get_subscriber_names_and_types_by_node,
+        node.get_service_names_and_types_by_node, node.get_client_names_and_types_by_node)]
+
+
+def topics_of_others(world):
+    """Return every DDS topic that somebody else than the observer has an end of."""
+    node, found = world.node, set()
+    for topic, _ in node.get_topic_names_and_types(no_demangle=True):
+        plain = topic.removeprefix('rt')
+        infos = (node.get_publishers_info_by_topic(plain)
+                 + node.get_subscriptions_info_by_topic(plain)) if topic.startswith('rt/') else []
+        if any(info.node_name != 'observer' for info in infos):
+            found.add(plain)
+        elif not topic.startswith('rt/') and '/observer/' not in topic and topic != DISCOVERY:
+            found.add(topic)
+    return found
+
+
+def hears(world, outer, name='', word='bca'):
+    private = outer.listen(f'{name}/private_region')
+    publisher = world.publisher(f'{name}/region')
+    for symbol in word:
+        publisher.publish(String(data=symbol))
+
+    def both():
+        world.spin(0.005)
+        outer.spin(0.005)
+        return ''.join(private) == word
+
+    world.wait_until(both, 'the private symbols in the outer domain')
+
+
+def test_nothing_but_the_private_topic_is_in_the_outer_domain(world, outer, chain_file):
+    run = world.privatizer('-r', '__ns:=/tb1', chain_file=chain_file, epsilon=SURE,
+                           output_domain=outer.domain)
+    hears(world, outer, '/tb1')
+    assert f'/tb1/private_region (std_msgs/msg/String) in ROS domain {outer.domain}' in run.log
+    for _ in range(50):  # everything else would have been discovered, too
+        outer.spin()
+    assert nodes_in(outer) == {'/tb1/privatizer'}
+    assert of_node(outer, 'privatizer', '/tb1') == [['/tb1/private_region'], [], [], []]
+    assert topics_of_others(outer) == {'/tb1/private_region'}
+    # In the robot's domain there is what was there before, but for the private topic.
+    assert nodes_in(world) == {'/tb1/privatizer'}
+    publishers, subscribers, services, _ = of_node(world, 'privatizer', '/tb1')
+    assert publishers == ['/diagnostics', '/parameter_events', '/rosout',
+                          '/tb1/privatizer/transition_event']
+    assert '/tb1/region' in subscribers
+    assert {'/tb1/privatizer/change_state', '/tb1/privatizer/get_parameters'} <= set(services)
+    assert '/tb1/private_region' not in topics_of_others(world)
+    assert run.stop() == 0 and 'Traceback' not in run.log
+
+
+def test_every_output_goes_through(world, outer, tmp_path):
+    """The history, too, and with QoS from parameters."""
+    run = world.start(
+        'privatizer', chain_file=ROOT / 'config' / 'depot.geojson', initial_state="'0'",
+        epsilon=1.0, policy='adaptive', outputs='[string, pose, markers]',
+        output_domain=outer.domain,
+        **{'qos_overrides./private_region.publisher.depth': 7})
+    run.wait_for('active')
+    wanted = {'/private_region', '/private_region/history', '/private_pose', '/private_markers'}
+    outer.wait_until(lambda: topics_of_others(outer) == wanted, 'the topics')
+    [info] = outer.node.get_publishers_info_by_topic('/private_region')
+    assert info.qos_profile.durability.name == 'TRANSIENT_LOCAL'
+    belief = outer.start('belief', chain_file=ROOT / 'config' / 'depot.geojson',
+                         initial_state="'0'", epsilon=1.0, policy='adaptive')
+    belief.wait_for('active')
+    believed = outer.listen('believed_region', qos=10)
+    publisher = world.publisher()
+
+    def send():
+        publisher.publish(String(data='1'))
+        world.spin()
+        outer.spin()
+        return believed
+
+    world.wait_until(send, 'a belief in the outer domain')
+    assert run.stop() == 0
+
+
+def test_it_can_be_configured_again(world, outer, chain_file, tmp_path):
+    from lifecycle_msgs.msg import Transition
+    from lifecycle_msgs.srv import ChangeState
+
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE, output_domain=outer.domain,
+                           state_file=tmp_path / 'word')
+    hears(world, outer)
+    for number in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP):
+        assert world.call(ChangeState, '/privatizer/change_state', ChangeState.Request(
+            transition=Transition(id=number))).success
+    outer.wait_until(lambda: not nodes_in(outer), 'the end of the gate')
+    for number in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+        assert world.call(ChangeState, '/privatizer/change_state', ChangeState.Request(
+            transition=Transition(id=number))).success
+    outer.wait_until(lambda: nodes_in(outer) == {'/privatizer'}, 'the gate')
+    assert run.stop() == 0
+    # The word was between other topics.
+    run = world.start('privatizer', chain_file=chain_file, epsilon=SURE,
+                      state_file=tmp_path / 'word')
+    assert run.wait() == 1 and 'holds a word between other topics' in run.log
+
+
+def test_the_own_domain_is_refused(world, chain_file):
+    run = world.start('privatizer', chain_file=chain_file, epsilon=1.0,
+                      output_domain=world.domain)
+    assert run.wait() == 1
+    assert f'output_domain is {world.domain}, the ROS domain of this node' in run.log
+
+
+def test_two_privatizers_onto_one_topic_of_the_outer_domain(world, outer, chain_file, tmp_path):
+    world.privatizer(chain_file=chain_file, epsilon=1.0, output_domain=outer.domain)
+    with world_in(directory_in(tmp_path)) as third:
+        run = third.start('privatizer', chain_file=chain_file, epsilon=1.0,
+                          output_domain=outer.domain)
+        assert run.wait() == 1 and 'already privatizes onto /private_region' in run.log
+
+
+def test_a_fleet_shows_private_topics_alone(world, outer, chain_file, tmp_path):
+    with world_in(directory_in(tmp_path)) as robots:
+        file = tmp_path / 'fleet.yaml'
+        file.write_text(json.dumps({
+            'fleet_domain': outer.domain,
+            'defaults': {'chain_file': str(chain_file), 'epsilon': SURE},
+            'robots': {'tb1': {}, 'tb2': {'domain': robots.domain}}}))
+        run = world.start('fleet', fleet=file)
+        run.wait_for('2 of 2 robots started')
+        hears(world, outer, '/tb1', 'bca')
+        hears(robots, outer, '/tb2', 'bdd')
+        for _ in range(50):
+            outer.spin()
+        assert nodes_in(outer) == {'/tb1/privatizer', '/tb2/privatizer'}
+        assert topics_of_others(outer) == {'/tb1/private_region', '/tb2/private_region'}
+        for namespace in ('/tb1', '/tb2'):
+            assert of_node(outer, 'privatizer', namespace) == [
+                [f'{namespace}/private_region'], [], [], []]
+        assert nodes_in(world) == {'/fleet', '/tb1/privatizer'}
+        assert nodes_in(robots) == {'/tb2/privatizer'}
+        assert run.stop() == 0 and 'Traceback' not in run.log
+        run = outer.start('fleet', fleet=file)
+        assert run.wait() == 1 and 'where the private topics of tb1 go' in run.log
