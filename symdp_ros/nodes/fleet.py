@@ -9,6 +9,7 @@ import traceback
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.clock import Clock, ClockType
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
@@ -35,7 +36,7 @@ class HostedPrivatizer(Privatizer):
         in use.
     """
 
-    def __init__(self, robot: Robot, on_failure: Callable[['HostedPrivatizer'], None], **kwargs):
+    def __init__(self, robot: Robot, on_failure: 'Callable[[HostedPrivatizer], None]', **kwargs):
         self._on_failure, self._failed = on_failure, False
         super().__init__(
             namespace=robot.namespace, use_global_arguments=False,
@@ -123,6 +124,11 @@ class Fleet(Node):
             destroy_when_delivered(self, self._publisher)
             self._publisher = None
 
+    @property
+    def _spinner(self) -> Executor:
+        assert self.executor is not None  # it was added to one before it starts
+        return self.executor
+
     def _read(self) -> dict[str, Robot]:
         fleet = read_fleet(resolve_path(self._settings['fleet']))
         domain = self.context.get_domain_id()
@@ -137,17 +143,16 @@ class Fleet(Node):
     def _start(self, robot: Robot) -> None:
         """Start a robot; if that fails, its failure is logged and reported."""
         self._robots[robot.name] = robot
-        own = robot.domain in (None, self.context.get_domain_id())
+        domain = robot.domain
         try:
-            node = HostedPrivatizer(
-                robot, self._on_failure,
-                context=self.context if own else context_of(robot.domain))
+            node = HostedPrivatizer(robot, self._on_failure, context=self.context if (
+                domain is None or domain == self.context.get_domain_id()) else context_of(domain))
         except Exception as error:  # of rclpy, such as for use_sim_time: 1
             self._failures[robot.name] = printable(error, LONGEST_SENTENCE)
             self.get_logger().error(f'{robot.name} did not start: {self._failures[robot.name]}')
             return
         self._nodes[robot.name] = node
-        self.executor.add_node(node)
+        self._spinner.add_node(node)
         if not node.autostart():
             self.get_logger().error(f'{robot.name} did not start: {node.failure}')
 
@@ -158,7 +163,7 @@ class Fleet(Node):
         node = self._nodes.pop(name, None)
         if node is not None:
             node.stop()
-            self.executor.remove_node(node)
+            self._spinner.remove_node(node)
             node.destroy_node()
 
     def _failed(self) -> dict[str, str]:
@@ -168,7 +173,7 @@ class Fleet(Node):
 
     def _on_failure(self, node: HostedPrivatizer) -> None:
         # Not now: the callback that failed belongs to what is destroyed.
-        self.executor.create_task(self._give_up, node)
+        self._spinner.create_task(self._give_up, node)
 
     def _give_up(self, node: HostedPrivatizer) -> None:
         """Deactivate and clean up a node that failed; it can be configured again."""

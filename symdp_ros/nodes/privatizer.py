@@ -41,10 +41,11 @@ class Privatizer(ManagedNode):
 
     Subscribes: `region`, or `pose` with `input: pose` (`message_type`); publishes:
     `private_region` (`output_type`), latched, and the other `outputs` (`ros.outputs`), in
-    `output_domain`, if that is set; `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The word goes on while the process
-    runs, over every transition, and with `state_file` over restarts; no transition has a region
-    drawn twice (`ros.live_sampling`). After a restart with `state_file` the last private region
-    is published once more, without a draw, so that late subscribers of the latched topic see it.
+    `output_domain`, if that is set; `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The
+    word goes on while the process runs, over every transition, and with `state_file` over
+    restarts; no transition has a region drawn twice (`ros.live_sampling`). After a restart with
+    `state_file` the last private region is published once more, without a draw, so that late
+    subscribers of the latched topic see it.
     With `policy: adaptive` it also publishes `private_region/history` (`ros.history`).
     Nothing but the outputs, and the history, depends on what comes in.
 
@@ -177,9 +178,9 @@ class Privatizer(ManagedNode):
     def _claim_topics(self):
         topics = self._topics
         self._claims.append(TopicClaim(
-            self._output_domain, f'onto {topics[1]}', f'another process of this machine already privatizes '
-            f'onto {topics[1]}: stop it, or give this one a private topic of its own (remap '
-            'private_region)'))
+            self._output_domain, f'onto {topics[1]}', 'another process of this machine already '
+            f'privatizes onto {topics[1]}: stop it, or give this one a private topic of its own '
+            '(remap private_region)'))
         if self._claims[0].blocked_by:
             self.get_logger().warning(
                 f'{self._claims[0].blocked_by} holds the name by which privatizers onto '
@@ -189,9 +190,9 @@ class Privatizer(ManagedNode):
         part = f' {self.settings["field"]} {self.settings["where"]}' if self._input.shared else ''
         try:
             self._claims.append(TopicClaim(
-                self._domain, f'from {topics[0]}{part}', f'another process of this machine privatizes '
-                f'{topics[0]} too, onto another topic: anyone who reads both gets the sum of '
-                'their ε'))
+                self._domain, f'from {topics[0]}{part}', 'another process of this machine '
+                f'privatizes {topics[0]} too, onto another topic: anyone who reads both gets the '
+                'sum of their ε'))
         except ConfigurationError as error:
             self.get_logger().warning(str(error))
 

@@ -58,6 +58,7 @@ class Gate(Node):
         """Make a publisher of what would be the topic of the inner node, with its QoS."""
         name = self.resolve_topic_name(topic)
         if qos_overriding_options is not None:  # the parameters belong to the inner node
+            assert isinstance(qos_profile, QoSProfile)
             _declare_qos_parameters(Publisher, self._inner, name, qos_profile,
                                     qos_overriding_options)
         # No events: no executor spins this node.

@@ -47,7 +47,8 @@ robots:
     assert first.parameters == {
         'chain_file': 'package://symdp_ros/config/depot.geojson', 'epsilon': 2.0, 'period': 0.1,
         'output_domain': 50, 'ledger_file': str(tmp_path / 'fleet.ledger'), 'subject': 'tb1',
-        'parameter_services': False, 'subject_budget': 9.0, 'state_file': str(tmp_path / 'state' / 'tb1.word')}
+        'parameter_services': False, 'subject_budget': 9.0,
+        'state_file': str(tmp_path / 'state' / 'tb1.word')}
     assert second.parameters == {
         'chain_file': '/a.graph', 'epsilon': 0.5, 'period': 2.0, 'output_domain': 51,
         'ledger_file': '~/other', 'subject': 'team', 'subject_budget': 3.0,

@@ -254,7 +254,7 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
         raise ValueError('SENSITIVE ' + region)
 
     node._word.draw = draw
-    send(world, 'tb1', 'bbb')
+    publisher = send(world, 'tb1', 'bbb')
     world.wait_until(lambda: levels(statuses).get('tb1', (0,))[0] == 2, 'a report of the failure')
     assert levels(statuses)['tb1'][1] == (
         'unconfigured: internal error: the traceback is on stderr')
@@ -263,5 +263,6 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
     errors = capfd.readouterr().err
     assert errors.count('Traceback') == 1, 'nothing is processed after the first'
     hears(world, 'tb2', 'bca')
+    world.node.destroy_publisher(publisher)
     assert reload(world).success
     hears(world, 'tb1', 'bca')

@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+One process for many robots, against one process for each: `python -m bench.fleet`.
+
+Real processes, real DDS, all robots in one ROS domain, or (`--domains`) each in its own and the
+private topics in another. The same fleet file drives both: the processes of their own get what
+`fleet.launch.py processes:=each` gives them. Not part of `make bench`: 50 processes need 4 GB.
+"""
+import argparse
+from contextlib import contextmanager, ExitStack
+import json
+import os
+from pathlib import Path
+import signal
+from statistics import median
+import subprocess
+import sys
+from tempfile import TemporaryDirectory
+import time
+
+import rclpy
+from rclpy.context import Context
+from rclpy.experimental import EventsExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+from symdp_ros.fleet_file import read_fleet
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.ros.free_domain import FreeDomain
+
+_CHAIN = Path(__file__).resolve().parents[1] / 'config' / 'depot.geojson'
+_REGIONS = [str(state) for state in range(22)]  # of that map
+_PATIENCE = 300.0  # seconds
+_LATCHED = QoSProfile(depth=100_000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Processes:
+    """Started processes, and what they take."""
+
+    def __init__(self, commands, directory: Path):
+        self.log = directory / 'log'
+        with self.log.open('ab') as log:
+            self._all = [subprocess.Popen(
+                [sys.executable, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, 'ROS_LOG_DIR': str(directory), **environment})
+                for command, environment in commands]
+
+    def memory(self, kind: str = 'Rss') -> float:
+        """Return the memory of all together in MB; `Pss` counts shared pages once."""
+        return sum(int(line.split()[1]) for process in self._all
+                   for line in Path(f'/proc/{process.pid}/smaps_rollup').read_text().splitlines()
+                   if line.startswith(f'{kind}:')) / 1024
+
+    def processor_time(self) -> float:
+        """Return the seconds of processor time of all together."""
+        return sum(int(file.read_text().split()[0]) for process in self._all
+                   for file in Path(f'/proc/{process.pid}/task').glob('*/schedstat')) / 1e9
+
+    def end(self, number: int = signal.SIGINT) -> None:
+        """Send a signal, and wait."""
+        for process in self._all:
+            process.send_signal(number)
+        for process in self._all:
+            process.wait(_PATIENCE)
+
+
+class Observer:
+    """Publishes regions to all robots, and counts their private ones."""
+
+    def __init__(self, robots, domain: int):
+        self._contexts: dict[int, Context] = {}
+        self.received = dict.fromkeys(robots, 0)
+        self._executor, self._nodes, self._subscriptions = None, [], []
+        # The last domain first: Fast DDS numbers the participants of a process, and on one machine
+        # those with numbers above 31 find only such as have smaller ones. The fleet begins with
+        # the first domain.
+        self._publishers = [
+            self._node(robot.domain or domain).create_publisher(
+                String, robot.topic('region'), QoSProfile(depth=100_000))
+            for robot in reversed(robots.values())]
+        for name, robot in robots.items():
+            node = self._node(robot.parameters.get('output_domain', domain))
+            self._subscriptions.append(node.create_subscription(
+                String, robot.topic('private_region'), self._counter(name), _LATCHED, raw=True))
+
+    def _node(self, domain):
+        if domain not in self._contexts:
+            context = self._contexts[domain] = Context()
+            context.init([], domain_id=domain)
+            self._executor = self._executor or EventsExecutor(context=context)
+            self._nodes.append(rclpy.create_node(
+                'observer', context=context, start_parameter_services=False,
+                enable_rosout=False))
+            self._executor.add_node(self._nodes[-1])
+        return next(node for node in self._nodes if node.context is self._contexts[domain])
+
+    def _counter(self, name):
+        def count(message):
+            self.received[name] += 1
+
+        return count
+
+    def send(self, rate: float, seconds: float) -> int:
+        """Publish to every robot at a rate; return how many each was sent."""
+        begin, count = time.monotonic(), round(rate * seconds)
+        for number in range(count):
+            message = String(data=_REGIONS[number % len(_REGIONS)])
+            for publisher in self._publishers:
+                publisher.publish(message)
+            while (left := begin + (number + 1) / rate - time.monotonic()) > 0:
+                self._executor.spin_once(timeout_sec=left)
+        return count
+
+    def wait(self, condition, patience: float = _PATIENCE) -> bool:
+        """Spin until a condition holds; return whether it does."""
+        until = time.monotonic() + patience
+        while not condition():
+            if time.monotonic() > until:
+                return False
+            self._executor.spin_once(timeout_sec=0.01)
+        return True
+
+    def wait_for_topics(self) -> None:
+        """Wait until every private topic has a publisher."""
+        assert self.wait(lambda: all(subscription.get_publisher_count()
+                                     for subscription in self._subscriptions))
+
+    def wait_for_all(self) -> None:
+        """Send slowly until every robot has answered."""
+        for _ in range(600):
+            self.send(5.0, 0.2)
+            if all(self.received.values()):
+                break
+        else:
+            raise RuntimeError('not every robot answers')
+        while True:  # what is on its way
+            before = sum(self.received.values())
+            self.wait(lambda: False, 1.0)
+            if sum(self.received.values()) == before:
+                return
+
+    def close(self) -> None:
+        """Leave all domains."""
+        for node in self._nodes:
+            self._executor.remove_node(node)
+            node.destroy_node()
+        self._executor = None
+        for context in self._contexts.values():
+            context.shutdown()
+
+
+@contextmanager
+def _setting(count: int, own_domains: bool, directory: Path, **more):
+    """Give (fleet file, domain of the process) of so many robots."""
+    with ExitStack() as stack:
+        domain = stack.enter_context(FreeDomain()).number
+        robots, top = {f'r{i}': {} for i in range(count)}, {}
+        if own_domains:
+            for robot in robots.values():
+                robot['domain'] = stack.enter_context(FreeDomain()).number
+            top = {'fleet_domain': stack.enter_context(FreeDomain()).number}
+        file = directory / 'fleet.yaml'
+        file.write_text(json.dumps({**top, **more, 'robots': robots, 'defaults': {
+            'chain_file': str(_CHAIN), 'initial_state': '0', 'epsilon': 2.0}}))
+        yield file, domain
+
+
+def _one(file, domain):
+    return [(['-m', 'symdp_ros.nodes.fleet', str(file)], {'ROS_DOMAIN_ID': str(domain)})]
+
+
+def _each(file, domain):
+    for robot in read_fleet(file).robots.values():
+        given = [word for name, value in robot.parameters.items()
+                 for word in ('-p', f'{name}:={json.dumps(value)}')]
+        yield (['-m', 'symdp_ros.nodes.privatizer', '--ros-args', '-r',
+                f'__ns:={robot.namespace}', *given],
+               {'ROS_DOMAIN_ID': str(domain if robot.domain is None else robot.domain)})
+
+
+def _measure(make, count, own_domains, seconds) -> dict[str, float]:
+    """Return what so many robots take; `make`: the commands."""
+    with TemporaryDirectory() as folder, _setting(count, own_domains, Path(folder)) as (
+            file, domain):
+        observer = Observer(read_fleet(file).robots, domain)
+        begin = time.monotonic()
+        processes = Processes(make(file, domain), Path(folder))
+        try:
+            observer.wait_for_topics()
+            found = {'start': time.monotonic() - begin}
+            observer.wait_for_all()
+            before, began = processes.processor_time(), time.monotonic()
+            observer.send(10.0, seconds)
+            found['processor'] = (processes.processor_time() - before) / (
+                time.monotonic() - began)
+            found |= {'rss': processes.memory('Rss'), 'pss': processes.memory('Pss')}
+            if len(processes._all) == 1:
+                observer.wait(lambda: False, 2.0)
+                already = dict(observer.received)
+                sent = observer.send(100.0, seconds)
+                observer.wait(lambda: all(observer.received[name] - already[name] >= sent
+                                          for name in already), 20.0)
+                found['lost'] = sum(sent - (observer.received[name] - already[name])
+                                    for name in already)
+                found['sent'] = sent * len(already)
+        finally:
+            processes.end()
+            observer.close()
+    return found
+
+
+def _kill(count: int) -> str:
+    """Kill a fleet process; return what became of the words and their charges."""
+    with TemporaryDirectory() as folder, _setting(
+            count, False, Path(folder), ledger_file='ledger', state_dir='state') as (file, domain):
+        observer = Observer(read_fleet(file).robots, domain)
+        for number in signal.SIGKILL, signal.SIGINT:
+            processes = Processes(_one(file, domain), Path(folder))
+            observer.received = dict.fromkeys(observer.received, 0)
+            observer.wait_for_all()
+            processes.end(number)
+        went_on = processes.log.read_text().count('the word of the last run is carried on')
+        ledger = Ledger(Path(folder) / 'ledger')
+        charges = len(list(ledger.charges()))
+        ledger.close()
+        observer.close()
+    return f'{went_on} of {count} words went on; {charges} charges'
+
+
+def main() -> None:
+    """Print a table."""
+    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--robots', type=int, default=50)
+    parser.add_argument('--seconds', type=float, default=10.0, help='of each burst')
+    parser.add_argument('--domains', action='store_true', help='a ROS domain for each robot')
+    parser.add_argument('--rounds', type=int, default=3, help='of the start')
+    given = parser.parse_args()
+    n, own = given.robots, given.domains
+    single = [_measure(_one, 1, own, 1.0)['start'] for _ in range(given.rounds)]
+    one = [_measure(_one, n, own, given.seconds) for _ in range(given.rounds)]
+    each = _measure(_each, n, own, given.seconds)
+
+    def of(name):
+        return median(found[name] for found in one)
+
+    print(f'| goal, {n} robots | measured | limit |\n|---|---|---|')
+    for name, what, limit in (('rss', 'resident memory', '1/15'), ('pss', 'proportional memory',
+                                                                   'none')):
+        print(f'| {what} | {of(name):.0f} MB : {each[name]:.0f} MB = '
+              f'1/{each[name] / of(name):.1f} | {limit} |')
+    print(f'| processor at 10 Hz each | {of("processor"):.3f} : {each["processor"]:.3f} cores = '
+          f'{of("processor") / each["processor"]:.2f}× | 0.5× |')
+    print(f'| start | {of("start"):.2f} s : {median(single):.2f} s of one robot = '
+          f'{of("start") / median(single):.2f}× ({each["start"]:.1f} s in {n} processes) | 5× |')
+    print(f'| lost at 100/s each | {sum(found["lost"] for found in one)} of '
+          f'{sum(found["sent"] for found in one):,} | 0 |')
+    print(f'| kill -9 | {_kill(n)} | every word, charged once |')
+
+
+if __name__ == '__main__':
+    main()
