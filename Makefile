@@ -25,7 +25,8 @@ unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMP
 endif
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 
-.PHONY: help setup demo test lint fuzz kill soak figures experiments tables gains markers bench clean
+.PHONY: help setup demo test lint fuzz kill soak figures experiments tables gains markers \
+    coordination bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -41,6 +42,8 @@ help:
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
 	@echo 'make experiments, make tables, make gains, make markers'
 	@echo '            the numbers and figures of docs/'
+	@echo 'make coordination'
+	@echo '            what a team loses by private regions (QUICK=1: in two minutes, into build/)'
 	@echo 'make bench  every goal of speed, measured side by side (QUICK=1: in a minute)'
 	@echo 'make clean  remove the environment'
 
@@ -100,6 +103,9 @@ markers: setup
 
 gains: setup
 	$(VENV)/bin/python -m studies.gains docs/gains.md
+
+coordination: setup
+	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs)
 
 bench: $(VENV)/.bench
 	$(VENV)/bin/python -m bench $(if $(QUICK),--quick) $(BENCH_OPTIONS)

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What others hear of some robots, step by step, and what they can infer from it."""
+from random import Random
+
+import numpy as np
+from symdp_ros.analysis.belief import Filter
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.online import OnlineMechanism
+
+
+class Hearing:
+    """
+    The private words of some robots, drawn together, and the beliefs that follow from them.
+
+    The beliefs are those of `symdp_ros.analysis.belief.Filter`; except for the policy 'adaptive',
+    they are computed for all words at once.
+
+    :param mechanisms: one for each word: its chain begins where the robot does. All chains have
+        the same states and probabilities.
+    :param seed: public: these robots are simulated.
+    """
+
+    def __init__(self, mechanisms: list[OnlineMechanism], seed: int):
+        self._chain = chain = mechanisms[0].chain
+        self._words = [mechanism.another(random=Random(f'{seed} {i}'))
+                       for i, mechanism in enumerate(mechanisms)]
+        self._last = np.array([chain.state_index[word.previous] for word in self._words])
+        self.beliefs = np.eye(len(chain))[self._last]
+        self._filters = self._likelihoods = None
+        if mechanisms[0].tables is None:
+            self._moves, self._likelihoods = transitions(chain), likelihoods(mechanisms[0])
+        else:
+            self._filters = [Filter(mechanism) for mechanism in mechanisms]
+
+    def step(self, places: np.ndarray) -> np.ndarray:
+        """Draw the next symbol of each word: positions of states, shape (words,)."""
+        states, index = self._chain.states, self._chain.state_index
+        outputs = [word.step(states[place])
+                   for word, place in zip(self._words, places, strict=True)]
+        heard = np.array([index[output] for output in outputs])
+        if self._filters is not None:
+            for row, filter_, output in zip(self.beliefs, self._filters, outputs, strict=True):
+                row[:] = filter_.update(output)
+        else:
+            self.beliefs = (self.beliefs @ self._moves) * self._likelihoods[self._last, heard]
+            self.beliefs /= self.beliefs.sum(axis=1, keepdims=True)
+        self._last = heard
+        return heard
+
+    def keep(self, which: np.ndarray) -> None:
+        """Go on with some of the words alone: a mask of shape (words,)."""
+        self._words = [word for word, kept in zip(self._words, which, strict=True) if kept]
+        if self._filters is not None:
+            self._filters = [filter_ for filter_, kept in zip(self._filters, which, strict=True)
+                             if kept]
+        self._last, self.beliefs = self._last[which], self.beliefs[which]
+
+
+def transitions(chain: Chain) -> np.ndarray:
+    """Return P as a matrix: shape (states, states)."""
+    matrix = np.zeros((len(chain), len(chain)))
+    for state, row in enumerate(chain.states):
+        for following, chance in chain.probabilities(row).items():
+            matrix[state, chain.state_index[following]] = chance
+    return matrix
+
+
+def likelihoods(mechanism: OnlineMechanism) -> np.ndarray:
+    """Return μ(output | s, previous): shape (previous, outputs, states)."""
+    chain = mechanism.chain
+    return np.array([[mechanism.likelihood(output, previous) for output in chain.states]
+                     for previous in chain.states])

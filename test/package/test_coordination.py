@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/coordination.md: its numbers come out again, and what they are made with is right."""
+from functools import cache
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from studies.coordination import measure as study, team
+from studies.coordination.hearing import Hearing, transitions
+from studies.coordination.intruder import success
+from studies.coordination.page import page
+from studies.coordination.patrol import DATA, DELAY, Map, Patrol, patrol, ROBOTS, View
+from symdp_ros.analysis.belief import Filter
+
+DOCS = Path(__file__).resolve().parents[2] / 'docs'
+NUMBERS = json.loads((DOCS / 'coordination.json').read_text(encoding='utf-8'))
+needs_maps = pytest.mark.skipif(not DATA.is_dir(), reason='the maps are not there')
+area = cache(Map)
+
+
+@needs_maps
+@pytest.mark.parametrize('name, strategy, view', [
+    ('1r5', 'reactive', View('true')), ('grid', 'auction', View('none')),
+    ('grid', 'sebs', View('guided', 1.0, 'symbol')),
+    ('cumberland', 'reactive', View('planned', 4.0, 'hedged')),
+    ('1r5', 'auction', View('adaptive', 2.0, 'belief'))])
+def test_patrols_repeat(name, strategy, view):
+    assert study.patrol_row(area(name), strategy, view, study.FULL) in NUMBERS['patrol']
+
+
+def test_teams_repeat():
+    assert study.team_row('reaching', 'guided', 4.0, True, study.FULL) in NUMBERS['team']
+    assert NUMBERS['team_true']['reaching'] == round(team.with_true_symbols('reaching')[0], 4)
+
+
+def test_everything_is_there():
+    rows = {tuple(row[key] for key in ('map', 'strategy', 'what', 'epsilon', 'use'))
+            for row in NUMBERS['patrol']}
+    assert rows == {(name, strategy, *view) for name in study.MAPS
+                    for strategy in study.STRATEGIES
+                    for view in ((v.what, v.epsilon, v.use) for v in study.views())}
+    assert len(NUMBERS['patrol']) == len(rows)
+    assert NUMBERS['size'] == {'epsilons': [*study.EPSILONS], **study.FULL._asdict(),
+                               'team_epsilons': [*study.TEAM_EPSILONS]}
+
+
+def test_the_page_is_made_from_the_numbers():
+    text = (DOCS / 'coordination.md').read_text(encoding='utf-8')
+    assert text == page(NUMBERS)
+    for figure in ('coordination.svg', 'coordination-maps.svg', 'coordination-team.svg'):
+        assert f']({figure})' in text
+        assert (DOCS / figure).read_text(encoding='utf-8').rstrip().endswith('</svg>')
+
+
+@needs_maps
+@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned', 'adaptive'])
+def test_beliefs_are_those_of_the_filter(policy):
+    mechanisms = area('grid').mechanisms(policy, 2.0)
+    hearing, filters = Hearing(mechanisms, 5), [Filter(m) for m in mechanisms]
+    places, random = area('grid').starts, np.random.default_rng(5)
+    states = mechanisms[0].chain.states
+    for t in range(12):
+        if t == 6:
+            hearing.keep(np.arange(ROBOTS) > 1)
+            filters, places = filters[2:], places[2:]
+        chances = area('grid').moves[places]
+        places = np.array([random.choice(len(states), p=row) for row in chances])
+        heard = hearing.step(places)
+        for row, filter_, output in zip(hearing.beliefs, filters, heard, strict=True):
+            assert row == pytest.approx(filter_.update(states[output]), abs=1e-12)
+
+
+@needs_maps
+@pytest.mark.parametrize('strategy', study.STRATEGIES)
+@pytest.mark.parametrize('what', ['true', 'none', 'guided'])
+def test_robots_patrol(strategy, what):
+    view = View(what) if what != 'guided' else View('guided', 2.0, 'hedged')
+    grid = area('grid')
+    found = patrol(grid, strategy, view, 3, 120, 9)
+    steps = grid.distance[found.places[:-1], found.places[1:]]
+    assert steps.max() == 1 and abs((steps == 0).mean() - DELAY) < 0.05
+    assert (found.places[0] == grid.starts).all()
+    for t in range(1, 120):  # idleness by its definition
+        was = (found.places[:t + 1, 0, :, None] == np.arange(len(grid))).any(axis=1)
+        last = np.where(was.any(axis=0), t - was[::-1].argmax(axis=0), 0)
+        assert (found.idleness[t, 0][was.any(axis=0)] == (t - last)[was.any(axis=0)]).all()
+    assert found.visited.any(axis=0).all(), 'every vertex is visited some time'
+    assert patrol(grid, strategy, view, 3, 120, 9).places.tolist() == found.places.tolist()
+
+
+@needs_maps
+def test_an_intruder_who_sees_a_still_team_always_succeeds():
+    grid, steps, runs = area('grid'), 60, 4
+    random = np.random.default_rng(1)
+    places = np.repeat(random.integers(0, len(grid), (1, runs, ROBOTS)), steps, axis=0)
+    beliefs = np.eye(len(grid), dtype=np.float32)[places]
+    visited = beliefs.any(axis=2)
+    still = Patrol(places, beliefs, beliefs, visited, np.where(visited, 0.0, 1.0))
+    found = success(grid, still, 10)
+    assert found.always.tolist() == found.patient.tolist() == [1.0] * runs
+    assert found.random == pytest.approx(1 - visited[0].mean(axis=1))
+
+
+def test_the_published_grid():
+    chances = team.moves()
+    assert chances.shape == (22, 5, 22) and chances.sum(axis=2) == pytest.approx(1)
+    corner, right = team.CELLS.index((4, 0)), 0
+    assert chances[corner, right, team.CELLS.index((4, 1))] == 1 - team.SLIP
+    assert transitions(team.chain('reaching')).sum(axis=1) == pytest.approx(1)
+    for name in team.TEAMS:
+        assert 0.9 < team.with_true_symbols(name)[0] < 1
+
+
+def test_private_symbols_at_a_large_epsilon_are_true_ones():
+    """False alarms: 10⁻⁶ at most, by Hoeffding's inequality for 1000 runs."""
+    succeeds = team.runs('independent', 'guided', 300.0, False, 1000, 3)
+    assert abs(succeeds.mean() - team.with_true_symbols('independent')[0]) < 0.086
