@@ -252,3 +252,30 @@ def test_a_real_graph(tmp_path, monkeypatch):
         action.destroy()
         for node in (robot, recorder):
             node.destroy_node()
+
+
+def test_behind_the_gate_nothing_but_private_topics_is_found(tmp_path, monkeypatch):
+    """A privatizer with output_domain: one look at the readers' domain, one at the robot's."""
+    from harness import free_domain, wait_until, world_in
+
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
+    outer = free_domain()
+
+    def doctor(domain, text):
+        def sees():
+            run = run_symdp('doctor', '--domain', domain, '--seconds', 4)
+            return run if text in run.stdout else None
+
+        return wait_until(sees, f'{text!r} in what the doctor prints')
+
+    with world_in(tmp_path) as world:
+        world.privatizer('-r', '__ns:=/tb1', chain_file='config/depot.geojson', epsilon=1.0,
+                         initial_state="'0'", outputs="['string', 'pose', 'markers']",
+                         output_domain=outer)
+        world.publisher('/tb1/region')
+        run = doctor(outer, 'private topics: /tb1/private_markers, /tb1/private_pose, '
+                            '/tb1/private_region\n')
+        assert run.returncode == 0 and 'show where a robot is: 0; may show it: 0' in run.stdout
+        run = doctor(world.domain, '/tb1/region')
+        assert run.returncode == 1 and 'private topics: none\n' in run.stdout
