@@ -12,6 +12,7 @@ from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.revealing_types import shown_by
+from symdp_ros.maps.dead_ends import counted
 from symdp_ros.options import DOMAIN, LOOKED_AT, SECONDS
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def run(options) -> int:
     private = sorted({channel.name for channel in graph.topics if _is_private(channel)})
     near = os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST'
     print(f'ROS domain {domain}{", this machine alone" if near else ""}: '
-          f'{len(graph.nodes)} nodes, {len(graph.topics)} topics')
+          f'{counted(len(graph.nodes), "node")}, {counted(len(graph.topics), "topic")}')
     print(f'private topics: {_listed(private, 20)}')
     print(f'show where a robot is: {certain}; may show it: {len(found) - certain}')
     return 1 if certain else 0
