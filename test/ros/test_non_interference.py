@@ -10,6 +10,7 @@ equal, apart from times and the rate that follows from them.
 import re
 
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
 from harness import LATCHED, RELIABLE, world_in
 from lifecycle_msgs.msg import Transition, TransitionEvent
 from lifecycle_msgs.srv import ChangeState
@@ -26,6 +27,17 @@ transitions:
   plover: [plover, heron]
   avocet: [avocet, heron]
 """
+REGIONS = """\
+regions:
+  heron: [[0, 0], [1, 0], [1, 1], [0, 1]]
+  osprey: [[1, 0], [2, 0], [2, 1], [1, 1]]
+  plover: [[1, 1], [2, 1], [2, 2], [1, 2]]
+  avocet: [[0, 1], [1, 1], [1, 2], [0, 2]]
+"""
+AT = {'heron': (0.5, 0.5), 'osprey': (1.5, 0.5), 'plover': (1.5, 1.5), 'avocet': (0.5, 1.5)}
+NOWHERE = 7.0, float('nan')
+POSES = {'input': 'pose', 'hysteresis': 0.1, 'outputs': '[string, pose, markers, custom]',
+         'output_template': '\'{data: "{region} {next}"}\''}
 SILENT = ['osprey', *[None] * 59]  # with a period, whether messages come is protected, too
 LABELS = ('heron', 'osprey', 'plover', 'avocet', 'petrel', 'gannet')
 WORDS = {  # feasible; infeasible, unknown, absent and first seen late
@@ -46,6 +58,10 @@ def record(directory, word, parameters):
     directory.mkdir()
     chain_file = directory.parent / 'birds.chain.yaml'
     chain_file.write_text(CHAIN)
+    if 'input' in parameters:
+        regions_file = directory.parent / 'birds.regions.yaml'
+        regions_file.write_text(REGIONS)
+        parameters = {**parameters, 'regions_file': regions_file}
     with world_in(directory) as world:
         seen = []
         for topic, kind in TOPICS.items():
@@ -54,7 +70,8 @@ def record(directory, word, parameters):
                 LATCHED if topic == '/rosout' else RELIABLE)
         statuses, private = world.diagnostics(), world.listen()
         # Made before the node, which so never finds that nobody publishes.
-        publisher = world.node.create_publisher(String, 'region', RELIABLE)
+        publisher = world.node.create_publisher(
+            *((PoseStamped, 'pose') if 'input' in parameters else (String, 'region')), RELIABLE)
         run = world.privatizer(wait=False, chain_file=chain_file, epsilon=1.0, autostart='false',
                                **parameters)
         lifecycle = world.node.create_client(ChangeState, '/privatizer/change_state')
@@ -72,7 +89,7 @@ def record(directory, word, parameters):
             world.spin(0.02)
         for value in word:
             if value is not None:
-                publisher.publish(String(data=value))
+                publisher.publish(message_of(value, parameters))
             world.spin(0.02)
         world.wait_until(lambda: len(private) >= len(word), 'the private word')
         statuses.clear()
@@ -106,6 +123,15 @@ def record(directory, word, parameters):
     }
 
 
+def message_of(region, parameters):
+    if 'input' not in parameters:
+        return String(data=region)
+    message = PoseStamped()
+    message.header.frame_id = 'map'
+    message.pose.position.x, message.pose.position.y = AT.get(region, NOWHERE)
+    return message
+
+
 def declares_only(event, names):
     """Return whether a parameter event tells of nothing but that some parameters were declared."""
     return not (event.changed_parameters or event.deleted_parameters) and all(
@@ -124,7 +150,9 @@ def without_times(text):
     {'policy': 'guided', 'symbol_map': "['gannet=plover']"},
     {'sampling': 'period', 'period': 0.02},
     {'policy': 'adaptive', 'trust': 1.0},  # its history: test_belief_adaptive
-], ids=['message', 'mapped', 'period', 'adaptive'])
+    POSES,  # what goes out is made from the private region alone: test_outputs
+    {**POSES, 'sampling': 'period', 'period': 0.02},
+], ids=['message', 'mapped', 'period', 'adaptive', 'poses', 'poses period'])
 def test_runs_on_different_words_look_alike(tmp_path, parameters):
     words = WORDS | ({'silent': SILENT} if parameters.get('sampling') == 'period' else {})
     runs = {name: record(tmp_path / name, word, parameters) for name, word in words.items()}
