@@ -40,7 +40,7 @@ def main(directory: str) -> None:
 
 
 def recorded() -> dict[str, list[MarkerArray]]:
-    """Return the messages of both topics: that of the map first, then one for each region."""
+    """Return the messages of both topics: that of the map first, then those of the regions."""
     rclpy.init()
     node = rclpy.create_node('painter')
     latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -56,9 +56,11 @@ def recorded() -> dict[str, list[MarkerArray]]:
             wait_for_subscribers=1)]
     until = time.monotonic() + PATIENCE
     try:
-        while min(map(len, arrays.values())) < REGIONS + 1:
+        while len(arrays['private']) < REGIONS + 1:
             if time.monotonic() > until:
                 raise SystemExit('the topics did not come')
+            rclpy.spin_once(node, timeout_sec=0.1)
+        for _ in range(20):  # what is left of the other one
             rclpy.spin_once(node, timeout_sec=0.1)
     finally:
         for process in processes:
@@ -66,6 +68,8 @@ def recorded() -> dict[str, list[MarkerArray]]:
             process.wait()
         node.destroy_node()
         rclpy.shutdown()
+    for found in arrays.values():
+        found.sort(key=lambda array: array.markers[0].ns != 'moves')
     return {'markers': arrays['private'], 'believed_markers': arrays['believed']}
 
 
@@ -90,7 +94,7 @@ def draw(arrays: list[MarkerArray], path: Path) -> None:
     axes.set_xlabel('x [m]')
     axes.set_ylabel('y [m]')
     figure.tight_layout()
-    figure.savefig(path, metadata={'Date': None})
+    figure.savefig(path, metadata={'Date': None} if path.suffix == '.svg' else None)
     pyplot.close(figure)
 
 
@@ -123,6 +127,7 @@ def _text(axes, marker):
     position = marker.pose.position
     axes.text(position.x, position.y, marker.text, color=_colors(marker)[0], ha='center',
               va='center', fontsize=6 + 3 * marker.scale.z)
+    axes.update_datalim([(position.x, position.y)])
 
 
 _DRAW = {Marker.LINE_LIST: _lines, Marker.LINE_STRIP: _lines, Marker.SPHERE_LIST: _discs,

@@ -262,6 +262,10 @@ class Privatizer(ManagedNode):
             log(protection(self.settings['protect'], privacy.epsilon))
         if self.settings['moves']:
             log(f'a private symbol is within {self.settings["moves"]} moves of the one before')
+        if self._input.name == 'pose' and self.settings['sampling'] != 'period':
+            self.get_logger().warning(
+                'input: pose without sampling: period: when a private region comes can show, by '
+                'some microseconds, that the robot is between two regions')
         log(_PROTECTS[self.settings['sampling']].format(period=self.settings['period']) + (
             '; unknown_symbol: drop: silence shows that the region is unknown'
             if self.settings['unknown_symbol'] == 'drop' else ''))

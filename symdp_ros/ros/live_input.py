@@ -8,9 +8,9 @@ from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.printable import printable
 from symdp_ros.core.regions import Locator
-from symdp_ros.options import map_choices, MESSAGE_TYPE
+from symdp_ros.options import MESSAGE_TYPE
 from symdp_ros.ros.messages import full_name, pose_reader, region_reader
-from symdp_ros.ros.resources import resolve_path
+from symdp_ros.ros.settings import regions_of
 
 _POSE = 'geometry_msgs/msg/PoseStamped'
 
@@ -39,7 +39,7 @@ class LiveInput:
             if settings[option]:
                 raise ConfigurationError(f'{option} is for input: pose')
         if pose:
-            self._locator = _locator(settings)
+            self._locator, _ = regions_of(settings)
         if settings['base_frame']:
             if settings['sampling'] != 'period':
                 raise ConfigurationError('base_frame needs sampling: period: TF has no messages '
@@ -97,13 +97,3 @@ class LiveInput:
         if self._foreign_frame is None:
             self._foreign_frame = frame
             self._node.get_logger().warning(self._foreign_text)
-
-
-def _locator(settings):
-    from symdp_ros.maps import read_graph
-    from symdp_ros.maps.regions import read_locator
-
-    graph = read_graph(resolve_path(settings['chain_file']), **map_choices(settings))
-    file = settings['regions_file']
-    return read_locator(graph, resolve_path(file) if file else None,
-                        hysteresis=settings['hysteresis'], max_distance=settings['max_distance'])

@@ -22,7 +22,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import Floats
 
-WARNING = 'not for collision avoidance: these regions are private, the robot may be elsewhere'
+WARNING = 'regions are not for collision avoidance: the robot may be elsewhere'
 _TRAIL = 10
 _MOST_NAMES = 300        # states whose names are shown
 _LEAST_BELIEF = 0.005    # of a state that is shown
@@ -57,7 +57,7 @@ class Markers:
     def _map_markers(self, graph):
         moves = self._marker('moves', Marker.LINE_LIST, _GREY, width=0.1)
         outlines = self._marker('regions', Marker.LINE_LIST, _DARK, width=0.05)
-        dots = self._marker('regions', Marker.SPHERE_LIST, _DARK, number=1, size=0.3)
+        dots = self._marker('regions', Marker.SPHERE_LIST, _DARK, number=1, size=0.2)
         for state, place in self._places.items():
             if place.corners:
                 outlines.points += _outline(place)
@@ -69,9 +69,10 @@ class Markers:
         yield from (marker for marker in (moves, outlines, dots) if marker.points)
         if len(self._places) <= _MOST_NAMES:
             for i, (state, place) in enumerate(self._places.items()):
-                yield self._text('names', state, place.x, place.y, _DARK, i, scale=0.5)
+                yield self._text('names', state, place.x, place.y - 0.4 * self._size, _DARK, i,
+                                 scale=0.5)
         xs, ys = zip(*((place.x, place.y) for place in self._places.values()), strict=True)
-        yield self._text('warning', f'{self._prefix} regions: {WARNING}', (min(xs) + max(xs)) / 2,
+        yield self._text('warning', f'{self._prefix} {WARNING}', (min(xs) + max(xs)) / 2,
                          min(ys) - 3 * self._size, _RED, 0, scale=0.7)
 
     def _live_markers(self, region, beliefs):
@@ -96,15 +97,13 @@ class Markers:
                          _BLUE, 0, scale=0.8)
 
     def _beliefs(self, beliefs):
-        """Return discs with areas that are the probabilities."""
-        spheres = self._marker('belief', Marker.POINTS, _ORANGE)
-        spheres.type = Marker.SPHERE_LIST
-        spheres.scale.x = spheres.scale.y = self._size
-        spheres.scale.z = 0.01
+        """Return discs: the more probable, the less transparent."""
+        discs = self._marker('belief', Marker.SPHERE_LIST, _ORANGE, size=1.0)
+        discs.scale.z = 0.01
         for i in np.flatnonzero(beliefs >= _LEAST_BELIEF):
-            spheres.points.append(_point(self._places[self._states[i]]))
-            spheres.colors.append(_color((*_ORANGE[:3], float(max(0.08, beliefs[i])))))
-        return spheres
+            discs.points.append(_point(self._places[self._states[i]]))
+            discs.colors.append(_color((*_ORANGE[:3], 0.15 + 0.85 * float(beliefs[i]))))
+        return discs
 
     def _marker(self, namespace, kind, color, *, number=0, width=0.0, size=0.0):
         """Return an empty marker; `width` and `size` are in units of the usual distance."""

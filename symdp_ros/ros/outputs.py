@@ -17,13 +17,11 @@ from symdp_ros.maps.dead_ends import listed
 from symdp_ros.ros.adaptive_subscription import check_qos_overrides, OVERRIDABLE
 from symdp_ros.ros.messages import full_name, region_writer
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.resources import resolve_path
+from symdp_ros.ros.settings import places_of
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import Floats
     from symdp_ros.core.chain import Chain
-    from symdp_ros.core.graph import TransitionGraph
-    from symdp_ros.core.regions import Place
 
 _STRING = 'std_msgs/msg/String'
 
@@ -46,7 +44,7 @@ class Outputs:
         if settings['output_template'] and 'custom' not in wanted:
             raise ConfigurationError("output_template needs 'custom' among the outputs")
         placed = wanted.keys() & {'pose', 'markers', 'custom'}
-        graph, places = _map(settings) if placed else (None, {})
+        graph, places = places_of(settings) if placed else (None, {})
         missing = [state for state in chain.states if state not in places]
         if missing and wanted.keys() & {'pose', 'markers'}:
             raise ConfigurationError(
@@ -123,14 +121,3 @@ class _Names:
 
     def publish(self, region: str, beliefs: 'Floats | None') -> None:
         self._publisher.publish(self._write(region))
-
-
-def _map(settings: Mapping[str, Any]) -> 'tuple[TransitionGraph, dict[str, Place]]':
-    """Return the map, whose states are the chain's, and where they are."""
-    from symdp_ros.maps import read_graph
-    from symdp_ros.maps.regions import read_places
-    from symdp_ros.options import map_choices
-
-    graph = read_graph(resolve_path(settings['chain_file']), **map_choices(settings))
-    file = settings['regions_file']
-    return graph, read_places(graph, resolve_path(file) if file else None)

@@ -14,6 +14,7 @@ from symdp_ros.ros.resources import resolve_path
 
 if TYPE_CHECKING:
     from symdp_ros.core.chain import Chain
+    from symdp_ros.core.graph import TransitionGraph
     from symdp_ros.core.regions import Locator, Place
 
 
@@ -36,10 +37,24 @@ def regions_of(settings: Mapping[str, Any]) -> 'tuple[Locator, dict[str, Place]]
 
     :raises ChainError, ConfigurationError: with the file and the reason.
     """
+    from symdp_ros.maps.regions import read_locator
+
+    graph, places = places_of(settings)
+    file = settings['regions_file']
+    return read_locator(graph, resolve_path(file) if file else None,
+                        hysteresis=settings['hysteresis'],
+                        max_distance=settings['max_distance']), places
+
+
+def places_of(settings: Mapping[str, Any]) -> 'tuple[TransitionGraph, dict[str, Place]]':
+    """
+    Return the map, whose states are the chain's, and where they are, as far as that is known.
+
+    :raises ChainError, ConfigurationError: with the file and the reason.
+    """
     from symdp_ros.maps import read_graph
-    from symdp_ros.maps.regions import read_locator, read_places
+    from symdp_ros.maps.regions import read_places
 
     graph = read_graph(resolve_path(settings['chain_file']), **map_choices(settings))
-    file = resolve_path(settings['regions_file']) if settings['regions_file'] else None
-    return read_locator(graph, file, hysteresis=settings['hysteresis'],
-                        max_distance=settings['max_distance']), read_places(graph, file)
+    file = settings['regions_file']
+    return graph, read_places(graph, resolve_path(file) if file else None)

@@ -83,7 +83,7 @@ def assert_pictures(private, arrays):
     assert sorted(marker.text for marker in drawn.markers if marker.ns == 'names') == sorted(
         CHAIN.states)
     assert next(marker.text for marker in drawn.markers
-                if marker.ns == 'warning') == f'private regions: {WARNING}'
+                if marker.ns == 'warning') == f'private {WARNING}'
     moves = next(marker for marker in drawn.markers if marker.ns == 'moves')
     assert len(moves.points) == 2 * sum(
         a != b for a in CHAIN.states for b in CHAIN.successors(a))
