@@ -8,6 +8,7 @@ PYTHON ?= python3
 DURATION ?= 20
 EPSILON ?= 2.0
 MAP ?= config/depot.geojson
+ROBOTS ?= 1
 JOBS ?= 2
 MINUTES ?= 10
 ROUNDS ?= 100
@@ -31,7 +32,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 
 help:
 	@echo 'make demo   a simulated robot, made private, in a terminal'
-	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson)'
+	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson ROBOTS=1)'
 	@echo 'make test   every test'
 	@echo 'make lint   style, types and licence headers alone'
 	@echo 'make fuzz   the fuzzers for as long as one likes (MINUTES=10)'
@@ -59,7 +60,8 @@ $(VENV)/.done: setup.py symdp_ros/__init__.py
 	touch $@
 
 demo: setup
-	$(VENV)/bin/symdp demo '$(MAP)' --epsilon '$(EPSILON)' --duration '$(DURATION)' $(DEMO_OPTIONS)
+	$(VENV)/bin/symdp demo '$(MAP)' --epsilon '$(EPSILON)' --duration '$(DURATION)' --robots '$(ROBOTS)' \
+	    $(DEMO_OPTIONS)
 
 test: setup
 	$(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal $(TEST_OPTIONS)

@@ -421,6 +421,7 @@ VISIT_STAY = replace(STAY, meaning='how long the robot typically stays in a plac
 VISIT_EPSILON = replace(EPSILON, default='', meaning='ε; or give --target-error')
 DURATION = Option('duration', float, 20.0, 'how long the demo runs', least=1e-3, most=1e9,
                   unit='seconds')
+ROBOTS = Option('robots', int, 1, 'how many simulated robots', least=1, most=50, unit='robots')
 RATE = Option('rate', float, 5.0, 'regions per second', least=1e-9, most=1e4, unit='hz')
 FIGURE = Option('figure', str, '',
                 'draw both routes on the map, into this file (needs positions: a Nav2 graph)',

@@ -18,7 +18,7 @@ from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import ADJACENCY, DURATION, EPSILON, FIGURE, POLICY, RATE
+from symdp_ros.options import ADJACENCY, DURATION, EPSILON, FIGURE, POLICY, RATE, ROBOTS
 from symdp_ros.ros.free_domain import FreeDomain
 
 _ROWS = 14          # of the live table
@@ -38,10 +38,12 @@ def add_parser(commands) -> None:
         'demo', help='run a simulated robot and its privatizer, and show both regions',
         description='Runs the nodes patrol, privatizer and belief as processes of their own, and '
                     'shows the true, the private and the most probable region side by side. '
-                    'Then lets the node log_release release the same patrol as a log.')
+                    'Then lets the node log_release release the same patrol as a log. With '
+                    '--robots: several robots, in one process that lets nothing but private '
+                    'regions into the ROS domain of the fleet.')
     add_chain_arguments(parser)
     add_arguments(parser, (replace(EPSILON, default=2.0), ADJACENCY, POLICY, DURATION, RATE,
-                           FIGURE))
+                           FIGURE, ROBOTS))
     parser.set_defaults(run=run)
 
 
@@ -60,27 +62,28 @@ def run(options) -> int:
         from symdp_ros.figures import check_figure
         check_figure(options.figure, graph)
     chain = chain_of(options)
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are stopped properly
+        signal.signal(number, lambda number, frame: sys.exit(128 + number))
+    if options.robots > 1:
+        from symdp_ros.cli.demo_fleet import run_fleet
+        return run_fleet(options, chain)
     mechanism = OnlineMechanism(chain, Privacy(options.epsilon, options.adjacency),
                                 policy=options.policy)
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     if not os.environ.get('ROS_DOMAIN_ID'):
         domain = FreeDomain()  # held until the demo ends
         os.environ['ROS_DOMAIN_ID'] = str(domain.number)
-    shared = {'chain_file': os.path.abspath(file_of(options)),
-              'initial_state': chain.initial_state, 'self_loops': options.self_loops,
-              'level': options.level or '', 'graph': options.graph, 'prune': options.prune}
-    for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are stopped properly
-        signal.signal(number, lambda number, frame: sys.exit(128 + number))
+    shared = map_parameters(options, chain)
     screen = _Screen(chain, options)
     with tempfile.TemporaryDirectory() as work, _Observer() as observer:
         settings = {**shared, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
                     'policy': options.policy}
         charged = {**settings, 'ledger_file': os.path.join(work, 'demo.ledger'), 'subject': 'demo'}
-        privatizer = _Process('privatizer', work, charged)
-        belief = _Process('belief', work, settings)
+        privatizer = NodeProcess('privatizer', work, charged)
+        belief = NodeProcess('belief', work, settings)
         with privatizer, belief:
             observer.wait(lambda: all(map(observer.publishers, _TOPICS[1:])), privatizer, belief)
-            patrol = _Process('patrol', work, {
+            patrol = NodeProcess('patrol', work, {
                 **shared, 'period': 1 / options.rate, 'wait_for_subscribers': 2})
             with patrol:
                 observer.wait(lambda: observer.words['region'], privatizer, belief, patrol)
@@ -105,6 +108,13 @@ def run(options) -> int:
     return 0 if infeasible == 0 and len(true) == len(private) else 1
 
 
+def map_parameters(options, chain) -> dict:
+    """Return the parameters of nodes that name the map."""
+    return {'chain_file': os.path.abspath(file_of(options)), 'initial_state': chain.initial_state,
+            'self_loops': options.self_loops, 'level': options.level or '',
+            'graph': options.graph, 'prune': options.prune}
+
+
 def _release(observer, work, parameters, true):
     """
     Log the true route and let the node log_release release it.
@@ -117,8 +127,8 @@ def _release(observer, work, parameters, true):
     os.mkdir(logs)
     os.mkdir(releases)
     write_log(os.path.join(logs, 'patrol.csv'), true, format='csv')
-    node = _Process('log_release', work, {**parameters, 'log_dir': logs, 'release_dir': releases,
-                                          'mechanism': 'causal'})
+    node = NodeProcess('log_release', work, {
+        **parameters, 'log_dir': logs, 'release_dir': releases, 'mechanism': 'causal'})
     with node:
         answers = [observer.call(f'log_release/{name}', node) for name in ('release', 'status')]
     node.check()
@@ -126,18 +136,18 @@ def _release(observer, work, parameters, true):
     return [symbol for _, symbol in read_log(path)], answers
 
 
-class _Process:
+class NodeProcess:
     """A node of this package in a process of its own, stopped at the end of the context."""
 
-    def __init__(self, name, logs, parameters):
+    def __init__(self, name, logs, parameters, namespace=_NAMESPACE):
         self.name = name
-        self._log = open(os.path.join(logs, name), 'w+b')
+        self._log = open(os.path.join(logs, name + namespace.replace('/', '_')), 'w+b')
         # json.dumps quotes strings that YAML would read as numbers, and writes true and false.
         arguments = [part for name, value in parameters.items()
                      for part in ('-p', f'{name}:={json.dumps(value)}')]
         self._process = subprocess.Popen(
             [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', '-r',
-             f'__ns:={_NAMESPACE}', *arguments],
+             f'__ns:={namespace}', *arguments],
             stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             start_new_session=True)  # Ctrl+C reaches this process alone; it stops the others
 

@@ -19,7 +19,7 @@ def test_a_figure_that_cannot_be_drawn(file, figure, text, tmp_path, monkeypatch
     def started(*arguments):
         raise AssertionError('a node was started')
 
-    monkeypatch.setattr(demo, '_Process', started)
+    monkeypatch.setattr(demo, 'NodeProcess', started)
     monkeypatch.setattr(demo, '_Observer', started)
     status = main.main(['demo', str(CONFIG / file), '--figure', str(tmp_path / figure)])
     said = capsys.readouterr()
