@@ -26,8 +26,8 @@ def main(directory: str, size=FULL) -> None:
 
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(numbers(size)).replace('{"', '\n{"')  # a row a line
-    (folder / 'coordination.json').write_text(text.lstrip() + '\n', encoding='utf-8')
+    text = json.dumps(numbers(size)).replace('[{', '[ {').replace(' {', '\n{')  # one row a line
+    (folder / 'coordination.json').write_text(text + '\n', encoding='utf-8')
     found = json.loads(text)
     draw_all(found, folder)
     (folder / 'coordination.md').write_text(page(found), encoding='utf-8')

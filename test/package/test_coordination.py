@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.coordination import measure as study, team
+from studies.coordination import __main__ as command, measure as study, team
 from studies.coordination.hearing import Hearing, transitions
 from studies.coordination.intruder import success
 from studies.coordination.page import page
@@ -52,6 +52,16 @@ def test_the_page_is_made_from_the_numbers():
     for figure in ('coordination.svg', 'coordination-maps.svg', 'coordination-team.svg'):
         assert f']({figure})' in text
         assert (DOCS / figure).read_text(encoding='utf-8').rstrip().endswith('</svg>')
+
+
+@needs_maps
+def test_the_command_writes_the_page(monkeypatch, tmp_path):
+    monkeypatch.setattr(command, 'numbers', lambda size: NUMBERS)
+    command.main(tmp_path / 'new')
+    written = {file.name: file.read_text(encoding='utf-8') for file in tmp_path.glob('new/*')}
+    assert written.keys() == {file.name for file in DOCS.glob('coordination*')}
+    assert all((DOCS / name).read_text(encoding='utf-8') == text
+               for name, text in written.items() if not name.endswith('.svg'))
 
 
 @needs_maps
