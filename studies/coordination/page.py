@@ -232,7 +232,8 @@ _TEAM_LESSONS = """\
 - **Belief** raises *reaching* at ε = 1 from {p1:.0%} to {pb1:.0%} (`paper`) and at ε = 10 from
   {p10:.0%} to {pb10:.0%}; *independent* has {ib1:.1%} at ε = 1. But at a small ε this is all due
   to knowing how robot 0 is meant to move: at ε = 0.01, which tells nothing, *reaching* has
-  {pb0:.0%}, too. With belief, the policies differ by little.
+  {pb0:.0%}, too. With belief, the policies differ by little, and `adaptive` has as much without
+  a filter ({a1:.0%} at ε = 1).
 - **What is lost:** {true_reaching:.0%} of the runs of *reaching* succeed with true symbols, at
   ε = 10 {best10:.0%} at best."""
 
@@ -360,6 +361,7 @@ def _team_lessons(numbers: dict[str, Any]) -> str:
         **gaps, **first, ip4=success('independent', 'paper', False, 4),
         ig4=success('independent', 'guided', False, 4),
         ib1=success('independent', 'paper', True, 1),
+        a1=success('reaching', 'adaptive', False, 1),
         pb0=success('reaching', 'paper', True, 0.01), pb1=success('reaching', 'paper', True, 1),
         pb10=success('reaching', 'paper', True, 10),
         best10=max(success('reaching', policy, belief, 10) for policy in POLICIES
