@@ -118,8 +118,8 @@ Ratios to true places; nothing heard: {none_average:.2f}.
 
 {average_table}
 
-Planned and adaptive nearly always aim at the same states here at ε = 4 and 8, and the seeds are the
-same: so their numbers agree.
+Planned and adaptive nearly always aim at the same states here at ε = 4 and 8, and the seeds are
+the same: so their numbers agree.
 
 ## Worst idleness by policy
 
@@ -185,8 +185,8 @@ teams by their settings. **What differs:**
 - ε counts one changed symbol. A robot that stands somewhere for ten steps shows it ten times.
 - The intruder's regression and the belief filter, whose chain does not know the strategy, are one
   attack. A better one succeeds more often; none of these numbers is a bound.
-- The chain could know more. Tried, and in no table: P learned from simulated patrols mends most of
-  what belief alone loses at ε = 1 on 1r5, some of it on grid, and changes little else.
+- The chain could know more. Tried, and in no table: P learned from simulated patrols mends most
+  of what belief alone loses at ε = 1 on 1r5, some of it on grid, and changes little else.
 - Robots act on private symbols only by what the strategies above do. Plans made for private
   symbols could lose less.
 - The hedge and the constants of the strategies were set by trial on these maps, with other lengths
