@@ -6,6 +6,8 @@ from contextlib import suppress
 from functools import wraps
 import sys
 import traceback
+from typing import TYPE_CHECKING, TypeAlias
+from weakref import WeakValueDictionary
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.clock import Clock, ClockType
@@ -25,6 +27,11 @@ from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.spinning import run
 
+if TYPE_CHECKING:
+    from symdp_ros.core.online import OnlineMechanism
+
+_Mechanisms: TypeAlias = 'WeakValueDictionary[tuple[object, ...], OnlineMechanism]'
+
 
 class HostedPrivatizer(Privatizer):
     """
@@ -32,12 +39,14 @@ class HostedPrivatizer(Privatizer):
 
     After an exception in a callback it processes nothing any more, until it is configured again.
 
+    :param mechanisms: those of the other robots; robots with equal settings share the tables.
     :param on_failure: called after the first such exception, in the callback: the node is still
         in use.
     """
 
-    def __init__(self, robot: Robot, on_failure: 'Callable[[HostedPrivatizer], None]', **kwargs):
-        self._on_failure, self._failed = on_failure, False
+    def __init__(self, robot: Robot, mechanisms: _Mechanisms,
+                 on_failure: 'Callable[[HostedPrivatizer], None]', **kwargs):
+        self._mechanisms, self._on_failure, self._failed = mechanisms, on_failure, False
         super().__init__(
             namespace=robot.namespace, use_global_arguments=False,
             cli_args=['--ros-args', *(word for topic, name in robot.remappings.items()
@@ -48,6 +57,14 @@ class HostedPrivatizer(Privatizer):
     def configure(self):
         self._failed = False
         super().configure()
+
+    def make_mechanism(self, chain, privacy):
+        key = (chain.digest(), privacy.epsilon, privacy.adjacency, self.settings['policy'],
+               self.settings['trust'])
+        if key in self._mechanisms:
+            return self._mechanisms[key].another()
+        self._mechanisms[key] = made = super().make_mechanism(chain, privacy)
+        return made
 
     def create_subscription(self, msg_type, topic, callback, *args, **kwargs):
         return super().create_subscription(msg_type, topic, self._guarded(callback), *args,
@@ -94,6 +111,7 @@ class Fleet(Node):
         self._robots: dict[str, Robot] = {}
         self._nodes: dict[str, HostedPrivatizer] = {}
         self._failures: dict[str, str] = {}  # of robots without a node
+        self._mechanisms: _Mechanisms = WeakValueDictionary()
         self._publisher = None
 
     def autostart(self) -> bool:
@@ -143,10 +161,10 @@ class Fleet(Node):
     def _start(self, robot: Robot) -> None:
         """Start a robot; if that fails, its failure is logged and reported."""
         self._robots[robot.name] = robot
-        domain = robot.domain
+        domain, own = robot.domain, self.context.get_domain_id()
         try:
-            node = HostedPrivatizer(robot, self._on_failure, context=self.context if (
-                domain is None or domain == self.context.get_domain_id()) else context_of(domain))
+            context = self.context if domain is None or domain == own else context_of(domain)
+            node = HostedPrivatizer(robot, self._mechanisms, self._on_failure, context=context)
         except Exception as error:  # of rclpy, such as for use_sim_time: 1
             self._failures[robot.name] = printable(error, LONGEST_SENTENCE)
             self.get_logger().error(f'{robot.name} did not start: {self._failures[robot.name]}')

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node `privatizer`: a robot's region comes in, a private one goes out."""
 import sys
+from typing import TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
 from symdp_ros.core.errors import ConfigurationError, SymdpError
@@ -21,6 +22,11 @@ from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.topic_claim import TopicClaim
+
+if TYPE_CHECKING:
+    from symdp_ros.core.chain import Chain
+    from symdp_ros.core.online import OnlineMechanism
+    from symdp_ros.core.privacy import Privacy
 
 _PROTECTS = {
     'message': 'sampling: message: one symbol out for each message in. ε protects which regions '
@@ -61,9 +67,6 @@ class Privatizer(ManagedNode):
         self._gate = self._subscription = self._tick_timer = None
 
     def configure(self):
-        # Not before the node exists: other nodes can discover it during this slow import.
-        from symdp_ros.core.online import OnlineMechanism
-
         settings = self.settings
         chain, self._chain_name = chain_of(settings)
         privacy = privacy_of(settings)
@@ -71,8 +74,8 @@ class Privatizer(ManagedNode):
                        input_timeout=settings['input_timeout'],
                        unknown_symbol=settings['unknown_symbol'])
         self._input = LiveInput(self, settings, chain.states)
-        mechanism = OnlineMechanism(chain, privacy, policy=settings['policy'],
-                                    trust=settings['trust'], random=self._random)
+        mechanism = self.make_mechanism(chain, privacy)
+        chain = mechanism.chain
         check_qos_overrides(self, 'subscription', self._input.name)
         self._check_topics()
         self._claim_topics()
@@ -99,6 +102,14 @@ class Privatizer(ManagedNode):
                 'sampling': settings['sampling']},
             raw=True, regular=settings['sampling'] == 'message', shared=source.shared,
             warnings=source.warnings)
+
+    def make_mechanism(self, chain: 'Chain', privacy: 'Privacy') -> 'OnlineMechanism':
+        """Return what draws; its chain may be another object that is equal."""
+        # Not before the node exists: other nodes can discover it during this slow import.
+        from symdp_ros.core.online import OnlineMechanism
+
+        return OnlineMechanism(chain, privacy, policy=self.settings['policy'],
+                               trust=self.settings['trust'], random=self._random)
 
     def activate(self):
         start, now = self._word.begin(), self._live_clock.now().nanoseconds

@@ -266,3 +266,13 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
     world.node.destroy_publisher(publisher)
     assert reload(world).success
     hears(world, 'tb1', 'bca')
+
+
+def test_robots_with_equal_settings_share_tables(here, world):
+    fleet = here({'tb1': {'policy': 'planned'}, 'tb2': {'policy': 'planned'},
+                  'tb3': {'policy': 'planned', 'epsilon': 3.0}})
+    first, second, third = (node._word.mechanism for node in fleet._nodes.values())
+    assert first.targets is second.targets is not third.targets
+    assert first.chain is second.chain and first is not second
+    hears(world, 'tb2', 'bca')  # and have words of their own
+    hears(world, 'tb1', 'bda')
