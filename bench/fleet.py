@@ -71,9 +71,11 @@ class Observer:
         self._contexts: dict[int, Context] = {}
         self.received = dict.fromkeys(robots, 0)
         self._executor, self._nodes, self._subscriptions = None, [], []
-        # The last domain first: Fast DDS numbers the participants of a process, and on one machine
-        # those with numbers above 31 find only such as have smaller ones. The fleet begins with
-        # the first domain.
+        # Fast DDS numbers the participants of a process, and on one machine those with numbers
+        # above 31 find only such as have smaller ones. So here the private topics come first, and
+        # the robots in another order than the fleet's.
+        for robot in robots.values():
+            self._node(robot.parameters.get('output_domain', domain))
         self._publishers = [
             self._node(robot.domain or domain).create_publisher(
                 String, robot.topic('region'), QoSProfile(depth=100_000))

@@ -120,7 +120,8 @@ class _Reader(YamlReader):
         defaults = self._settings(nested.get('defaults'), 'defaults')
         robots: dict[str, Robot] = {}
         taken: dict[tuple[Any, ...], str] = {}
-        for name, (line, node) in self.entries(nested['robots'], 'robots', 'NAME: {…}').items():
+        entries = self.entries(nested['robots'], 'robots', 'NAME: {…}')
+        for name, (line, node) in entries.items():
             robot = self._robot(name, line, node, of_fleet, defaults)
             for place, what in _places(robot):
                 if place in taken:
@@ -128,6 +129,12 @@ class _Reader(YamlReader):
                                    'its own')
                 taken[place] = name
             robots[name] = robot
+        outer = {robot.parameters.get('output_domain') for robot in robots.values()}
+        for name, robot in robots.items():
+            if robot.domain is not None and robot.domain in outer:
+                raise self._at(entries[name][0], f'{name} is in the domain {robot.domain}, where '
+                               'private topics go (fleet_domain or output_domain): anyone there '
+                               'could receive its region')
         if not robots:
             raise self.error(nested['robots'], 'robots is empty: add NAME: {…}')
         folder = of_fleet.get('state_dir')
@@ -150,13 +157,8 @@ class _Reader(YamlReader):
             for key in ('subject', 'subject_budget'):
                 if values.get(key):
                     raise self._at(line, f'{name} has a {key}, which needs a ledger_file')
-        domain = values.get('domain')
-        if domain is not None and domain == values.get('output_domain'):
-            raise self._at(line, f'{name}: domain and fleet_domain (or output_domain) are both '
-                           f'{domain}: anyone who receives its private topic could receive its '
-                           'region too')
         return Robot(
-            name, domain,
+            name, values.get('domain'),
             {key: value for key, value in values.items() if key not in ('domain', 'preset')
              and key not in _TOPICS},
             {key: value for key, value in values.items() if key in _TOPICS})

@@ -134,8 +134,8 @@ class Fleet(Node):
 
     def stop(self) -> None:
         """Stop all robots."""
-        for node in self._nodes.values():
-            node.deactivate()
+        for node in self._nodes.values():  # all at once, before the first waits for its readers
+            _attempt(node.deactivate)
         for name in list(self._robots):
             self._stop(name)
         if self._publisher is not None:
@@ -165,14 +165,13 @@ class Fleet(Node):
         try:
             context = self.context if domain is None or domain == own else context_of(domain)
             node = HostedPrivatizer(robot, self._mechanisms, self._on_failure, context=context)
-        except Exception as error:  # of rclpy, such as for use_sim_time: 1
+            self._nodes[robot.name] = node
+            self._spinner.add_node(node)
+            if not node.autostart():
+                self.get_logger().error(f'{robot.name} did not start: {node.failure}')
+        except Exception as error:  # of rclpy; nothing sensitive was read yet
             self._failures[robot.name] = printable(error, LONGEST_SENTENCE)
             self.get_logger().error(f'{robot.name} did not start: {self._failures[robot.name]}')
-            return
-        self._nodes[robot.name] = node
-        self._spinner.add_node(node)
-        if not node.autostart():
-            self.get_logger().error(f'{robot.name} did not start: {node.failure}')
 
     def _stop(self, name: str) -> None:
         """Stop a robot, and forget it."""
@@ -180,7 +179,7 @@ class Fleet(Node):
         self._failures.pop(name, None)
         node = self._nodes.pop(name, None)
         if node is not None:
-            node.stop()
+            _attempt(node.stop)
             self._spinner.remove_node(node)
             node.destroy_node()
 
@@ -238,12 +237,19 @@ class Fleet(Node):
         self._publisher.publish(array)
 
     def _status(self, name: str, failure: str) -> DiagnosticStatus:
-        state = 'absent' if name in self._failures else \
-            self._nodes[name]._state_machine.current_state[1]
+        state = self._nodes[name]._state_machine.current_state[1] if name in self._nodes \
+            else 'absent'
         level = DiagnosticStatus.ERROR if failure else (
             DiagnosticStatus.OK if state == 'active' else DiagnosticStatus.WARN)
         return DiagnosticStatus(level=level, name=f'fleet: {name}', hardware_id=name,
                                 message=f'{state}: {failure}' if failure else state)
+
+
+def _attempt(stop: Callable[[], None]) -> None:
+    try:
+        stop()
+    except Exception:  # the other robots are to be stopped, too
+        traceback.print_exc()
 
 
 def main(arguments=None) -> int:
