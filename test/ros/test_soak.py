@@ -149,7 +149,7 @@ def test_in_a_storm_of_publishers_nothing_is_lost_or_drawn_twice(world, chain_fi
 def test_a_storm_of_publishers_and_of_transitions_ends_no_node(world, chain_file):
     run = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
     until, transitions = time.monotonic() + SOAK_SECONDS, 0
-    with storm(world, *'abcd') as keep_on:
+    with storm(world, *'abcd', count=4) as keep_on:  # 200 publishers
         while time.monotonic() < until:
             for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
                                Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
@@ -159,6 +159,6 @@ def test_a_storm_of_publishers_and_of_transitions_ends_no_node(world, chain_file
                 transitions += 1
             run.warm()
             keep_on()
-    report(f'{transitions:,} transitions in {SOAK_SECONDS:.0f} s, while 100 publishers come and '
+    report(f'{transitions:,} transitions in {SOAK_SECONDS:.0f} s, while 200 publishers come and '
            'go', 'the node lives; ' + run.figures(transitions, 'transition'))
     assert run.run.stop() == 0
