@@ -244,12 +244,28 @@ class _Observer:
 
         :raises DemoError: it does not, within a minute.
         """
-        until = time.monotonic() + _PATIENCE
-        while not condition():
-            if time.monotonic() > until:
-                raise DemoError('the nodes do not receive from each other: is something blocking '
-                                'loopback multicast or shared memory?')
-            self.spin(0.05, *processes)
+        wait_until(condition, lambda: self.spin(0.05, *processes), _PATIENCE)
+
+
+def wait_until(condition, spin, patience):
+    """
+    Call `spin` until the condition holds.
+
+    :raises DemoError: it does not, within so many seconds.
+    """
+    until = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() > until:
+            raise DemoError('the nodes do not receive from each other: is something blocking '
+                            'loopback multicast or shared memory?')
+        spin()
+
+
+def live_on(console):
+    """Return the context that draws again and again on a terminal."""
+    from rich.live import Live
+
+    return Live(console=console, refresh_per_second=8, transient=False)
 
 
 class _Screen:
@@ -269,9 +285,7 @@ class _Screen:
 
     def live(self):
         """Return the context in which `show` draws."""
-        from rich.live import Live
-
-        self._live = Live(console=self._console, refresh_per_second=8, transient=False)
+        self._live = live_on(self._console)
         return self._live
 
     def show(self, words, now):

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 
-from symdp_ros.cli.demo import DemoError, map_parameters, NodeProcess
+from symdp_ros.cli.demo import DemoError, live_on, map_parameters, NodeProcess, wait_until
 from symdp_ros.core.printable import printable
 from symdp_ros.ros.free_domain import FreeDomain
 
@@ -127,12 +127,7 @@ class _Observer:
 
         :raises DemoError: it does not, within a minute and a half.
         """
-        until = time.monotonic() + _PATIENCE
-        while not condition():
-            if time.monotonic() > until:
-                raise DemoError('the nodes do not receive from each other: is something blocking '
-                                'loopback multicast or shared memory?')
-            self.spin(0.05, *processes)
+        wait_until(condition, lambda: self.spin(0.05, *processes), _PATIENCE)
 
 
 class _Screen:
@@ -152,9 +147,7 @@ class _Screen:
 
     def live(self):
         """Return the context in which `show` draws."""
-        from rich.live import Live
-
-        self._live = Live(console=self._console, refresh_per_second=8, transient=False)
+        self._live = live_on(self._console)
         return self._live
 
     def show(self, observer, now):
