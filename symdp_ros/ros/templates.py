@@ -21,6 +21,7 @@ import re
 from typing import Any, TYPE_CHECKING
 
 from builtin_interfaces.msg import Time
+from rclpy.serialization import serialize_message
 from std_msgs.msg import Header
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.message_fields import INTEGERS, message_class
@@ -62,7 +63,7 @@ class Messages:
         kind = message_class(settings['output_type'])
         self._fill = template_filler(settings['output_template'], kind, settings['map_frame'])
         for state in chain.states:
-            self._fill(self._values_of(state, state))
+            self._serialized(state, state)
         self._publisher = node.create_publisher(kind, topic, latched(depth))
         self.publishers = [self._publisher]
 
@@ -70,7 +71,14 @@ class Messages:
         """Publish the message of a region."""
         moves = self._chain.probabilities(region)
         following = self._random.choices(list(moves), list(moves.values()))[0]
-        self._publisher.publish(self._fill(self._values_of(region, following)))
+        self._publisher.publish(self._serialized(region, following))
+
+    def _serialized(self, region, following):
+        message = self._fill(self._values_of(region, following))
+        try:
+            return serialize_message(message)
+        except Exception as error:  # of the middleware, such as for a text that is too long
+            _refuse('', printable(error, 300))
 
     def _values_of(self, region, following):
         stamp = self._node.get_clock().now()
@@ -146,6 +154,11 @@ def _of_field(value, kind, path, frame):
         inner = match['of'] or match['of2']
         if not isinstance(value, list):
             _refuse(path, f'{printable(repr(value), 80)} is no list')
+        # rclpy checks neither: of a list that is too short it sends the memory behind it.
+        if match['size'] and len(value) != int(match['size']):
+            _refuse(path, f'it has {len(value)} values: a {kind} has {match["size"]}')
+        if match['most'] and len(value) > int(match['most']):
+            _refuse(path, f'it has {len(value)} values: a {kind} has at most {match["most"]}')
         items = [_of_field(item, inner, f'{path}[{i}]', frame) for i, item in enumerate(value)]
         return lambda values: [item(values) for item in items]
     if '/' in kind:

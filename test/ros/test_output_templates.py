@@ -3,8 +3,9 @@
 """Messages that are filled from a template: what fits, and what is refused, by its field."""
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, PoseWithCovariance
 import pytest
+from rcl_interfaces.msg import ParameterDescriptor
 from std_msgs.msg import Bool, Byte, Int16MultiArray, String, UInt8
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.ros.templates import _Symbol, template_filler
@@ -50,6 +51,10 @@ def test_messages_within_messages_and_the_header():
     ('{data: 3}', Int16MultiArray, 'data: 3 is no list'),
     ('{data: [a]}', Int16MultiArray, "data[0]: 'a' is no int16"),
     ('{data: 300}', UInt8, "data: '300' is no uint8"),
+    ('{covariance: [1.0, 2.0]}', PoseWithCovariance,
+     'covariance: it has 2 values: a double[36] has 36'),
+    ('{integer_range: [{}, {}]}', ParameterDescriptor,
+     'integer_range: it has 2 values: a sequence<rcl_interfaces/IntegerRange, 1> has at most 1'),
     ('{data: 1.5}', UInt8, "data: '1.5' is no uint8"),
     ('{data: "{next}"}', UInt8, "data: 'hall' is no uint8: for a region, give its value"),
     ('{data: maybe}', Bool, "data: 'maybe' is no boolean"),
