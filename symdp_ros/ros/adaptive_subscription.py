@@ -71,9 +71,9 @@ class AdaptiveSubscription:
 
     Publishers are looked up several times a second. The middleware's own events would be faster;
     but rclpy's EventsExecutor can crash when a subscription is destroyed while publishers come and
-    go. Each look also takes what waits in the queues: the EventsExecutor sometimes overlooks what
-    arrives while a subscription is made, until the next message comes. That would be too late for
-    the latched region of a robot that stands still.
+    go. Each look by the timer also takes what waits in the queues: the EventsExecutor sometimes
+    overlooks what arrives while a subscription is made, until the next message comes. That would
+    be too late for the latched region of a robot that stands still.
 
     :param callback: called with the bytes of each message.
     :param latched: whether to ask for what was published before. If not, it is not received,
@@ -96,7 +96,9 @@ class AdaptiveSubscription:
         self.refused: list[str] = []
         self._timer = None
         self._look_every(_FIRST_LOOKS)
-        self._look()  # publishers may have been found while the node was configured
+        # Publishers may have been found while the node was configured. Nothing is taken yet: this
+        # is a transition of the node, whose failures are logged.
+        self._look()
 
     @property
     def count(self) -> int:
@@ -125,7 +127,7 @@ class AdaptiveSubscription:
     def _look_every(self, seconds):
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
-        self._timer = self._node.create_timer(seconds, self._look,
+        self._timer = self._node.create_timer(seconds, self._look_and_take,
                                               clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _look(self):
@@ -151,6 +153,9 @@ class AdaptiveSubscription:
         if len(self._subscriptions) > 1:
             self._doubtful = self._depth
         self._note_refused(publishers)
+
+    def _look_and_take(self):
+        self._look()
         self._take_overlooked()
 
     def _wanted(self, offers):

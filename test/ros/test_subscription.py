@@ -140,7 +140,7 @@ def test_a_listener_that_is_far_behind_hears_nothing_twice(world, listen, monkey
     wait_until(lambda: len(listener.heard) > 100, 'a part of it', listener.spin)
     monkeypatch.setattr(adaptive_subscription, '_SETTLED', 0.0)
     monkeypatch.setattr(adaptive_subscription, '_OVERLOOKED', 0)
-    listener.subscription._look()
+    listener.subscription._look_and_take()
     assert listener.subscription.count == 1 and len(listener.heard) < 400
     wait_until(lambda: len(listener.heard) >= 400, 'the rest', listener.spin)
     settle(listener)
@@ -188,7 +188,7 @@ def test_what_the_executor_overlooks_is_taken_by_the_next_look(world, listen):
     for _ in range(20):
         latched.send()
     listener = listen()  # its executor never runs: it overlooks everything
-    wait_until(lambda: listener.heard == latched.sent, 'all', listener.subscription._look)
+    wait_until(lambda: listener.heard == latched.sent, 'all', listener.subscription._look_and_take)
     settle(listener)
     assert listener.heard == latched.sent, 'nothing twice'
 

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Transitions of a privatizer, and the messages that wait meanwhile."""
+from harness import LATCHED
+import pytest
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from std_msgs.msg import String
+from symdp_ros.nodes.privatizer import Privatizer
+
+
+@pytest.fixture
+def privatizer(world, chain_file, monkeypatch):
+    """Return a configured privatizer of this process, which `world.spin` spins."""
+    context = Context()
+    context.init([], domain_id=world.domain)
+    node = Privatizer(context=context, use_global_arguments=False, parameter_overrides=[
+        Parameter('chain_file', value=str(chain_file)), Parameter('epsilon', value=1.0)])
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    spin = world.spin
+
+    def both(seconds=0.02):
+        executor.spin_once(timeout_sec=0.0)
+        spin(0.001)
+
+    monkeypatch.setattr(world, 'spin', both)
+    yield node
+    node.stop()
+    executor.remove_node(node)
+    node.destroy_node()
+    executor.shutdown()
+    context.shutdown()
+
+
+def test_no_transition_handles_a_region(world, privatizer):
+    """
+    Not even one that waits: where it failed, its traceback would be logged.
+
+    And the subscription would be left behind, and draw while the node is not active.
+    """
+    drawn = []
+    privatizer._word.draw = lambda region, now: drawn.append(region) or 'a'
+    publisher = world.node.create_publisher(String, 'region', LATCHED)
+    publisher.publish(String(data='b'))
+    world.wait_until(lambda: privatizer.count_publishers('region'), 'the publisher is found')
+    for _ in range(20):
+        assert privatizer.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        assert drawn == []
+        privatizer.trigger_deactivate()
+    privatizer.trigger_activate()
+    world.wait_until(lambda: drawn, 'the region')
+    assert drawn == ['b']
