@@ -17,7 +17,7 @@ from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_input import LiveInput
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
 from symdp_ros.ros.live_word import Account, LiveWord, Start
-from symdp_ros.ros.outputs import Outputs
+from symdp_ros.ros.outputs import output_topic, Outputs
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
@@ -73,7 +73,8 @@ class Privatizer(ManagedNode):
         check_sampling(chain, sampling=settings['sampling'],
                        input_timeout=settings['input_timeout'],
                        unknown_symbol=settings['unknown_symbol'])
-        self._input = LiveInput(self, settings, chain.states)
+        # It warns once in a process: else callers of the lifecycle services could ask anew.
+        self._input = LiveInput(self, settings, chain.states, warns=self._word is None)
         mechanism = self.make_mechanism(chain, privacy)
         chain = mechanism.chain
         check_qos_overrides(self, 'subscription', self._input.name)
@@ -175,34 +176,40 @@ class Privatizer(ManagedNode):
     def _topics(self):
         return [self._input.topic, self.resolve_topic_name('private_region')]
 
+    @property
+    def _published(self):
+        return [self.resolve_topic_name(output_topic('private', name))
+                for name in dict.fromkeys(self.settings['outputs'])]
+
     def _check_topics(self):
-        topics = self._topics
         if self.settings['output_domain'] == self._domain:
             raise ConfigurationError(
                 f'output_domain is {self._domain}, the ROS domain of this node, in which its '
                 'region is, too: give the node another (ROS_DOMAIN_ID), or leave output_domain '
                 'out')
-        if topics[0] == topics[1] and self._output_domain == self._domain:
-            raise ConfigurationError(f'the {self._input.name} and the private region are both '
-                                     f'{topics[0]}: remap one of them')
+        topic = self._input.topic
+        if topic in self._published and self._output_domain == self._domain:
+            raise ConfigurationError(f'the {self._input.name} and a private output are both '
+                                     f'{topic}: remap one of them')
 
     def _claim_topics(self):
-        topics = self._topics
-        self._claims.append(TopicClaim(
-            self._output_domain, f'onto {topics[1]}', 'another process of this machine already '
-            f'privatizes onto {topics[1]}: stop it, or give this one a private topic of its own '
-            '(remap private_region)'))
-        if self._claims[0].blocked_by:
-            self.get_logger().warning(
-                f'{self._claims[0].blocked_by} holds the name by which privatizers onto '
-                f'{topics[1]} on this machine detect each other: if it is a privatizer, there are '
-                'two')
+        for topic in self._published:
+            claim = TopicClaim(
+                self._output_domain, f'onto {topic}', 'another process of this machine already '
+                f'privatizes onto {topic}: stop it, or give this one private topics of its own '
+                '(remap them)')
+            self._claims.append(claim)
+            if claim.blocked_by:
+                self.get_logger().warning(
+                    f'{claim.blocked_by} holds the name by which privatizers onto {topic} on this '
+                    'machine detect each other: if it is a privatizer, there are two')
+        topic = self._input.topic
         # Of a topic that several robots share, each robot's part is claimed.
         part = f' {self.settings["field"]} {self.settings["where"]}' if self._input.shared else ''
         try:
             self._claims.append(TopicClaim(
-                self._domain, f'from {topics[0]}{part}', 'another process of this machine '
-                f'privatizes {topics[0]} too, onto another topic: anyone who reads both gets the '
+                self._domain, f'from {topic}{part}', 'another process of this machine '
+                f'privatizes {topic} too, onto another topic: anyone who reads both gets the '
                 'sum of their ε'))
         except ConfigurationError as error:
             self.get_logger().warning(str(error))

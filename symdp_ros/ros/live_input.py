@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.field_paths import NOT_INPUT, NotInput
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.printable import printable
 from symdp_ros.core.regions import Locator
@@ -25,13 +26,16 @@ class LiveInput:
     of several robots.
 
     :param states: of the chain.
+    :param warns: whether it warns where the first pose is in another frame than the map's.
     :raises ConfigurationError: settings do not go together; as the readers.
     """
 
-    def __init__(self, node, settings: Mapping[str, Any], states: Sequence[str]):
+    def __init__(self, node, settings: Mapping[str, Any], states: Sequence[str], *,
+                 warns: bool = True):
         self._node, self._transforms = node, None
         self._locator: Locator | None = None
         self._foreign_frame: str | None = None
+        self._warns = warns
         self._map_frame = settings['map_frame']
         pose = settings['input'] == 'pose'
         self.name = 'pose' if pose else 'region'
@@ -69,7 +73,8 @@ class LiveInput:
             reader = region_reader(
                 self.message_type, field, states, settings['symbol_map'], settings['no_region'],
                 where=settings['where'])
-        self.read = reader.read_serialized
+        self._read = reader.read_serialized
+        self.read = self._read_first if warns and pose else self._read
 
     def reset(self) -> None:
         """Forget the last region, before the node begins to listen."""
@@ -92,8 +97,14 @@ class LiveInput:
                 f'not in map_frame {self._map_frame!r}: they are refused, and the region is '
                 'unknown')
 
+    def _read_first(self, data: bytes) -> str | None | NotInput:
+        region = self._read(data)
+        if region is not NOT_INPUT:
+            self.read, self._warns = self._read, False
+        return region
+
     def _on_foreign_frame(self, frame: str) -> None:
-        # The first one alone: which frames come later may depend on where the robot is.
-        if self._foreign_frame is None:
+        # Of the first pose alone: a frame that comes later may tell where the robot is.
+        if self._warns:
             self._foreign_frame = frame
             self._node.get_logger().warning(self._foreign_text)

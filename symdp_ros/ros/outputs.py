@@ -51,9 +51,8 @@ class Outputs:
                 f'outputs: the map has no position of {listed(missing)}: leave pose and markers '
                 'out, or give a regions_file')
         for name in wanted:
-            topic = f'{prefix}_region' if name == 'string' else f'{prefix}_{name}'
-            self._made.append(self._output(name, topic, prefix, settings, chain, graph, places,
-                                           depth, overridable))
+            self._made.append(self._output(name, output_topic(prefix, name), prefix, settings,
+                                           chain, graph, places, depth, overridable))
 
     def _output(self, name, topic, prefix, settings, chain, graph, places, depth, overridable):
         node, frame = self._node, settings['map_frame']
@@ -95,6 +94,11 @@ class Outputs:
             for publisher in made.publishers:
                 destroy_when_delivered(self._node, publisher)
         self._made = []
+
+
+def output_topic(prefix: str, output: str) -> str:
+    """Return the topic of one of the `outputs`, before remapping."""
+    return f'{prefix}_region' if output == 'string' else f'{prefix}_{output}'
 
 
 def name_type(settings: Mapping[str, Any]) -> str:

@@ -127,7 +127,8 @@ def message_of(region, parameters):
     if 'input' not in parameters:
         return String(data=region)
     message = PoseStamped()
-    message.header.frame_id = 'map'
+    # A frame of its own for one region, as where each floor has its own map.
+    message.header.frame_id = 'upstairs' if region == 'plover' else 'map'
     message.pose.position.x, message.pose.position.y = AT.get(region, NOWHERE)
     return message
 

@@ -165,6 +165,23 @@ def test_wrong_options(world, options, problem):
     assert run.wait() == 1 and problem in run.log and 'Traceback' not in run.log
 
 
+@pytest.mark.parametrize('output', ['string', 'custom'])
+def test_no_output_goes_onto_the_sensitive_topic(world, output):
+    topic = {'string': 'private_region'}.get(output, f'private_{output}')
+    run = world.privatizer('-r', f'{topic}:=region', wait=False, epsilon=1.0,
+                           outputs=f'[{output}]', **MAP, **(
+                               {'output_template': "'{data: a}'"} if output == 'custom' else {}))
+    assert run.wait() == 1 and 'region and a private output are both /region' in run.log
+
+
+def test_every_output_is_claimed(world):
+    options = {**MAP, 'epsilon': 1.0, 'outputs': '[pose]'}
+    world.privatizer(**options)
+    second = world.privatizer(wait=False, **options)
+    assert second.wait() == 1 and 'already privatizes onto /private_pose' in second.log
+    world.privatizer('-r', 'private_pose:=other_pose', '-r', 'region:=other_region', **options)
+
+
 def test_the_moments_of_a_mixture():
     means, variances = np.array([[0.0, 0.0], [4.0, 2.0]]), np.array([[1.0, 0.5, 1.0], [3, 0, 5]])
     mean, variance = moments(np.array([0.25, 0.75]), means, variances)
