@@ -138,8 +138,10 @@ def meets(fields: Fields, message_type: str,
         if not match:
             raise ConfigurationError(f'where has the condition {item!r}: write it as path=value, '
                                      'such as data[0]=1')
-        conditions.append(_comparison(fields, message_type, match['path'],
-                                      match['value']))
+        try:
+            conditions.append(_comparison(fields, message_type, match['path'], match['value']))
+        except ConfigurationError as error:
+            raise ConfigurationError(f'where has the condition {item!r}: {error}') from None
 
     def met(message: Any) -> bool:
         try:

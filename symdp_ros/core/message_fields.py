@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fields of ROS messages, by their classes alone: only the package of a type is imported."""
 from collections.abc import Callable, Collection
+from difflib import get_close_matches
 from importlib import import_module
 import re
 from typing import Any, NamedTuple, Protocol
@@ -72,16 +73,18 @@ def message_class(name: str) -> type[Message]:
     package, folder, wanted = parts
     wanted = wanted.removesuffix(_FEEDBACK) if folder == 'action' else wanted
     try:
-        found: Any = getattr(import_module(f'{package}.{folder}'), wanted, None)
+        module = import_module(f'{package}.{folder}')
+        found: Any = getattr(module, wanted, None)
     except (ImportError, TypeError):
         raise ConfigurationError(f'the package {package!r} of the message type {name} is not '
                                  'found: is its workspace sourced?') from None
     if folder == 'action':
         found = getattr(getattr(found, 'Impl', None), 'FeedbackMessage', None)
     if not hasattr(found, 'get_fields_and_field_types'):
+        alike = get_close_matches(wanted, [name for name in dir(module) if name[0].isupper()])
         raise ConfigurationError(
             f'the package {package!r} has no {"action" if folder == "action" else "message"} '
-            f'{wanted!r}')
+            f'{wanted!r}' + (f': did you mean {alike[0]!r}?' if alike else ''))
     return found  # type: ignore[no-any-return]  # of a module that is imported by name
 
 

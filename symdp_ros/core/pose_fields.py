@@ -29,6 +29,15 @@ def is_whole_message(fields: Fields, message_type: str, field: str) -> bool:
     return field == '' or field == 'data' and 'data' not in fields(message_type)
 
 
+def pose_advice(fields: Fields, message_type: str) -> str:
+    """Return advice where no region was found in a message: it may hold a position."""
+    try:
+        _path_to_coordinates(fields, message_type, '')
+    except ConfigurationError:
+        return ''
+    return '. The message holds a position: to take the region from it, set input: pose'
+
+
 def position_reader(fields: Fields, message_type: str, field: str, *, where: Iterable[str] = (),
                     level_field: str = '', map_frame: str = 'map',
                     on_foreign_frame: Callable[[str], None] = lambda frame: None

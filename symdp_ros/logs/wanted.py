@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.field_paths import Fields, NotInput, symbol_reader
 from symdp_ros.core.message_fields import useless_field
-from symdp_ros.core.pose_fields import Position, position_reader
+from symdp_ros.core.pose_fields import pose_advice, Position, position_reader
 
 Value = str | Position | None
 #: (number of a message, what is wanted of it) for each message that is input.
@@ -54,6 +54,8 @@ class Wanted(NamedTuple):
                 return read
         except ConfigurationError as error:
             problem = str(error)
+            if not self.pose:
+                problem += pose_advice(fields, message_type)
         raise LogError(problem)
 
     def _refuse_frame(self, frame: str) -> None:

@@ -95,7 +95,7 @@ class LiveInput:
     def _foreign_text(self):
         return (f'poses on {self.topic} are in the frame {printable(repr(self._foreign_frame))}, '
                 f'not in map_frame {self._map_frame!r}: they are refused, and the region is '
-                'unknown')
+                'unknown. Publish poses in the frame of the map, or correct map_frame')
 
     def _read_first(self, data: bytes) -> str | None | NotInput:
         region = self._read(data)

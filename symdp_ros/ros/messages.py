@@ -15,7 +15,8 @@ from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.field_paths import NotInput, symbol_reader
 from symdp_ros.core.message_fields import (can_be, fields_of, full_name, INTEGERS, Message,
                                            useless_field)
-from symdp_ros.core.pose_fields import is_whole_message, Locator, position_reader
+from symdp_ros.core.pose_fields import (is_whole_message, Locator, pose_advice,
+                                        position_reader)
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
 
 _CDR_LITTLE_ENDIAN = b'\0\1'
@@ -55,8 +56,11 @@ def region_reader(message_type: type[Message], field: str, states: Iterable[str]
         malformed, an item names no state, a value in `no_region` also names a state, no value
         names a state.
     """
-    read_symbol, kind = symbol_reader(fields_of(message_type), full_name(message_type), field,
-                                      where)
+    fields, name = fields_of(message_type), full_name(message_type)
+    try:
+        read_symbol, kind = symbol_reader(fields, name, field, where)
+    except ConfigurationError as error:
+        raise ConfigurationError(f'{error}{pose_advice(fields, name)}') from None
     symbol_map = parse_symbol_map(symbol_map)
     table = symbol_table(states, symbol_map, no_region)
     for value in symbol_map:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER = re.compile(r'\{(\w+)\}')
 _NAMES = ('region', 'next', 'x', 'y', 'next_x', 'next_y', 'seconds')
+_REGIONS = re.compile(r'\{(region|next)\}')
 _LIST = re.compile(r'(?:sequence<(?P<of>.+?)(?:, *(?P<most>\d+))?>|(?P<of2>.+)\[(?P<size>\d+)\])')
 _TEXTS = ('string', 'wstring')
 _FLOATS = ('float', 'double')
@@ -113,8 +114,8 @@ def template_filler(text: str, message_type: Any, frame: str) -> Fill:
         placeholder. The function raises it where a value does not fit a field.
     """
     if not text.strip():
-        raise ConfigurationError('outputs: custom needs an output_template, such as {data: '
-                                 '"{region}"}')
+        raise ConfigurationError('outputs: custom needs an output_template, a text such as '
+                                 """'{data: "{region}"}', with all its quotes""")
     try:
         template = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -141,6 +142,8 @@ def _of_message(template, message_type, path, frame):
         for name, make in fills.items():
             try:
                 setattr(message, name, make(values))
+            except ConfigurationError:
+                raise
             except (AssertionError, TypeError, OverflowError, ValueError) as error:
                 _refuse(f'{path}.{name}'.lstrip('.'), printable(error, 300))
         return message
@@ -171,7 +174,9 @@ def _of_field(value, kind, path, frame):
 
 def _of_scalar(value, kind, path):
     if isinstance(value, (dict, list)) or value is None:
-        _refuse(path, f'{printable(repr(value), 80)} is no {kind}')
+        unquoted = value and isinstance(value, dict) and value.keys() <= set(_NAMES)
+        _refuse(path, f'{printable(repr(value), 80)} is no {kind}'
+                + (f': write "{{{next(iter(value))}}}" in quotes' if unquoted else ''))
     text = value if isinstance(value, str) else None
     for name in _PLACEHOLDER.findall(text or ''):
         if name not in _NAMES:
@@ -181,6 +186,8 @@ def _of_scalar(value, kind, path):
         constant = _converted(value, kind, path)
         return lambda values: constant
 
+    advice = ': give the value of each region in symbol_map' if _REGIONS.search(text) else ''
+
     def fill(values):
         def shown(match):
             found = values.get(match[1])
@@ -189,12 +196,12 @@ def _of_scalar(value, kind, path):
             return found.value if isinstance(found, _Symbol) and kind not in _TEXTS \
                 else str(found)
 
-        return _converted(_PLACEHOLDER.sub(shown, text), kind, path)
+        return _converted(_PLACEHOLDER.sub(shown, text), kind, path, advice)
 
     return fill
 
 
-def _converted(value, kind, path):
+def _converted(value, kind, path, advice=''):
     """Return a value as a field of a primitive type has it."""
     if kind in _TEXTS:
         return value if isinstance(value, str) else printable(str(value))
@@ -216,8 +223,7 @@ def _converted(value, kind, path):
             number = most + 1
         if least <= number <= most and (isinstance(value, str) or number == value):
             return bytes([number]) if kind == 'octet' else number
-    _refuse(path, f'{printable(repr(str(value)), 80)} is no {kind}: for a region, give its value '
-            'in symbol_map')
+    _refuse(path, f'{printable(repr(str(value)), 80)} is no {kind}{advice}')
 
 
 def _refuse(path, problem):

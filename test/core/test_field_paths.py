@@ -108,6 +108,8 @@ def test_paths_that_are_refused(path, text):
 
 
 @pytest.mark.parametrize('item, text', [
+    ('data[0]=ROBOT', "where has the condition 'data.0.=ROBOT': field .* can never have"),
+    ('dta[0]=1', "where has the condition 'dta.0.=1': field .* has no field 'dta'"),
     ('', 'path=value'), ('data[0]', 'path=value'), ('=1', 'path=value'), ('a b=1', 'path=value'),
     ('robots[name=a]', 'path=value'), ('data[0]=x', 'never'), ('data[0]=32768', 'never'),
     ('data[0]=01', 'never'), ('data=1', 'is a list'), ('nothing=1', 'no field'),

@@ -155,6 +155,7 @@ def test_fields_inside_fields_and_lists(tmp_path, storage):
     ('pose.position.x.y', "there is no 'y' inside"),
     ('covariance.x', "there is no 'x' inside"),
     ('nothing', 'has no field'),
+    ('nothing', 'to take the region from it, set input: pose'),
     ('pose..x', 'neither name, name[index] nor'),
     ('', 'it is a whole geometry_msgs/msg/PoseWithCovariance: name one of'),
     ('__class__', 'neither name, name[index] nor'),

@@ -130,8 +130,9 @@ def serialized(message_type, given):
 @pytest.mark.parametrize('name, message_type, fields, read', MESSAGES)
 def test_messages_of_recordings(name, message_type, fields, read):
     given = parameters(name)
-    field, level, *where = (item.replace('ROBOT', '1') for item in (
-        given['field'], given.get('level_field', ''), *given.get('where', ())))
+    field, level, *where = (
+        item.replace('[ROBOT]', '[name=1]').replace('ROBOT', '1').replace('FLEET', 'name=FLEET')
+        for item in (given['field'], given.get('level_field', ''), *given.get('where', ())))
     wanted = Wanted(field, tuple(where), pose=given.get('input') == 'pose', level_field=level)
     decode = decoder(message_type, definition(message_type), wanted)
     assert decode(serialized(message_type, fields)) == read

@@ -164,7 +164,7 @@ def test_patrolling_sim_needs_the_number_of_the_robot(world, chain_file):
     run = world.privatizer('--params-file', str(PRESETS / 'patrolling_sim.yaml'), wait=False,
                            chain_file=chain_file, epsilon=1.0)
     assert run.wait() == 1
-    assert "'ROBOT'" in run.log
+    assert "where has the condition 'data[0]=ROBOT'" in run.log
 
 
 def test_px4(world):

@@ -293,7 +293,11 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     ({'chain_file': 'package://nowhere/x.yaml'}, "package 'nowhere' is not found"),
     ({'initial_state': 'cellar'}, "the initial state 'cellar' is not a state"),
     ({'self_loops': 'perhaps'}, "self_loops is the string 'perhaps': it must be true or false"),
-    ({'message_type': 'std_msgs/msg/Strin'}, "the package 'std_msgs' has no message 'Strin'"),
+    ({'message_type': 'std_msgs/msg/Strin'},
+     "the package 'std_msgs' has no message 'Strin': did you mean 'String'?"),
+    ({'message_type': 'geometry_msgs/msg/PoseStamped'},
+     "has no field 'data'; it has header, pose. The message holds a position: to take the region "
+     'from it, set input: pose'),
     ({'message_type': 'no_msgs/msg/String'}, "the package 'no_msgs'"),
     ({'field': 'datum'}, "String has no field 'datum'; it has data"),
     ({'message_type': 'std_msgs/msg/Float64'}, 'so it must be a string, an integer'),
