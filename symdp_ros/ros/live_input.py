@@ -32,7 +32,7 @@ class LiveInput:
 
     def __init__(self, node, settings: Mapping[str, Any], states: Sequence[str], *,
                  warns: bool = True):
-        self._node, self._transforms = node, None
+        self._transforms = None
         self._locator: Locator | None = None
         self._foreign_frame: str | None = None
         self._warns = warns
@@ -89,13 +89,10 @@ class LiveInput:
 
     def warnings(self) -> list[str]:
         """Return what is wrong with the poses: nothing of where they are."""
-        return [] if self._foreign_frame is None else [self._foreign_text]
-
-    @property
-    def _foreign_text(self):
-        return (f'poses on {self.topic} are in the frame {printable(repr(self._foreign_frame))}, '
-                f'not in map_frame {self._map_frame!r}: they are refused, and the region is '
-                'unknown. Publish poses in the frame of the map, or correct map_frame')
+        return [] if self._foreign_frame is None else [
+            f'poses on {self.topic} are in the frame {printable(repr(self._foreign_frame))}, not '
+            f'in map_frame {self._map_frame!r}: they are refused, and the region is unknown. '
+            'Publish poses in the frame of the map, or correct map_frame']
 
     def _read_first(self, data: bytes) -> str | None | NotInput:
         region = self._read(data)
@@ -107,4 +104,3 @@ class LiveInput:
         # Of the first pose alone: a frame that comes later may tell where the robot is.
         if self._warns:
             self._foreign_frame = frame
-            self._node.get_logger().warning(self._foreign_text)

@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Transitions of a privatizer, and the messages that wait meanwhile."""
-from harness import LATCHED
+from geometry_msgs.msg import PoseStamped
+from harness import LATCHED, RELIABLE, ROOT
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 import pytest
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -54,3 +57,34 @@ def test_no_transition_handles_a_region(world, privatizer):
     privatizer.trigger_activate()
     world.wait_until(lambda: drawn, 'the region')
     assert drawn == ['b']
+
+
+@pytest.mark.parametrize('frames, reported', [('odom map odom', 1), ('map odom odom', 0)])
+def test_the_frame_of_the_first_pose_alone_is_reported(world, frames, reported):
+    """That of a later one may show where the robot is; no transition makes one the first."""
+    run = world.privatizer(chain_file=ROOT / 'config' / 'depot.geojson', initial_state="'1'",
+                           self_loops='true', epsilon=1.0, input='pose')
+    private, publisher = world.listen(), world.publisher('pose', PoseStamped, RELIABLE)
+    for count, frame in enumerate(frames.split(), 1):
+        if count == 3:
+            if reported:
+                run.wait_for("are in the frame 'odom'")
+            for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                               Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+                request = ChangeState.Request()
+                request.transition.id = transition
+                assert world.call(ChangeState, '/privatizer/change_state', request).success
+            world.wait_until(publisher.get_subscription_count, 'a subscription')
+        pose = PoseStamped()
+        pose.header.frame_id = frame
+
+        def publish_until_drawn(count=count, pose=pose):
+            if len(private) < count:
+                publisher.publish(pose)
+            return len(private) >= count
+
+        world.wait_until(publish_until_drawn, 'a private region')
+    reports = world.diagnostics()
+    world.wait_until(lambda: len(reports) > 1, 'two reports')
+    run.stop()
+    assert run.log.count("are in the frame 'odom'") == reported
