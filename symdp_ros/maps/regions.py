@@ -149,7 +149,11 @@ class _RegionsReader(YamlReader):
 
     def place(self, name: str, node: yaml.Node) -> Place:
         """Return one region: its corners, or its polygon and level."""
-        import shapely
+        try:
+            import shapely
+        except ImportError:
+            raise ConfigurationError(f'{self._source}: polygons need the Python package shapely: '
+                                     'install python3-shapely') from None
 
         level = None
         if isinstance(node, yaml.MappingNode):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regions files: as maps, as polygons of another map, and what is refused."""
 from pathlib import Path
+import sys
 
 import pytest
 from symdp_ros import ChainError, ConfigurationError
@@ -189,3 +190,10 @@ def test_floors_of_a_real_building():
     for state, (x, y) in graph.positions.items():
         assert locator.locate(x, y, graph.levels[state]) == state
     assert locator.locate(0, 0, 'L4') is None
+
+
+def test_without_shapely_a_sentence_says_what_to_install(house, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'shapely', None)
+    with pytest.raises(ConfigurationError, match='house.regions.yaml: polygons need the Python '
+                                                 'package shapely: install python3-shapely'):
+        read_graph(house())
