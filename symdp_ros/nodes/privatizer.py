@@ -150,6 +150,8 @@ class Privatizer(ManagedNode):
     def cleanup(self):
         if self._diagnostics is not None:
             self._diagnostics.destroy()
+        if self._input is not None:
+            self._input.close()
         if self._outputs is not None:
             self._outputs.destroy()
         if self._history is not None:

@@ -81,6 +81,11 @@ class LiveInput:
         if self._locator is not None:
             self._locator.reset()
 
+    def close(self) -> None:
+        """Stop listening to TF."""
+        if self._transforms is not None:
+            self._transforms.close()
+
     def look(self) -> str | None:
         """Return the region at the pose that TF has now; None where it is not known."""
         assert self._transforms is not None and self._locator is not None

@@ -22,7 +22,7 @@ class Transforms:
                                      'none') from None
         self._node, self._frames, self._timeout = node, (map_frame, base_frame), timeout
         self._error = tf2_ros.TransformException
-        self._buffer = tf2_ros.Buffer(node=node)
+        self._buffer = tf2_ros.Buffer()  # given a node, it would answer calls for the frames
         self._listener = tf2_ros.TransformListener(self._buffer, node)
 
     def position(self) -> tuple[float, float] | None:
@@ -31,8 +31,12 @@ class Transforms:
             found = self._buffer.lookup_transform(*self._frames, Time())
         except self._error:
             return None
-        stamp = Time.from_msg(found.header.stamp, clock_type=self._node.get_clock().clock_type)
-        age = (self._node.get_clock().now() - stamp).nanoseconds
-        if self._timeout and stamp.nanoseconds and age > self._timeout * 1e9:
+        stamp = found.header.stamp.sec * 10**9 + found.header.stamp.nanosec
+        age = self._node.get_clock().now().nanoseconds - stamp
+        if self._timeout and stamp and age > self._timeout * 1e9:
             return None
         return found.transform.translation.x, found.transform.translation.y
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._listener.unregister()
