@@ -82,7 +82,7 @@ def record(directory, word, parameters):
         for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
             request = ChangeState.Request()
             request.transition.id = transition
-            assert world.call(ChangeState, '/privatizer/change_state', request).success
+            assert world.call(ChangeState, '/privatizer/change_state', request).success, run.log
         world.wait_until(lambda: publisher.get_subscription_count() > 0, 'a subscription')
         world.wait_until(lambda: statuses, 'the first report')
         for _ in range(20):  # the reader's side of the connection
