@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.fleet_file import Fleet, Robot
-from symdp_ros.options import INPUT, OUTPUT_DOMAIN, OUTPUT_TYPE, OUTPUTS, POLICY
+from symdp_ros.options import INPUT, OUTPUT_DOMAIN, output_topic, OUTPUT_TYPE, OUTPUTS, POLICY
 
 _TYPES = {'pose': 'geometry_msgs/msg/PoseWithCovarianceStamped',
           'markers': 'visualization_msgs/msg/MarkerArray'}
@@ -55,7 +55,7 @@ def ends_of(robot: Robot) -> Ends:
         raw = robot.topic(value(INPUT)),
     private, outputs = {}, value(OUTPUTS)
     for output in outputs:
-        topic = robot.topic('private_region' if output == 'string' else f'private_{output}')
+        topic = robot.topic(output_topic('private', output))
         if output == 'string' and 'custom' in outputs:  # output_type is that of custom
             private[topic] = str(OUTPUT_TYPE.default)
         else:

@@ -355,6 +355,11 @@ def _placed_topics(prefix: str, what: str) -> tuple[Option, ...]:
                  for name, meaning in zip(names, meanings, strict=True))
 
 
+def output_topic(prefix: str, output: str) -> str:
+    """Return the topic of one of the `outputs`, before remapping."""
+    return f'{prefix}_region' if output == 'string' else f'{prefix}_{output}'
+
+
 #: Name of each node → the topics that may be remapped.
 TOPICS = {
     'privatizer': (

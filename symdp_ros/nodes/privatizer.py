@@ -9,7 +9,7 @@ from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.field_paths import NOT_INPUT
 from symdp_ros.core.reports import protection
 from symdp_ros.core.sampling_rules import check_sampling
-from symdp_ros.options import OUTPUT_DOMAIN, privacy_of
+from symdp_ros.options import OUTPUT_DOMAIN, output_topic, privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.gate import Gate
 from symdp_ros.ros.lifecycle import ManagedNode
@@ -17,7 +17,7 @@ from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_input import LiveInput
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
 from symdp_ros.ros.live_word import Account, LiveWord, Start
-from symdp_ros.ros.outputs import output_topic, Outputs
+from symdp_ros.ros.outputs import Outputs
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run

@@ -14,6 +14,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.maps.dead_ends import listed
+from symdp_ros.options import output_topic
 from symdp_ros.ros.adaptive_subscription import check_qos_overrides, OVERRIDABLE
 from symdp_ros.ros.messages import full_name, region_writer
 from symdp_ros.ros.publishing import destroy_when_delivered
@@ -94,11 +95,6 @@ class Outputs:
             for publisher in made.publishers:
                 destroy_when_delivered(self._node, publisher)
         self._made = []
-
-
-def output_topic(prefix: str, output: str) -> str:
-    """Return the topic of one of the `outputs`, before remapping."""
-    return f'{prefix}_region' if output == 'string' else f'{prefix}_{output}'
 
 
 def name_type(settings: Mapping[str, Any]) -> str:

@@ -103,7 +103,9 @@ def _check_names(node, overrides, names):
         elif close and not name.startswith(close[0]):
             problems.append(f'there is no parameter {printable(name)}: did you mean {close[0]}?')
         else:
-            node.get_logger().warning(f'there is no parameter {printable(name)}: it has no effect')
+            node.get_logger().warning(
+                f'there is no parameter {printable(name)}: it has no effect'
+                + (f'; did you mean {close[0]}?' if close else ''))
     if others:
         node.get_logger().info('parameters of other nodes of this package, without effect here: '
                                + ', '.join(others))

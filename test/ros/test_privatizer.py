@@ -289,6 +289,8 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     ({'adjacency': 1.5}, 'adjacency is 1.5: it must be an integer'),
     ({'policy': 'best'}, "policy is 'best': it must be one of paper, guided"),
     ({'epsilom': 2.0}, 'there is no parameter epsilom: did you mean epsilon?'),
+    ({'epsilonn': 2.0, 'epsilon': None},
+     'there is no parameter epsilonn: it has no effect; did you mean epsilon?'),
     ({'chain_file': 'no-such-file.yaml'}, 'no-such-file.yaml: the file cannot be read'),
     ({'chain_file': 'package://nowhere/x.yaml'}, "package 'nowhere' is not found"),
     ({'initial_state': 'cellar'}, "the initial state 'cellar' is not a state"),
