@@ -27,7 +27,7 @@ endif
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 
 .PHONY: help setup demo test lint fuzz kill soak figures experiments tables gains markers \
-    coordination bench clean
+    coordination compare bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -45,6 +45,8 @@ help:
 	@echo '            the numbers and figures of docs/'
 	@echo 'make coordination'
 	@echo '            what a team loses by private regions (QUICK=1: in two minutes, into build/)'
+	@echo 'make compare'
+	@echo '            other mechanisms beside ours (QUICK=1: in two minutes, into build/)'
 	@echo 'make bench  every goal of speed, measured side by side (QUICK=1: in a minute)'
 	@echo 'make clean  remove the environment'
 
@@ -108,6 +110,13 @@ gains: setup
 
 coordination: setup
 	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs)
+
+compare: $(VENV)/.compare
+	$(VENV)/bin/python -m studies.compare $(if $(QUICK),--quick build,docs)
+
+# Where what it needs cannot be installed, a section says so.
+$(VENV)/.compare: $(VENV)/.done
+	$(INSTALL) '.[$(EXTRAS),compare]' && touch $@ || true
 
 bench: $(VENV)/.bench
 	$(VENV)/bin/python -m bench $(if $(QUICK),--quick) $(BENCH_OPTIONS)

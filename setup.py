@@ -66,6 +66,7 @@ setup(
         # diffprivlib 0.6 does not load with a newer scikit-learn.
         'bench': ['opendp>=0.12,<1', 'diffprivlib>=0.6.6,<0.7', 'scikit-learn<1.7',
                   'dynamax>=1.0,<2', 'pynini>=2.1.6,<3', *PARQUET],
+        'compare': ['matplotlib>=3.6,<4'],
         # For actions; rclpy's version determines which one.
         'test': ['ros-test-msgs>=2.0.3,<3', 'pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4',
                  'hypothesis>=6.98,<7',
