@@ -272,8 +272,10 @@ BUDGET = Option('budget', float, 0.0, 'the total ε that one log may ever spend;
 SUBJECT_BUDGET = Option('subject_budget', float, 0.0,
                         'the total ε that the subject may ever spend, stored in the ledger; 0: '
                         'the stored one, or no limit if there is none', least=0)
-EXPORT = Option('export', str, '', 'print every charge in this format instead',
-                choices=('csv', 'json'))
+EXPORT = Option('export', str, '', 'print every charge in this format instead; with --remaining, '
+                'every subject', choices=('csv', 'json'))
+REMAINING = Option('remaining', bool, False,
+                   'print what each subject has left of its subject_budget instead')
 RECOVER = Option('recover', bool, False,
                  'make a damaged, lost or older ledger usable again: keep what can be read, and '
                  'count at least what FILE.mark holds as spent by each subject. First stop every '

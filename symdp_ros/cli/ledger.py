@@ -8,7 +8,7 @@ import sys
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
-from symdp_ros.options import EXPORT, RECOVER
+from symdp_ros.options import EXPORT, RECOVER, REMAINING
 
 
 def add_parser(commands) -> None:
@@ -20,7 +20,7 @@ def add_parser(commands) -> None:
                     'subject: all costs of a subject count for the same number of changed '
                     'symbols. Exit status 1 if anything is wrong.')
     parser.add_argument('file', metavar='FILE', help='the ledger')
-    add_arguments(parser, [EXPORT])
+    add_arguments(parser, [REMAINING, EXPORT])
     changes = parser.add_argument_group('changes', 'Each is written into the ledger as an entry.')
     changes.add_argument('--set-budget', metavar=('SUBJECT', 'EPSILON'), nargs=2, action='append',
                          default=[], help='give a subject another subject_budget; 0: no limit')
@@ -50,10 +50,14 @@ def run(options) -> int:
         entries, files = ledger.entries(), ledger.files()
         problems = ledger.problems()
         charges = [entry for entry in entries if entry.kind == 'charge']
+        accounts = [ledger.account(subject) for subject in ledger.subjects()]
         if options.export:
-            _export(ledger, charges, files, options.export)
+            _export(_remaining(accounts) if options.remaining else
+                    _charges(ledger, charges, files), options.export)
+        elif options.remaining:
+            _print_remaining(accounts)
         else:
-            _print(ledger, entries)
+            _print(ledger, entries, accounts)
     problems += _file_problems(files)
     for problem in problems:
         print(f'symdp ledger: {problem}', file=sys.stderr)
@@ -74,19 +78,44 @@ def _amount(text):
     raise ConfigurationError(f'{printable(text)} is no ε: give a finite number, at least 0')
 
 
-def _print(ledger, entries):
-    from rich.console import Console
+def _table(*columns):
+    """Return a table; of each column: name and justification."""
     from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style='bold')
+    for name, justify in columns:
+        table.add_column(name, justify=justify, overflow='fold')
+    return table
+
+
+def _console():
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False)
+
+
+def _print(ledger, entries, accounts):
+    console = _console()
+    for account in accounts:
+        console.print(str(account), soft_wrap=True, style='bold')
+        if account.repeated_text:
+            console.print(account.repeated_text, soft_wrap=True)
+        console.print(_table_of(ledger, [entry for entry in entries if entry.kind != 'recovery'
+                                         and entry.subject == account.subject]))
+        console.print()
+    recoveries = [entry for entry in entries if entry.kind == 'recovery']
+    if recoveries:
+        console.print(_table_of(ledger, recoveries))
+
+
+def _table_of(ledger, entries):
     from symdp_ros.release.units import as_text
 
-    console = Console(highlight=False, markup=False)
-    table = Table(box=None, pad_edge=False, header_style='bold')
-    for column, justify in (('#', 'right'), ('made (UTC)', 'left'), ('subject', 'left'),
-                            ('log', 'left'), ('symbols', 'right'), ('ε', 'right'), ('k', 'right'),
-                            ('cost', 'right'), ('mechanism', 'left')):
-        table.add_column(column, justify=justify, overflow='fold')
+    table = _table(('#', 'right'), ('made (UTC)', 'left'), ('log', 'left'), ('symbols', 'right'),
+                   ('ε', 'right'), ('k', 'right'), ('cost', 'right'), ('mechanism', 'left'))
+    table.columns[1].no_wrap = True
     for entry in entries:
-        first = str(entry.number), printable(entry.made[:19]), printable(entry.subject)
+        first = str(entry.number), printable(entry.made[:16].replace('T', ' '))
         if entry.kind == 'charge':
             described = entry.described
             mechanism = ' '.join(str(described[name]) for name in ('mechanism', 'policy')
@@ -97,9 +126,21 @@ def _print(ledger, entries):
                           as_text(ledger.cost(entry)), printable(mechanism))
         else:
             table.add_row(*first, '', '', '', '', '', printable(_change_text(entry), 2000))
-    console.print(table)
-    for subject in ledger.subjects():
-        console.print(str(ledger.account(subject)), soft_wrap=True)
+    return table
+
+
+def _print_remaining(accounts):
+    from symdp_ros.release.units import as_text
+
+    table = _table(('subject', 'left'), ('budget', 'right'), ('spent', 'right'), ('left', 'right'),
+                   ('counted for', 'left'))
+    for account in accounts:
+        table.add_row(
+            printable(account.subject),
+            *('no limit' if amount is None else as_text(amount)
+              for amount in (account.budget, account.spent(), account.left)),
+            'nothing charged yet' if account.unit is None else str(account.unit))
+    _console().print(table)
 
 
 def _change_text(entry):
@@ -116,27 +157,43 @@ def _change_text(entry):
     return 'recovered: ' + '; '.join(map(str, described.get('said', ())))
 
 
-def _export(ledger, charges, files, form):
+def _charges(ledger, charges, files):
+    """Return the charges, for export."""
     from symdp_ros.release.accounts import written
 
-    rows = [{
+    return [{
         'number': charge.number, 'made': charge.made, 'subject': charge.subject,
         'log_id': charge.log_id, 'symbols': charge.length, 'epsilon': charge.epsilon,
         'adjacency': charge.adjacency, 'cost': written(ledger.cost(charge)),
         'unit': str(ledger.account(charge.subject).unit), 'settings': charge.described,
         'files': [str(file.path) for file in files if file.number == charge.number],
     } for charge in charges]
+
+
+def _remaining(accounts):
+    """Return what each subject has left, for export."""
+    from symdp_ros.release.accounts import written
+
+    return [{
+        'subject': account.subject, 'unit': '' if account.unit is None else str(account.unit),
+        'budget': None if account.budget is None else written(account.budget),
+        'spent': written(account.spent()),
+        'left': None if account.left is None else written(account.left),
+        'most_by_one_log': written(account.spent_by_one),
+    } for account in accounts]
+
+
+def _export(rows, form):
     if form == 'json':
         json.dump(rows, sys.stdout, indent=2)
         print()
-        return
-    writer = csv.DictWriter(sys.stdout, ['number', 'made', 'subject', 'log_id', 'symbols',
-                                         'epsilon', 'adjacency', 'cost', 'unit', 'settings',
-                                         'files'])
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({**row, 'settings': json.dumps(row['settings']),
-                         'files': ' '.join(row['files'])})
+    elif rows:
+        writer = csv.DictWriter(sys.stdout, rows[0])
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({name: ' '.join(value) if isinstance(value, list) else
+                             json.dumps(value) if isinstance(value, dict) else value
+                             for name, value in row.items()})
 
 
 def _file_problems(files):

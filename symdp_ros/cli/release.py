@@ -78,6 +78,7 @@ def run(options) -> int:
     with ExitStack() as stack:
         stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
+        is_new = ledger is not None and ledger.account(options.subject).unit is None
         report = release(choices.append, ledger=ledger, subject=options.subject or '',
                          budget=options.budget, subject_budget=options.subject_budget,
                          wait=float('inf'),
@@ -85,6 +86,10 @@ def run(options) -> int:
                                                         f'{directory}: waiting until it is done'))
         account = ledger.account(options.subject) if ledger else None
     _print(report, options, account, choices)
+    if account is not None and account.unit is not None and is_new:
+        _print_message(f'{account.subject} is new in the ledger: from now on, what it spends is '
+                       f'counted for {account.unit}. Releases that cannot be counted so are '
+                       'refused')
     for problem in report.problems:
         _print_message(problem)
     return 0 if report.ok else 1
@@ -205,6 +210,8 @@ def _print(report, options, account, choices):
         console.print(choice, soft_wrap=True)
     if account is not None:
         console.print(str(account), soft_wrap=True)
+        if account.repeated_text:
+            console.print(account.repeated_text, soft_wrap=True)
     elif any(outcome.kind == 'released' for outcome in report.outcomes):
         console.print('no --ledger: nothing was recorded. Anyone who sees another release of the '
                       'same logs gets the sum of their ε', soft_wrap=True)

@@ -127,8 +127,10 @@ class Account:
     unit: Unit | None = None
     budget: Fraction | None = None
     raised: Fraction = Fraction(0)  # what was spent in addition to the charges
+    live_words: int = 0
     _sums: _Sums = field(default_factory=dict, repr=False)
     _logs: dict[str, _Sums] = field(default_factory=dict, repr=False)  # of each log id
+    _live: _Sums = field(default_factory=dict, repr=False)  # the largest ε/k' of one live word
 
     def add(self, entry: Entry) -> None:
         """Count one more entry of this subject."""
@@ -148,6 +150,9 @@ class Account:
             per_symbol, every = loss.per_symbol, [self._sums]
             if entry.log_id is not None:
                 every.append(self._logs.setdefault(entry.log_id, {}))
+            else:
+                self.live_words += 1
+                self._live[loss.period] = max(per_symbol, self._live.get(loss.period, per_symbol))
             for sums in every:
                 sums[loss.period] = sums.get(loss.period, Fraction(0)) + per_symbol
 
@@ -157,10 +162,24 @@ class Account:
 
         What was spent in addition to the charges may be of any log, and is counted for each.
         """
-        sums = self._sums if log_id is None else self._logs.get(log_id, {})
+        return self.raised + sum(self._costs(
+            self._sums if log_id is None else self._logs.get(log_id, {})), Fraction(0))
+
+    def _costs(self, sums: _Sums) -> list[Fraction]:
         unit = self.unit or Unit()  # without one there are no sums
-        return self.raised + sum((total * unit.factor(period)
-                                  for period, total in sums.items()), Fraction(0))
+        return [total * unit.factor(period) for period, total in sums.items()]
+
+    @property
+    def spent_by_one(self) -> Fraction:
+        """Return the most that one log, in all its releases, or one live word has spent."""
+        return self.raised + max([*(sum(self._costs(sums), Fraction(0))
+                                    for sums in self._logs.values()),
+                                  *self._costs(self._live)], default=Fraction(0))
+
+    @property
+    def left(self) -> Fraction | None:
+        """Return what is left of the budget; None: there is no limit."""
+        return None if self.budget is None else max(self.budget - self.spent(), Fraction(0))
 
     @property
     def logs(self) -> int:
@@ -187,6 +206,16 @@ class Account:
         """Return the budget, as nodes log it."""
         return 'subject_budget: ' + ('none stored, no limit' if self.budget is None else
                                      as_text(self.budget))
+
+    @property
+    def repeated_text(self) -> str:
+        """Return what the same visit in every released word adds up to; '': there is one word."""
+        words = [f'{count} {name}{"" if count == 1 else "s"}'
+                 for count, name in ((self.logs, 'log'), (self.live_words, 'live word')) if count]
+        return '' if self.logs + self.live_words < 2 else (
+            f'such a change in one of its {" and ".join(words)} costs at most ε = '
+            f'{as_text(self.spent_by_one)}; in every one of them (the same visit every day), '
+            f'ε = {as_text(self.spent())}')
 
     def __str__(self) -> str:
         return (f'{printable(self.subject)} has spent ε = {as_text(self.spent())}'

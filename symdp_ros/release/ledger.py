@@ -209,16 +209,22 @@ class Ledger:
             limits.append((f'the budget of the log {log_id!r}', _limit('budget', budget),
                            account.spent(log_id)))
         for name, limit, spent in limits:
-            if limit is not None and spent + cost > limit:
-                counted = '' if cost == loss.epsilon else (
-                    f' (ε = {as_text(loss.epsilon)} at k = {loss.adjacency}, counted for '
-                    f'{account.unit})')
-                before = self._database.entry(self._reader.latest.get((subject, log_id)))
-                changed = _changed(before, description) if log_id is not None else ''
+            if limit is None or spent + cost <= limit:
+                continue
+            counted = '' if cost == loss.epsilon else (
+                f' (ε = {as_text(loss.epsilon)} at k = {loss.adjacency}, counted for '
+                f'{account.unit})')
+            left = as_text(max(limit - spent, Fraction(0)))
+            before = self._database.entry(self._reader.latest.get((subject, log_id)))
+            changes = _changes(before, description) if log_id is not None else ''
+            if changes:
                 raise BudgetError(
-                    f'{name} is {as_text(limit)}: {as_text(spent)} of it is spent, '
-                    f'{as_text(max(limit - spent, Fraction(0)))} is left, and this costs '
-                    f'{as_text(cost)} more{counted}{changed}')
+                    f'released before under other settings: {changes}; this costs '
+                    f'{as_text(cost)} more{counted}, and {left} is left: {name} is '
+                    f'{as_text(limit)}')
+            raise BudgetError(
+                f'{name} is {as_text(limit)}: {as_text(spent)} of it is spent, {left} is left, '
+                f'and this costs {as_text(cost)} more{counted}')
 
     def charge(self, subject: str, loss: Loss, *, settings: str, description: str,
                log_id: str | None = None, content: bytes = b'',
@@ -379,16 +385,16 @@ def _file_of(row: tuple[Any, ...]) -> LedgerFile:
     return LedgerFile(number, Path(path), Path(staged), digest, bool(visible))
 
 
-def _changed(before: Entry | None, description: str) -> str:
-    """Return how the settings of a log differ from those of its last release."""
+def _changes(before: Entry | None, description: str) -> str:
+    """Return how the settings of a log differ from those of its last release; '': in nothing."""
     now = json.loads(description or '{}')
     if before is None or not now:
         return ''
     was = before.described
-    changes = [f'{name} {_short(was.get(name))} → {_short(now.get(name))}'
-               if len(f'{was.get(name)}{now.get(name)}') <= 40 else f'another {name}'
-               for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name)]
-    return f' (released before under other settings: {", ".join(changes)})' if changes else ''
+    return ', '.join(
+        f'{name} {_short(was.get(name))} → {_short(now.get(name))}'
+        if len(f'{was.get(name)}{now.get(name)}') <= 40 else f'another {name}'
+        for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name))
 
 
 def _short(value: object) -> str:

@@ -68,9 +68,7 @@ class Report:
 
     def _counts(self, detail: Callable[[str], str]) -> str:
         counts = Counter(outcome.kind for outcome in self.outcomes)
-        texts = 'released', 'already released', 'refused by the budget', 'failed'
-        parts = [f'{counts[kind]} {text}{detail(kind)}'
-                 for kind, text in zip(KINDS, texts, strict=True)]
+        parts = [f'{counts[kind]} {kind}{detail(kind)}' for kind in KINDS]
         if self.skipped:
             parts.append(f'{len(self.skipped)} {LogState.RECORDING.value}')
         if self.stopped:

@@ -6,9 +6,16 @@ The unit in which the ε of one subject are counted, so that they can be added.
 An ε is for some changes: ε = 1 at k = 20 and ε = 1 at k = 1 cannot be added. Changing j symbols
 never costs more than j·ε/k, so every release can be counted in one unit, the one of its subject:
 
-* k symbols at one sampling, in all words together: a release at (ε, k') costs ε·k/k'.
+* k symbols at one sampling: a release at (ε, k') costs ε·k/k'.
 * D seconds: a release of one symbol every T seconds costs (ε/k')·(⌊D/T⌋ + 1), since D seconds
   touch that many symbols.
+
+**What the sum bounds.** Every release is charged for k changed symbols (D seconds) of its own
+words. Its outputs are drawn independently of the others', so the sum bounds such a change in every
+released log and live word at once: the same visit on every day, where each day is a log. A change
+in one log alone costs the releases of that log, at most the largest such sum: the total counts it
+too high where logs show different times. A log or live word that lasts several days holds the
+visit several times: j visits change j·k of its symbols, and cost j times its ε.
 
 Symbols of two samplings are different things, and neither is a time: they are not mixed. All is
 exact, in fractions; a float is read as its shortest decimal.

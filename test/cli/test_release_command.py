@@ -196,6 +196,28 @@ def test_ledger_shows_verifies_and_exports(place):
     assert run.returncode == 1 and 'is not what was released' in run.stderr
 
 
+def test_what_is_left(place):
+    run = release(place, *LEDGER, '--subject-budget', '2.5')
+    assert ('r1 is new in the ledger: from now on, what it spends is counted for changes of up to '
+            '1 symbol (sampling: message)') in run.stderr
+    assert 'is new in the ledger' not in release(place, *LEDGER).stderr
+    release(place, '--ledger', 'robots.ledger', '--subject', 'forklift_2',
+            '--sampling', 'period', '--protect', '30', logs=('logs/monday.csv',))
+    run = symdp('ledger', 'robots.ledger', '--remaining', cwd=place)
+    assert run.returncode == 0, run.stderr
+    rows = [line.split() for line in run.stdout.splitlines()]
+    assert ['r1', '2.5', '2', '0.5', *'changes of up to 1 symbol (sampling: message)'.split()] \
+        in rows
+    assert ['forklift_2', 'no', 'limit', '1', 'no', 'limit', 'changes', 'during',
+            '30', 's'] in rows
+    run = symdp('ledger', 'robots.ledger', '--remaining', '--export', 'json', cwd=place)
+    forklift, r1 = json.loads(run.stdout)
+    assert (r1['subject'], r1['budget'], r1['spent'], r1['left']) == ('r1', '2.5', '2', '0.5')
+    assert (forklift['unit'], forklift['left']) == ('changes during 30 s', None)
+    run = symdp('ledger', 'robots.ledger', '--remaining', '--export', 'csv', cwd=place)
+    assert [row['left'] for row in csv.DictReader(io.StringIO(run.stdout))] == ['', '0.5']
+
+
 def test_a_ledger_that_is_none(place):
     (place / 'letter').write_text('Dear Sir')
     for name, text in (('nowhere', 'there is no ledger'), ('letter', 'of another kind')):

@@ -150,7 +150,9 @@ def test_budgets(place):
         ledger.set_budget('r1', Fraction(3))
     report = place.release(settings(privacy=Privacy(0.5)), budget=1.2)
     assert [outcome.kind for outcome in report.outcomes] == ['refused', 'refused', 'released']
-    assert '(released before under other settings: epsilon 1 → 0.5)' in report.outcomes[0].reason
+    assert report.outcomes[0].reason == (
+        'released before under other settings: epsilon 1 → 0.5; this costs 0.5 more, and 0.2 is '
+        "left: the budget of the log 'a.csv' is 1.2")
     assert place.spent() == 2.5
     place.check()
 
@@ -458,7 +460,7 @@ def test_the_report_names_the_first_of_each_kind():
     report = Report((outcome('a', 'released', 3), outcome('b', 'failed', reason='because'),
                      outcome('c', 'failed', reason='too'),
                      outcome('d', 'refused', reason='spent')))
-    assert str(report) == ('1 released, 0 already released, 1 refused by the budget (d: spent), '
+    assert str(report) == ('1 released, 0 already released, 1 refused (d: spent), '
                            '2 failed (b: because; and 1 more)')
 
 

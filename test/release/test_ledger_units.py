@@ -91,6 +91,26 @@ def test_seconds_are_added_over_periods(ledger):
     assert str(ledger.account('r1')) == 'r1 has spent ε = 2.6, for changes during 30 s'
 
 
+def test_the_same_visit_every_day(ledger):
+    """One visit costs what its log has spent, at most; in every log, the sum."""
+    charge(ledger, loss(1, 31, 'period', 1, seconds=30), 'monday')
+    assert ledger.account('r1').repeated_text == ''
+    charge(ledger, loss(1, 3, 'period', 15, seconds=30), 'tuesday')
+    charge(ledger, loss('0.5', 3, 'period', 15, seconds=30), 'tuesday')
+    for epsilon in ('0.7', '0.2'):
+        ledger.charge('r1', loss(epsilon, 31, 'period', 1, seconds=30), settings='live',
+                      description='{}')
+    account = ledger.account('r1')
+    assert account.spent_by_one == Fraction('1.5') and account.left is None
+    assert account.repeated_text == (
+        'such a change in one of its 2 logs and 2 live words costs at most ε = 1.5; in every one '
+        'of them (the same visit every day), ε = 3.4')
+    ledger.charge('r1', loss(3, 31, 'period', 1, seconds=30), settings='live', description='{}',
+                  subject_budget=7.0)
+    assert ledger.account('r1').spent_by_one == 3
+    assert ledger.account('r1').left == Fraction('0.6')
+
+
 def test_three_thirds_fit_into_one(ledger):
     charge(ledger, loss(0, 1), 'first', subject_budget=1.0)
     for i in range(3):

@@ -68,7 +68,7 @@ def test_release_and_status(world, place, chain_file):
         'r1 has spent ε = 0 of 3; logs released: 0; no release is running')
     answer = call(world)
     assert answer.success and answer.message == (
-        '2 released, 0 already released, 0 refused by the budget, 0 failed')
+        '2 released, 0 already released, 0 refused, 0 failed')
     assert [len(symbols(path)) for path in released(place)] == [20, 5]
     assert all(Chain.from_yaml(chain_file).is_feasible(symbols(path)) for path in released(place))
     assert call(world).message.startswith('0 released, 2 already released')
@@ -77,7 +77,7 @@ def test_release_and_status(world, place, chain_file):
     (place / 'logs' / 'e.csv').write_text('stamp,symbol\n0,secret_place')
     answer = call(world)
     assert not answer.success and answer.message == (
-        '1 released, 2 already released, 1 refused by the budget (d.csv: the subject_budget of '
+        '1 released, 2 already released, 1 refused (d.csv: the subject_budget of '
         "'r1' is 3: 3 of it is spent, 0 is left, and this costs 1 more), 1 failed (e.csv: its "
         'last line has no line end: it was cut off or is still being written; if it is complete, '
         'add a newline)')
@@ -326,7 +326,7 @@ def test_many_calls_at_once_share_a_run(world, place, chain_file):
     assert '6 released' in first.result().message
     for answer in answers:
         assert answer.result().message.startswith(
-            '0 released, 6 already released, 0 refused by the budget, 1 failed (bad.csv: ')
+            '0 released, 6 already released, 0 refused, 1 failed (bad.csv: ')
     assert run.log.count('bad.csv: failed') < 5  # at most one of them began a run at once
 
 
