@@ -56,10 +56,10 @@ def draw_routes(numbers, path) -> None:
             _draw_streets(axis, width=1.6)
             _draw_truth(axis, width=6)
             _draw_private(axis, word)
-            right = sum(o == s for o, s in zip(word, ROUTE, strict=True))
-            expected = 1 - errors['start'][policy]['exact'][epsilons.index(float(epsilon))]
-            axis.set_title(f'{_LOOKS[policy][0]}, ε = {float(epsilon):g}: {right} of {len(ROUTE)} '
-                           f'symbols true ({expected * len(ROUTE):.1f} expected)', fontsize=10.5,
+            wrong = sum(o != s for o, s in zip(word, ROUTE, strict=True))
+            expected = errors['start'][policy]['exact'][epsilons.index(float(epsilon))]
+            axis.set_title(f'{_LOOKS[policy][0]}, ε = {float(epsilon):g}: error = {wrong} of '
+                           f'{len(ROUTE)} ({expected:.1f} expected)', fontsize=10.5,
                            color=_INK, pad=3)
     figure.legend(handles=[
         Line2D([], [], color=_TRUTH, lw=6, label='true route'),
@@ -72,8 +72,29 @@ def draw_routes(numbers, path) -> None:
     _save(figure, path)
 
 
+def draw_distances(average_error, path) -> None:
+    """Draw the average distance by ε under the paper's policy, a line for each start."""
+    figure = _figure(6.4, 4.2)
+    axis = figure.subplots()
+    epsilons = average_error['epsilon']
+    for (start, street), (colour, mark) in zip(STARTS.items(), (
+            ('#1b6ca8', 'o'), ('#d1495b', 's'), ('#e07b1a', '^')), strict=True):
+        errors = average_error[start]['paper']
+        axis.plot(epsilons['exact'], errors['exact'], color=colour, lw=1.8)
+        axis.plot(epsilons['sampled'], errors['sampled'], mark, color=colour, ms=6, mec='white',
+                  mew=0.7)
+        axis.plot([], [], color=colour, marker=mark, lw=1.8, mec='white', mew=0.7,
+                  label=f'from {street}, {_WORDS_FOR[start]}')
+    _finish(axis)
+    axis.set(xlim=(0, 10.2), ylim=(0, len(ROUTE)))
+    axis.set_xlabel('ε (k = 1)', color=_INK)
+    axis.set_ylabel('average distance', color=_INK)
+    axis.legend(frameon=False, fontsize=9, loc='center right')
+    _save(figure, path)
+
+
 def draw_errors(average_error, path) -> None:
-    """Draw the average error by ε: online above, offline below, a column for each start."""
+    """Draw the average distance by ε: online above, offline below, a column for each start."""
     figure = _figure(11, 6.6)
     axes = figure.subplots(2, len(STARTS), sharex=True, sharey=True)
     epsilons = average_error['epsilon']
@@ -86,20 +107,24 @@ def draw_errors(average_error, path) -> None:
                 axis.plot(epsilons['exact'], errors['exact'], color=colour, ls=line, lw=1.8)
                 axis.plot(epsilons['sampled'], errors['sampled'], mark, color=colour, ms=size,
                           mec='white', mew=0.7)
-            axis.grid(color='#e3e6ea', lw=0.8)
-            axis.spines[['top', 'right']].set_visible(False)
-            axis.tick_params(colors=_INK, labelsize=9)
+            _finish(axis)
             if kind == 'online':
                 axis.set_title(f'from {street},\n{_WORDS_FOR[start]}', fontsize=10.5, color=_INK)
             else:
                 axis.set_xlabel('ε (k = 1)', color=_INK)
-        row[0].set_ylabel(f'{kind}: average error per symbol', color=_INK)
-        row[-1].legend(handles=[Line2D([], [], color=colour, ls=line, marker=mark, ms=size, lw=1.8,
-                                       mec='white', mew=0.7, label=label)
-                                for label, colour, line, mark, size in map(_LOOKS.get, names)],
-                       frameon=False, fontsize=9.5, loc='upper right')
-    axes[0, 0].set(xlim=(0, 10.2), ylim=(0, 1.02))
+        row[0].set_ylabel(f'{kind}: average distance', color=_INK)
+        row[0].legend(handles=[Line2D([], [], color=colour, ls=line, marker=mark, ms=size, lw=1.8,
+                                      mec='white', mew=0.7, label=label)
+                               for label, colour, line, mark, size in map(_LOOKS.get, names)],
+                      frameon=False, fontsize=9.5, loc='upper right')
+    axes[0, 0].set(xlim=(0, 10.2), ylim=(0, len(ROUTE) + 0.3))
     _save(figure, path)
+
+
+def _finish(axis):
+    axis.grid(color='#e3e6ea', lw=0.8)
+    axis.spines[['top', 'right']].set_visible(False)
+    axis.tick_params(colors=_INK, labelsize=9)
 
 
 def _figure(width, height):

@@ -4,93 +4,135 @@
 
 _NAMES = {'paper': "paper's policy", 'guided': 'guided', 'planned': 'planned',
           'exponential': 'exponential', 'permute_and_flip': 'permute-and-flip'}
+_THEIRS = {  # what the paper prints
+    'errors': (14, 11, 5, 1, 0),  # Figure 7, at the same ε
+    'start': (.935, .993, .967, .954, .948),  # Table 1, from SW 34th St
+    'detour': (0, .245, .242, .240, .237),    # and from SW Archer Rd
+}
 _PAGE = """\
 # The paper's experiments, on a town of our own
 
 "The paper" is B. Chen, K. Leahy, A. Jones, M. Hale, *Differential Privacy for Symbolic Systems
-with Application to Markov Chains* (arXiv 2202.03325; Automatica 2023). Its traffic data are not
-published with it. So its experiments are repeated here in form, on another map: what can be
-compared is how error and privacy go together, never a number. Nor was its full text at hand when
-this page was written (its abstract speaks of numerical results for English words alone): what each
-section says of the paper is the outline that this project was given.
+with Application to Markov Chains* (arXiv 2202.03325; Automatica 2023). It made its map of 43
+states from traffic counts in Gainesville, Florida; the map is not published with it. So its
+experiments are repeated on an invented town, whose moves along the route are as many as the
+digits of the paper's Table 1 imply. Its abstract speaks of results for strings of English words;
+its body has no such experiment.
 
 `make experiments` makes this page, its figures and [numbers.json](numbers.json) again, in about a
 minute. The simulated words have public seeds, so they repeat; exact numbers are computed without
-sampling (`symdp_ros.analysis.accuracy`). k = 1 throughout.
+sampling (`symdp_ros.analysis.accuracy`). k = 1 throughout, but in Figure 1.
+
+## Figures 1 to 4: how the mechanisms work
+
+![Three paths through a grid, and which are adjacent](grid.svg)
+
+**Figure 1.** Three paths through a 5 × 5 grid, as words of nine cells. Paths 1 and 2 differ in
+two places, so they are adjacent at k = 3. `symdp_ros.analysis.alternatives.is_adjacent` decides
+it.
+
+![The automaton of the word abc](automaton.svg)
+
+**Figure 2.** The automaton of all words over a, b, c at distance 2 from abc (Algorithm 1). A
+state q_(t,e) has read t letters, e of them errors. V counts the words that lead on to the
+accepting state: 12 from the start. Each arrow has its letters and their probabilities.
+
+![A chain of four states](chain.svg)
+![The product of automaton and chain](product.svg)
+
+**Figure 3.** A chain of four states, and the product of the automaton of s1 s2 s3 (distance 2)
+with it (Algorithm 3; `symdp automaton` draws such pictures). The paper's text gives C(s0) and
+C(s1) of its chain; C(s2) and C(s3) are chosen here.
+
+![The online policy in two cases](online.svg)
+
+**Figure 4.** The online policy μ (Algorithm 4) for the true symbol s1: where it is feasible after
+the last output (β = 1), and where it is not (β = 0). The paper's second case is the output s1,
+from which its remark after Theorem 7 calls s1 feasible; so s2 is shown here.
 
 ## The map
 
 ![The streets of Amberford and the route](town.svg)
 
 Amberford is invented: {states} streets
-([streets.chain.yaml](../../studies/paper/streets.chain.yaml)). A
-symbol is the street a car is on; it stays there or turns into a street that meets it ({moves}
-moves). The route has {length} symbols and begins from {start}, from which {most} moves are
-feasible. From {detour}, a wrong turn off {start}, the route's first street is not feasible:
-{first}. The initial state is public and no part of the word.
+([sparse.chain.yaml](../../studies/paper/sparse.chain.yaml)). A symbol is the street a car is on;
+it turns into a street that meets it, and cannot stay ({moves} moves, at most {most} from a
+street). The route has {length} symbols and begins from {start}. From {detour}, a detour, the
+route's first street is not feasible: {first}. The initial state is public and no part of the
+word.
 
-- **The paper:** 43 states, a route of 14 symbols, an initial street with about 11 feasible moves,
-  and a detour from which the true next street is not feasible.
-- **Not comparable:** which streets meet, all other degrees, and the route. Staying on a street is
-  allowed here; whether it is in the paper's chain, we do not know.
+**Out-degrees.** {along} moves are feasible from the first {positions} streets of the drive
+({start} and the first {before} of the route). This is an inference from the digits of the paper's
+Table 1. With τ(N) = 1/((N−1)e^(−ε) + 1) at ε = {epsilon:g}, the products of τ(2), τ(5), τ(3),
+τ(2), τ(3) are .993, .967, .954, .948, .935: its first column, rotated by one row (the .935 that
+it prints at t = 1 belongs to t = 5). Its second column is ¼·τ(4), and then times τ(3), τ(2),
+τ(3). The paper's chain has probably no staying, as it counts how often a driver leaves a street.
+
+**Not comparable:** all other degrees, the streets, and the rest of the route.
 
 ## Private routes (the paper's Figure 7)
 
 ![Private routes at five ε, for two policies](routes.svg)
 
-One draw each of the online mechanism, so they vary: the titles tell how many true symbols are
-expected. At ε = 0.1 the car seems to drive at random, though always along streets that meet; at
-ε = 10 the private route is the true one. A street is blue where it is the true one at that
-time, even if the private car is on another part of it.
+One draw each of the online mechanism, so they vary. At ε = 0.1 the car seems to drive at random,
+though always along streets that meet; at ε = 10 the private route is the true one. A street is
+blue where it is the true one at that time, even if the private car is on another part of it.
 
-- **The paper** draws private routes at the same five ε.
-- **Not comparable:** the map. The guided policy is this project's: where the true street is not
-  feasible, it aims at the street from which the fewest moves lead to it.
+Errors of {length} symbols, in one draw each, and in brackets what is expected:
+
+{drawn}
 
 ## Correct transitions (the paper's Table 1)
 
-The probability that the private symbol is the true one, o_t = w_t, at ε = {epsilon:g}: exactly,
-and in brackets as the share among {words} simulated words.
+The probability that the private symbol is the true one, o_t = w_t, at ε = {epsilon:g}: the
+paper's numbers, and beside them ours under the same policy, exactly.
+
+{theirs}
+
+Under every policy, exactly, and in brackets as the share among {words} simulated words:
 
 {correct}
 
-The remark after the paper's Theorem 7 bounds the expected error as if every symbol were the true
-one with a probability of at least τ(N_max) = {bound:.4f}, where N_max = {most} is the most moves
-from any street. That fails where the output has left the route: from {detour} the first symbol is
-never the true one, and even from {start} the probability is below τ(N_max) from {below} on, under
-every policy. At single positions the guided policy can be behind the paper's{behind}: it heads for
-where the car is, and the car moves on. Over the whole route it is ahead (next section).
+The remark after the paper's Theorem 7 bounds the expected error by putting N_max for N into τ.
+Ours is τ({most}) = {bound:.4f}. Where the output has left the route, that fails: from {detour}
+the first symbol is never the true one. The paper does not say so, but its numbers imply it: even
+at N_max = 43, all its states, τ is .779, and its second column stays below .25.
 
-- **The paper's** Table 1 gives such probabilities for t = 1…5 from the route's start and from the
-  detour at ε = 5, and shows there that the bound with N_max fails once the output has left the
-  route.
-- **Not comparable:** the probabilities themselves, but for those fixed by the number of feasible
-  moves alone: where {most} moves are feasible, the true one among them, it is τ = {bound:.4f}
-  under the paper's policy on any map.
+From {start}, guided and planned are as good as the paper's policy at these five positions. From
+{detour}, guided is back on the route at t = 2, and planned is not. The next section counts the whole
+route.
 
-## Average error (the paper's Figure 8)
+## Average distance (the paper's Figure 8)
 
-![Average error by ε, online and offline](errors.svg)
+![Average distance by ε from three initial states](distances.svg)
 
-The lines are exact, E[d(w, o)]/{length}; each mark is the average over {words} simulated private
-words of the route. The three columns differ in the public initial state alone.
+As in the paper: one route of {length} symbols, {words} private words for each ε and initial state
+(the marks; the paper's are SW 34th St, SW 2nd Ave and SW Archer Rd), the policy of Algorithm 4,
+and the distance from 0 to {length}. The lines are exact, E[d(w, o)].
+
+![Average distance by ε, online and offline](errors.svg)
+
+The same with our policies, and offline. The three columns differ in the public initial state
+alone.
 
 {errors}
 
-Even at ε = 10 an error is left where the route cannot be joined at once. There the paper's policy
-keeps missing it, and the guided one catches up. The planned policy's targets change with ε, which
-gives its lines their bends; they are chosen for drives at random, not for this route.
-Permute-and-flip errs no more than the exponential mechanism, which shows at large ε: from {start}
-it errs {less:.0%} less at ε = {less_at:g}. Both know the whole route before they release anything;
-the online mechanisms do not.
+**Our policies do not always win.**
+{compared}
+On a map without staying, a private car that is one move late can stay one move late to the end of
+the route. Guided aims at where the true car is now, so from {faraway} it follows the car all the
+way and is never there in time. Planned errs least on average over random drives on this map, and
+this route is one drive: from {detour} it does worse than the paper's policy. Its targets change
+with ε, which gives its lines their bends.
 
-- **The paper's** Figure 8 gives the average error for ε from 0.1 to 10 from three initial states,
-  with 1,000 words each.
-- **Not comparable:** the curves' heights, which depend on map, route and initial states. We do not
-  know whether the paper's 1,000 words are private words of one route, as here. Guided, planned and
-  permute-and-flip are not in the paper; A. Benvenuti, H. Rao, M. Hale (arXiv 2603.28903, abstract)
-  report up to 55% less error for permute-and-flip than for the previous mechanism, on a real
-  traffic data set that is not this map.
+Even at ε = 10 errors are left where the route cannot be joined at once. Permute-and-flip errs no
+more than the exponential mechanism with the same B, which shows at large ε: from {start} it errs
+{less:.0%} less at ε = {less_at:g}. Both know the whole route before they release anything; the online
+mechanisms do not.
+
+**Not in the paper:** guided, planned and permute-and-flip. A. Benvenuti, H. Rao, M. Hale (arXiv
+2603.28903, abstract) report up to 55% less error for permute-and-flip than for the previous
+mechanism, on a traffic data set that is not this map.
 
 ## How sure the marks are
 
@@ -104,21 +146,54 @@ def page(numbers) -> str:
     """Return `index.md` for the content of `numbers.json`."""
     starts, correct, errors = (numbers[key] for key in (
         'starts', 'correct_transition', 'average_error'))
-    bound = correct['bound_with_most_moves']
-    below = next(t for t in range(len(correct['start']['paper']['exact'])) if all(
-        chances['exact'][t] < bound - 1e-9 for chances in correct['start'].values()))
-    paper, guided = (correct['start'][policy]['exact'] for policy in ('paper', 'guided'))
-    behind = [f't = {t}' for t in range(1, len(paper) + 1) if guided[t - 1] < paper[t - 1]]
+    size = numbers['map']
     less, less_at = max((1 - flip / exponential, epsilon) for flip, exponential, epsilon in zip(
         errors['start']['permute_and_flip']['exact'], errors['start']['exponential']['exact'],
         errors['epsilon']['exact'], strict=True))
     return _PAGE.format(
-        **numbers['map'], **starts, length=len(numbers['route']), first=numbers['route'][0],
-        epsilon=correct['epsilon'], words=f'{numbers["words"]:,}', bound=bound,
-        below=f't = {below + 1}', behind=f' (from {starts["start"]} at {", ".join(behind)})',
-        less=less, less_at=less_at,
+        states=size['states'], moves=size['moves'], most=size['most'],
+        along=_listed(size['along']), positions=len(size['along']), before=len(size['along']) - 1,
+        **starts, faraway=starts['far away'], length=len(numbers['route']), first=numbers['route'][0],
+        epsilon=correct['epsilon'], words=f'{numbers["words"]:,}',
+        bound=correct['bound_with_most_moves'], less=less, less_at=less_at,
+        compared=_compared(errors, starts), drawn=_drawn_table(numbers), theirs=_their_table(correct, starts),
         correct=_correct_table(correct, starts), errors=_error_tables(errors, starts))
 
+
+def _listed(items):
+    *others, last = map(str, items)
+    return f'{", ".join(others)} and {last}'
+
+
+def _compared(errors, starts):
+    """Return the average distance under each online policy from each start, in a sentence."""
+    epsilons = errors['epsilon']['exact']
+    place = epsilons.index(5.0)
+    parts = [f'from {street} ' + ', '.join(
+        f'{_NAMES[policy]} {errors[start][policy]["exact"][place]:.2f}'
+        for policy in ('paper', 'guided', 'planned')) for start, street in starts.items()]
+    return f'At ε = {epsilons[place]:g} the average distance is\n' + ';\n'.join(parts) + '.'
+
+
+def _drawn_table(numbers):
+    epsilons, errors = numbers['average_error']['epsilon']['exact'], numbers['average_error']
+    rows = [('paper, Figure 7', *map(str, _THEIRS['errors']))]
+    for policy, words in numbers['private_routes'].items():
+        expected = errors['start'][policy]['exact']
+        rows.append((f'here, {_NAMES[policy]}', *(
+            f'{sum(o != s for o, s in zip(word, numbers["route"], strict=True))} '
+            f'({expected[epsilons.index(float(epsilon))]:.2f})'
+            for epsilon, word in words.items())))
+    return _table(['', *(f'ε = {float(epsilon):g}' for epsilon in words)], rows)
+
+
+def _their_table(correct, starts):
+    rotated = [*_THEIRS['start'][1:], _THEIRS['start'][0]]
+    rows = [(f't = {t + 1}', f'{_THEIRS["start"][t]:.3f}', f'{rotated[t]:.3f}',
+             f'{correct["start"]["paper"]["exact"][t]:.3f}', f'{_THEIRS["detour"][t]:.3f}',
+             f'{correct["detour"]["paper"]["exact"][t]:.3f}') for t in range(len(rotated))]
+    return _table(['', 'paper, SW 34th St', 'the same, rotated', f'here, {starts["start"]}',
+                   'paper, SW Archer Rd', f'here, {starts["detour"]}'], rows)
 
 def _correct_table(correct, starts):
     rows = [(f'{starts[start]}, {_NAMES[policy]}',
@@ -142,7 +217,7 @@ def _error_tables(errors, starts):
 
 
 def _pair(exact, sampled):
-    return f'{exact:.4f} ({sampled:.4f})'
+    return f'{exact:.3f} ({sampled:.3f})'
 
 
 def _table(head, rows):

@@ -5,7 +5,7 @@ from math import exp
 from random import Random
 
 import numpy as np
-from studies.paper.town import CHAIN_FILE, ROUTE, STARTS
+from studies.paper.town import ROUTE, SPARSE_FILE, STARTS
 from symdp_ros.analysis.accuracy import accuracy, expected_errors
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
@@ -25,7 +25,7 @@ _DIGITS = 12  # kept of a number: platforms differ beyond
 
 def mechanism(name, epsilon, start, random=None):
     """Return the online mechanism of a policy, or the offline one of a selection."""
-    chain = Chain.from_yaml(CHAIN_FILE, STARTS[start])
+    chain = Chain.from_yaml(SPARSE_FILE, STARTS[start])
     if name in POLICIES:
         return OnlineMechanism(chain, Privacy(epsilon), policy=name, random=random)
     return OfflineMechanism(chain, Privacy(epsilon), selection=name, base='counting',
@@ -58,10 +58,12 @@ def correct_sampled(policy, start):
 
 
 def map_size():
-    """Return how many states and moves there are, and the most moves from one state."""
-    chain = Chain.from_yaml(CHAIN_FILE)
+    """Return how many states and moves there are, the most from a state, and N on the route."""
+    chain = Chain.from_yaml(SPARSE_FILE)
     return {'states': len(chain), 'moves': chain.edge_count,
-            'most': max(chain.out_degrees().tolist())}
+            'most': max(chain.out_degrees().tolist()),
+            'along': [len(chain.successors(street))
+                      for street in (STARTS['start'], *ROUTE[:POSITIONS - 1])]}
 
 
 def correct_bound():
@@ -70,14 +72,14 @@ def correct_bound():
 
 
 def error_exactly(name, epsilon, start):
-    """Return E[d]/n."""
-    return round(accuracy(mechanism(name, epsilon, start), ROUTE).mean / len(ROUTE), _DIGITS)
+    """Return E[d]."""
+    return round(accuracy(mechanism(name, epsilon, start), ROUTE).mean, _DIGITS)
 
 
 def error_sampled(name, epsilon, start):
-    """Return the average of d/n over private words."""
+    """Return the average of d over private words."""
     words = private_words('error', name, epsilon, start, WORDS)
-    return round(float((np.array(words) != np.array(ROUTE)).mean()), _DIGITS)
+    return float((np.array(words) != np.array(ROUTE)).sum()) / WORDS
 
 
 def numbers():

@@ -1,69 +1,73 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Amberford, an invented town of 43 streets: where its streets lie, for drawing.
+Amberford, an invented town of 43 streets, and where its streets lie, for drawing.
 
-The chain itself is `studies/paper/streets.chain.yaml`: a car on a street stays on it, or turns
-into one that meets it. Each street here is straight, from (x, y) to (x, y), in units of 100 m.
+Its chain is `studies/paper/sparse.chain.yaml`: a car turns into a street that meets its own, and
+cannot stay. Along the route the out-degrees are those that the digits of the paper's Table 1 imply.
+Each street here is straight, from (x, y) to (x, y), in units of 100 m.
+
+`CHAIN_FILE` is another, denser town, with staying: the benchmarks measure on it.
 """
 from pathlib import Path
 
 import numpy as np
 
+SPARSE_FILE = Path(__file__).with_name('sparse.chain.yaml')
 CHAIN_FILE = Path(__file__).with_name('streets.chain.yaml')
 
 STREETS = {
-    'North Road': (0.6, 11.3, 19.0, 11.6),
-    'Almond Street': (2.9, 9.9, 2.9, 11.35),
-    'Chapel Lane': (5.6, 10.0, 5.7, 11.4),
-    'School Lane': (8.8, 10.1, 8.9, 11.45),
-    'Tower Lane': (11.3, 10.0, 11.2, 11.5),
-    'Church Street': (1.6, 9.85, 10.2, 10.1),
-    'Theatre Street': (10.2, 10.1, 12.2, 9.8),
-    'Linden Avenue': (12.2, 9.8, 18.6, 10.2),
-    'Hill Road': (17.9, 11.6, 18.9, 7.2),
-    'Market Row': (5.9, 9.15, 7.8, 9.2),
-    'Pump Court': (14.77, 9.2, 16.0, 9.25),
-    'High Street': (0.8, 8.3, 17.0, 8.5),
+    'Prior Lane': (1.0, 11.2, 3.3, 11.25),
+    'North Road': (8.6, 11.25, 13.6, 11.5),
+    'North Road East': (13.6, 11.5, 19.0, 11.3),
+    'Almond Street': (2.9, 9.8, 2.9, 11.25),
+    'School Lane': (8.8, 10.1, 8.9, 11.25),
+    'Tower Lane': (11.3, 9.9, 11.2, 11.35),
+    'Church Street': (1.55, 9.75, 7.8, 9.9),
+    'Cloister Street': (7.8, 9.9, 10.3, 10.15),
+    'Theatre Street': (11.2, 9.9, 13.05, 9.75),
+    'Linden Avenue': (13.05, 9.8, 18.4, 10.1),
+    'Hill Road': (18.0, 11.35, 19.0, 7.2),
+    'High Street West': (1.55, 8.3, 5.95, 8.2),
+    'High Street': (5.95, 8.2, 9.6, 8.4),
+    'High Street East': (11.1, 8.3, 16.5, 8.5),
     'West Gate': (1.5, 6.5, 1.6, 11.3),
-    'Mill Lane': (3.3, 6.5, 3.4, 8.3),
-    'Abbey Street': (4.3, 8.3, 4.2, 11.35),
-    'Bell Lane': (6.0, 6.5, 5.9, 9.2),
-    'King Street': (7.7, 2.35, 7.8, 10.0),
-    'Lantern Lane': (9.6, 7.3, 9.5, 10.1),
-    'Cooper Row': (11.1, 6.55, 11.2, 8.4),
-    'Station Road': (13.0, 2.3, 13.1, 11.5),
-    'Orchard Lane': (14.8, 8.45, 14.7, 11.5),
-    'East Gate': (16.5, 6.95, 16.4, 11.55),
-    'Weaver Lane': (3.4, 7.4, 6.0, 7.45),
-    'Guild Street': (9.6, 7.3, 13.1, 7.5),
-    'Quay Street': (1.2, 6.5, 14.0, 6.55),
-    'Wharf Road': (14.0, 6.55, 19.2, 7.3),
+    'Abbey Street': (4.3, 8.25, 4.2, 9.8),
+    'Bell Lane': (5.7, 6.5, 5.9, 8.2),
+    'King Street': (7.75, 6.55, 7.8, 9.9),
+    'Lantern Lane': (9.6, 7.3, 9.5, 8.4),
+    'Cooper Row': (11.1, 7.35, 11.1, 8.3),
+    'Station Road': (13.0, 6.4, 13.05, 9.8),
+    'Orchard Lane': (14.8, 8.45, 14.7, 9.9),
+    'East Gate': (16.5, 6.95, 16.4, 10.0),
+    'Guild Street': (9.6, 7.3, 11.15, 7.4),
+    'Quay Street West': (1.5, 6.5, 6.0, 6.5),
+    'Quay Street': (6.0, 6.5, 13.0, 6.4),
+    'Wharf Road': (13.0, 6.4, 19.0, 7.3),
     'Weir Bridge': (2.5, 6.5, 2.3, 4.1),
+    'King Bridge': (7.75, 6.5, 7.7, 3.9),
     'Ferry Road': (17.6, 7.1, 17.2, 3.65),
-    'South Quay': (1.4, 4.1, 18.4, 3.6),
-    'Weir Lane': (0.9, 0.7, 1.6, 4.1),
-    'Elm Street': (3.5, 0.7, 3.4, 4.05),
-    'Ash Street': (4.9, 0.75, 5.0, 2.4),
-    'Allotment Way': (4.95, 1.5, 7.4, 1.55),
-    'Birch Street': (6.2, 2.35, 6.1, 4.0),
-    'Brewery Lane': (10.5, 2.3, 10.6, 3.85),
+    'South Quay West': (1.4, 4.1, 7.7, 3.9),
+    'South Quay': (7.7, 3.9, 14.7, 3.8),
+    'South Quay East': (14.75, 3.8, 18.4, 3.5),
+    'Weir Lane': (0.9, 0.7, 1.5, 4.1),
+    'Elm Street': (4.4, 0.75, 4.3, 4.0),
+    'Birch Street': (10.5, 2.35, 10.4, 3.85),
     'Hazel Street': (9.3, 0.8, 9.4, 2.35),
-    'Nursery Street': (9.35, 1.5, 14.6, 1.6),
-    'Foundry Street': (14.6, 0.85, 14.7, 3.7),
-    'Gasworks Lane': (16.2, 0.9, 16.1, 2.25),
-    'Canal Street': (16.4, 3.65, 18.7, 0.9),
-    'Meadow Road': (2.2, 2.4, 12.0, 2.3),
-    'Park Road': (12.0, 2.3, 18.0, 2.2),
-    'Lower Road': (0.6, 0.7, 19.0, 0.9),
+    'Foundry Street': (14.6, 0.85, 14.6, 3.8),
+    'Canal Street': (17.2, 3.65, 18.7, 0.9),
+    'Meadow Road': (4.35, 2.4, 12.0, 2.3),
+    'Park Road': (12.0, 2.3, 17.9, 2.2),
+    'Lower Road': (0.9, 0.7, 9.3, 0.85),
+    'Lower Road East': (9.3, 0.85, 18.7, 0.9),
 }
 RIVER = ((-0.5, 5.7), (3, 5.15), (7, 5.5), (11, 5.0), (15, 5.35), (20.2, 4.9))
 
-ROUTE = ('Abbey Street', 'Church Street', 'King Street', 'Quay Street', 'Weir Bridge',
-         'South Quay', 'Birch Street', 'Meadow Road', 'Park Road', 'Canal Street', 'South Quay',
-         'Ferry Road', 'Wharf Road', 'East Gate')
+ROUTE = ('Church Street', 'Cloister Street', 'School Lane', 'North Road', 'Tower Lane',
+         'Theatre Street', 'Station Road', 'Quay Street', 'King Bridge', 'South Quay',
+         'Birch Street', 'Meadow Road', 'Park Road', 'Canal Street')
 # The initial states: that of the chain file is the route's start.
-STARTS = {'start': 'High Street', 'detour': 'Lantern Lane', 'far away': 'Foundry Street'}
+STARTS = {'start': 'Abbey Street', 'detour': 'High Street', 'far away': 'Foundry Street'}
 
 _REACH = 0.15  # how far beyond its end a street still meets another
 _STUB = 0.45   # drawn of a street that is left where it was entered
@@ -87,8 +91,8 @@ def crossing(street, other):
 
 
 def moves():
-    """Return for each street those that can follow: itself, and in order those that meet it."""
-    return {street: [street, *(other for other in STREETS if crossing(street, other) is not None)]
+    """Return for each street those that can follow: in order those that meet it."""
+    return {street: [other for other in STREETS if crossing(street, other) is not None]
             for street in STREETS}
 
 

@@ -1,15 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""In how many positions the two most similar routes between the same ends differ."""
-from collections.abc import Iterator
+"""In how many positions words differ: two given ones, and the two most similar routes of a map."""
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Ints, ShortInts
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.errors import ConfigurationError
 
 _MOST_STATES = 2000      # more than these: a bit for each pair of them would be too much
 _LARGEST_STEP = 1 << 20  # pairs that are followed at a time
+
+
+def differences(word: Sequence[str | None], other: Sequence[str | None]) -> int:
+    """
+    Return the Hamming distance of two words.
+
+    :raises ConfigurationError: their lengths differ.
+    """
+    if len(word) != len(other):
+        raise ConfigurationError(f'words of {len(word)} and {len(other)} symbols have no Hamming '
+                                 'distance: compare words of one length')
+    return sum(s != o for s, o in zip(word, other, strict=True))
+
+
+def is_adjacent(word: Sequence[str | None], other: Sequence[str | None], adjacency: int) -> bool:
+    """
+    Return whether d(v, w) ≤ k: what ε promises is about such words.
+
+    :raises ConfigurationError: their lengths differ.
+    """
+    return differences(word, other) <= adjacency
 
 
 class Alternatives(NamedTuple):

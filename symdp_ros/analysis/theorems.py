@@ -4,8 +4,8 @@
 The paper's statements on accuracy, as functions named after them, with corrections.
 
 The paper is B. Chen, K. Leahy, A. Jones, M. Hale, "Differential Privacy for Symbolic Systems with
-Application to Markov Chains" (Automatica 2023). Its formulas are given here as we read them, each
-with when it holds; d = d(w, o). What is exact for a given chain and word: `analysis.accuracy`.
+Application to Markov Chains" (Automatica 2023). Its formulas are given here, each with when it
+holds; d = d(w, o). What is exact for a given chain and word: `analysis.accuracy`.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,6 +55,14 @@ class Bounds:
     upper: float
 
 
+@dataclass(frozen=True)
+class Tails:
+    """Upper bounds of P[d > (1+η)·E[d]] and of P[d < (1−η)·E[d]]."""
+
+    above: float
+    below: float
+
+
 def theorem_2(symbols: int, privacy: Privacy, length: int) -> BinomialErrors:
     """
     Theorem 2, offline over an alphabet: E[d] = nq and Var[d] = nq(1−q), q = (m−1)B/((m−1)B + 1).
@@ -76,18 +84,21 @@ def theorem_2(symbols: int, privacy: Privacy, length: int) -> BinomialErrors:
 
 def theorem_2_concentration(length: int, deviation: float) -> float:
     """
-    Return 2·exp(−η²/2n²), Theorem 2's bound on P[|d − E[d]| ≥ η], for 0 < η ≤ n.
+    Return 2·exp(−2η²/n²), Theorem 2's bound on P[|d − E[d]| > η], for 0 < η < ½.
 
-    It holds, but is useless: at η = n it is least, 2e^{−1/2} = 1.213. (Our reading: the form of
-    the bound is taken from that least value.) See `hoeffding_concentration` and the exact tail,
-    `BinomialErrors.tail`.
+    It holds, but says nothing: it is above 2·exp(−1/2n²), which is 1.213 at n = 1 and 1.995 at
+    n = 14. For n independent errors the exponent may be −2η²/n, and η any: `hoeffding_concentration`.
+
+    :raises ConfigurationError: η is not between 0 and ½.
     """
-    return 2 * exp(-deviation**2 / (2 * length**2))
+    if not 0 < deviation < 0.5:
+        raise ConfigurationError(f'theorem 2 bounds deviations between 0 and 0.5, not {deviation}')
+    return 2 * exp(-2 * deviation**2 / length**2)
 
 
 def hoeffding_concentration(length: int, deviation: float) -> float:
     """
-    Return 2·exp(−2η²/n), at most 1: bounds P[|d − E[d]| ≥ η] where errors are independent.
+    Return 2·exp(−2η²/n), at most 1: bounds P[|d − E[d]| ≥ η] where errors are independent; η > 0.
 
     Hoeffding's inequality for n indicators: holds on the complete chain, offline and online, not
     on a chain in general.
@@ -100,13 +111,29 @@ def theorem_4(symbols: int, privacy: Privacy, length: int) -> BinomialErrors:
     Theorem 4, online over an alphabet: d is Binomial(n, 1−τ), τ = 1/((m−1)e^{−ε/k} + 1).
 
     Holds on the complete chain of m symbols, for words without unknown symbols. What is drawn
-    differs from τ by 10⁻¹⁰ at most (`core.online.response`) for m up to 10,000.
+    (`core.online.response`) falls short of τ by at most 10⁻¹⁰ for m up to 3,796, whatever ε is,
+    and by at most 8m²·2⁻⁶⁰ for more.
 
     :param symbols: m ≥ 1.
     :param length: n ≥ 0.
     """
     ratio = (symbols - 1) * exp(-float(privacy.epsilon_per_symbol))
     return BinomialErrors(length, ratio / (ratio + 1))
+
+
+def theorem_4_tails(errors: BinomialErrors, share: float) -> Tails:
+    """
+    Theorem 4's Chernoff bounds: e^{−η²E/(2+η)} on P[d > (1+η)E], e^{−η²E/2} on P[d < (1−η)E].
+
+    E = E[d]. Both hold for every sum of independent errors: on the complete chain.
+
+    :param share: η, between 0 and 1.
+    :raises ConfigurationError: η is not between 0 and 1.
+    """
+    if not 0 < share < 1:
+        raise ConfigurationError(f'theorem 4 bounds tails for η between 0 and 1, not {share}')
+    return Tails(above=exp(-share**2 * errors.mean / (2 + share)),
+                 below=exp(-share**2 * errors.mean / 2))
 
 
 def theorem_6(chain: Chain, privacy: Privacy, word: Sequence[str]) -> Bounds:
@@ -125,9 +152,6 @@ def theorem_6(chain: Chain, privacy: Privacy, word: Sequence[str]) -> Bounds:
     the route and be back at the next symbol. With C(i) = {i+1, i+2 mod 4}, w = 1,2,3,0,1, s_0 = 0,
     ε = 2, k = 1: m = 1, 1, 2, 6, 11, 11, E[d] = 1.348, "lower bound" 2.910. On the complete chain,
     where N − 1 errors are possible at each position, it is E[d] itself.
-
-    (Our reading, without the paper at hand: this lower bound is what gives the 2.910; the upper
-    one is the form of it that can be proved.)
 
     :param word: without unknown symbols.
     :raises UnknownSymbolError: a symbol is no state.
@@ -154,15 +178,26 @@ def theorem_6(chain: Chain, privacy: Privacy, word: Sequence[str]) -> Bounds:
     return Bounds(bound(int(degrees.min()) - 1), bound(int(degrees.max())))
 
 
+def variance_bound(length: int) -> float:
+    """
+    Return n²/4 ≥ Var[d], of Theorem 6 and the remark after Theorem 7.
+
+    Holds for every chain, word and mechanism: Popoviciu's inequality for a d between 0 and n.
+
+    :param length: n ≥ 0.
+    """
+    return length**2 / 4
+
+
 def remark_after_theorem_7(chain: Chain, privacy: Privacy, length: int) -> Bounds:
     """
     Return the bounds of the remark after Theorem 7, online on a chain.
 
-    It says n(1 − τ(N_min)) ≤ E[d] ≤ n(1 − τ(N_max)).
+    It puts N_min or N_max for N into τ: n(1 − τ(N_min)) ≤ E[d] ≤ n(1 − τ(N_max)).
 
     τ(N) = 1/((N−1)e^{−ε/k} + 1). **The upper bound fails** as soon as the output leaves the route:
-    where w_t is not feasible the error is certain, whatever N is (the paper's own Table 1 shows
-    it). The lower bound holds for every word and policy: no state is ever drawn with more than
+    where w_t is not feasible the error is certain, whatever N is (the numbers of the paper's
+    Table 1 imply it). The lower bound holds for every word and policy: no state is ever drawn with more than
     τ(N(o_{t−1})) ≤ τ(N_min). The two are equal on the complete chain, where both hold.
 
     :param length: n ≥ 0.

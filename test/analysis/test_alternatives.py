@@ -7,9 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from strategies import chains, grid, relaxed
-from symdp_ros import Chain
+from symdp_ros import Chain, ConfigurationError
 from symdp_ros.analysis import alternatives
-from symdp_ros.analysis.alternatives import fewest_differences
+from symdp_ros.analysis.alternatives import differences, fewest_differences, is_adjacent
+
+
+def test_adjacent_words():
+    assert differences('hammer', 'bumper') == 3
+    assert differences(['a', None], ['a', 'b']) == 1 and differences([], []) == 0
+    assert is_adjacent('hammer', 'bumper', 3) and not is_adjacent('hammer', 'bumper', 2)
+    with pytest.raises(ConfigurationError, match='of 1 and 2 symbols'):
+        differences(['a'], ['a', 'b'])
 
 
 @st.composite

@@ -15,7 +15,9 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.analysis.theorems import (BinomialErrors, hoeffding_concentration,
                                          remark_after_theorem_7, theorem_2,
-                                         theorem_2_concentration, theorem_4, theorem_6)
+                                         theorem_2_concentration, theorem_4, theorem_4_tails,
+                                         theorem_6, variance_bound)
+from symdp_ros.core.online.response import exp_lower_bound, responses
 
 #: The counter-example of DESIGN, item 3.
 SKIPS = Chain({str(i): [str((i + 1) % 4), str((i + 2) % 4)] for i in range(4)}, '0')
@@ -90,25 +92,57 @@ def test_tails_by_enumeration(n, p):
         assert errors.tail(deviation) == pytest.approx(float(expected), abs=1e-12)
 
 
-@pytest.mark.parametrize('length', [1, 2, 10, 300])
-def test_the_concentration_bound_of_theorem_2_says_nothing(length):
-    """DESIGN, item 7: at least 2e^{−1/2} = 1.213 on its range."""
-    bounds = [theorem_2_concentration(length, eta) for eta in np.linspace(1e-6, length, 50)]
-    assert min(bounds) == bounds[-1] == pytest.approx(2 * exp(-0.5)) and bounds[-1] > 1.213
+@pytest.mark.parametrize('length, least', [(1, 1.213), (2, 1.765), (14, 1.995)])
+def test_the_concentration_bound_of_theorem_2_says_nothing(length, least):
+    """DESIGN, item 7: on its range, above 2e^{−1/2n²} ≥ 1.213."""
+    bounds = [theorem_2_concentration(length, eta) for eta in np.linspace(1e-6, 0.5 - 1e-9, 50)]
+    assert min(bounds) == bounds[-1] == pytest.approx(least, abs=5e-4)
+    for eta in (0, 0.5, -0.1, float('nan')):
+        with pytest.raises(ConfigurationError, match='between 0 and 0.5'):
+            theorem_2_concentration(length, eta)
 
 
 @given(st.integers(1, 300), st.floats(0, 1), st.floats(1e-3, 1))
-def test_exact_tails_beat_hoeffding_which_beats_theorem_2(n, p, share):
-    tail = BinomialErrors(n, p).tail(share * n)
-    assert tail <= hoeffding_concentration(n, share * n) + 1e-12
-    assert hoeffding_concentration(n, share * n) <= 1 < theorem_2_concentration(n, share * n)
+def test_exact_tails_beat_hoeffding(n, p, share):
+    assert BinomialErrors(n, p).tail(share * n) <= hoeffding_concentration(n, share * n) + 1e-12
+
+
+@pytest.mark.parametrize('share', [0.01, 0.3, 0.5, 0.99])
+@pytest.mark.parametrize('symbols, epsilon, n', [(2, 0.0, 9), (3, 1.0, 14), (5, 3.0, 40),
+                                                 (43, 5.0, 60), (2, 9.0, 30)])
+def test_the_chernoff_tails_of_theorem_4(symbols, epsilon, n, share):
+    """By enumeration of d, in rational arithmetic."""
+    errors = theorem_4(symbols, Privacy(epsilon), n)
+    p, eta = Fraction(errors.p), Fraction(share)
+    chances = [comb(n, d) * p**d * (1 - p)**(n - d) for d in range(n + 1)]
+    found = theorem_4_tails(errors, share)
+    assert sum(c for d, c in enumerate(chances) if d > (1 + eta) * n * p) <= found.above < 1
+    assert sum(c for d, c in enumerate(chances) if d < (1 - eta) * n * p) <= found.below < 1
+    assert found.above == pytest.approx(exp(-share**2 * n * errors.p / (2 + share)))
+    assert found.below == pytest.approx(exp(-share**2 * n * errors.p / 2))
+
+
+@pytest.mark.parametrize('share', [0, 1, -0.5, float('nan')])
+def test_the_tails_of_theorem_4_have_a_range(share):
+    with pytest.raises(ConfigurationError, match='between 0 and 1'):
+        theorem_4_tails(BinomialErrors(3, 0.5), share)
+
+
+@pytest.mark.parametrize('epsilon', [1.0, 27.0, 31.0, 40.0, 1000.0])
+@pytest.mark.parametrize('symbols', [2, 100, 3796, 10_000])
+def test_how_far_what_is_drawn_falls_short_of_theorem_4(symbols, epsilon):
+    (response,) = responses([symbols], Privacy(epsilon))[1].values()
+    ratio = exp_lower_bound(Fraction(epsilon))
+    short = ratio / (symbols - 1 + ratio) - Fraction(response.b, response.total)
+    assert 0 <= short <= max(Fraction(1, 10**10), Fraction(8 * symbols**2, 2**60))
+    if symbols == 10_000 and epsilon > 31:
+        assert short > Fraction(1, 10**10)
 
 
 def test_what_the_tails_tell():
     """Of 100 symbols of an alphabet of 10 at ε = 4: off by 15 once in thousands of times."""
     errors = theorem_4(10, Privacy(4.0), 100)
     assert errors.tail(15) < 1e-3 < hoeffding_concentration(100, 15) < 0.03
-    assert theorem_2_concentration(100, 15) > 1.9
 
 
 # Chains.
@@ -140,6 +174,18 @@ def test_theorem_6s_lower_bound_is_the_mean_over_an_alphabet(epsilon):
     listed = Chain(dict.fromkeys('xyz', 'x y z'.split()), 'x')
     assert theorem_6(listed, Privacy(epsilon), word).upper == pytest.approx(
         theorem_6(COMPLETE, Privacy(epsilon), word).upper)
+
+
+@relaxed
+@given(st.data(), st.sampled_from([0.0, 0.3, 2.0, 10.0]), st.integers(1, 2))
+def test_the_variance_bound_of_theorem_6(data, epsilon, adjacency):
+    """Offline as published, by enumeration, and online."""
+    chain = data.draw(chains(max_states=4))
+    word = data.draw(st.lists(st.sampled_from(chain.states), min_size=1, max_size=4))
+    chances, d = published(chain, word, exp(-epsilon / 2 / adjacency)), np.arange(len(word) + 1)
+    assert chances @ (d - chances @ d)**2 <= variance_bound(len(word)) + 1e-12
+    online = OnlineMechanism(chain, Privacy(epsilon, adjacency), policy='paper')
+    assert accuracy(online, word).variance <= variance_bound(len(word)) + 1e-9
 
 
 def test_theorem_6s_upper_bound_needs_n_max():

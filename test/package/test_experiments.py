@@ -6,18 +6,21 @@ docs/experiments: the exact numbers come out again, and the sampled ones agree w
 False alarms: the sampled numbers are of seeds fixed once, so the test itself never varies; had it
 drawn them anew, 10⁻⁶ would be the chance that any of them fails.
 """
+from fractions import Fraction
 import json
-from math import log, sqrt
+from math import comb, exp, log, sqrt
 from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.paper import study, town
+from studies.paper import schemes, study, town
 from studies.paper.page import page
 from symdp_ros.analysis.accuracy import accuracy
+from symdp_ros.analysis.alternatives import differences, is_adjacent
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.chain_file import read_chain_file
 from symdp_ros.core.graph import structure
+from symdp_ros.core.offline.automaton import HammingAutomaton
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs' / 'experiments'
@@ -45,28 +48,27 @@ def bernstein(variance, most):
 
 
 def test_the_map_is_the_town_of_the_figures():
-    graph = read_chain_file(town.CHAIN_FILE)
+    graph = read_chain_file(town.SPARSE_FILE)
     assert graph.successors == town.moves()
     measured = structure(graph)
     assert (measured.states, measured.strong_components, measured.period) == (43, 1, 1)
-    for street in town.STREETS:  # a turn is at one place
-        meeting = [tuple(town.crossing(street, other)) for other in graph.successors[street][1:]]
-        assert len(set(meeting)) == len(meeting)
 
 
 def test_the_route_and_the_detour():
-    chain = Chain.from_yaml(town.CHAIN_FILE)
+    chain = Chain.from_yaml(town.SPARSE_FILE)
     assert chain.initial_state == town.STARTS['start']
     assert len(town.ROUTE) == 14 and chain.is_feasible(town.ROUTE)
-    assert len(chain.successors(town.STARTS['start'])) == 11
-    assert town.STARTS['detour'] in chain.successors(town.STARTS['start'])
+    assert [len(chain.successors(street)) for street in (chain.initial_state, *town.ROUTE[:4])] \
+        == [2, 5, 3, 2, 3]
+    assert len(chain.successors(town.STARTS['detour'])) == 4
     assert town.ROUTE[0] not in chain.successors(town.STARTS['detour'])
 
 
-@pytest.mark.parametrize('word', [town.ROUTE, ('High Street',) * 3,
-                                  ('Mill Lane', 'High Street', 'Mill Lane', 'Mill Lane')])
+@pytest.mark.parametrize('word', [
+    town.ROUTE, ('High Street', 'King Street', 'High Street'),
+    ('Bell Lane', 'High Street', 'Bell Lane', 'Bell Lane')])
 def test_a_drive_has_a_piece_for_each_symbol(word):
-    pieces = town.drive('High Street', word)
+    pieces = town.drive('Abbey Street' if word == town.ROUTE else 'High Street West', word)
     assert [t for t, _ in pieces] == [*range(-1, len(word))]
     for (_, before), (_, after) in zip(pieces, pieces[1:], strict=False):
         assert before[-1] == pytest.approx(after[0])
@@ -82,7 +84,7 @@ def test_settings_are_those_of_the_file():
 
 def test_private_routes_repeat_and_are_feasible():
     assert NUMBERS['private_routes'] == study.routes()
-    chain = Chain.from_yaml(town.CHAIN_FILE)
+    chain = Chain.from_yaml(town.SPARSE_FILE)
     assert all(chain.is_feasible(word) for words in NUMBERS['private_routes'].values()
                for word in words.values())
 
@@ -97,12 +99,63 @@ def test_correct_transitions(policy, start):
         assert abs(sampled - exact) <= bernstein(exact * (1 - exact), 1)
 
 
+def test_the_papers_table_1_comes_out():
+    """Digit by digit, but for the rotation of its first column."""
+    start, detour = ([f'{chance:.3f}' for chance in CORRECT[name]['paper']['exact']]
+                     for name in ('start', 'detour'))
+    assert start == '0.993 0.967 0.954 0.948 0.935'.split()
+    assert detour == '0.000 0.245 0.242 0.240 0.237'.split()
+    degrees = [2, 5, 3, 2, 3]
+    assert np.cumprod([1 / ((n - 1) * exp(-5) + 1) for n in degrees]) == pytest.approx(
+        CORRECT['start']['paper']['exact'], abs=5e-4)
+
+
+def test_what_the_page_says_of_our_policies():
+    for policy in ('guided', 'planned'):
+        assert CORRECT['start'][policy]['exact'] == pytest.approx(
+            CORRECT['start']['paper']['exact'], abs=1e-3)
+    assert CORRECT['detour']['guided']['exact'][1] > 0.9 > 0.1 > max(
+        CORRECT['detour']['planned']['exact'])
+    at_5 = {start: {policy: ERRORS[start][policy]['exact'][ERRORS['epsilon']['exact'].index(5.0)]
+                    for policy in study.POLICIES} for start in town.STARTS}
+    assert at_5['detour']['planned'] > at_5['detour']['paper']
+    assert at_5['far away']['guided'] > 13 and at_5['far away']['paper'] < 12
+
+
 def test_the_bound_with_most_moves():
     bound = CORRECT['bound_with_most_moves']
     assert study.correct_bound() == pytest.approx(bound, **EXACTLY)
-    assert all(found['exact'][0] == pytest.approx(bound, abs=1e-6)
-               for found in CORRECT['start'].values())
     assert all(found['exact'][0] == 0 for found in CORRECT['detour'].values())
+
+
+def test_the_paths_of_figure_1():
+    for word in schemes.PATHS.values():
+        cells = np.array([[int(part) for part in cell.split(',')] for cell in word])
+        assert len(word) == 9 and (np.abs(np.diff(cells, axis=0)).sum(axis=1) == 1).all()
+        assert (word[0], word[-1]) == ('1,1', '5,5')
+    assert differences(schemes.PATHS[1], schemes.PATHS[2]) == 2
+    adjacent = [is_adjacent(schemes.PATHS[i], schemes.PATHS[j], 3)
+                for i, j in ((1, 2), (1, 3), (2, 3))]
+    assert adjacent == [True, False, False]
+
+
+def test_the_automaton_of_figure_2_has_a_row_for_each_count_of_errors():
+    counts, moves = schemes.merged_automaton(
+        HammingAutomaton(schemes.ALPHABET, 'abc', schemes.DISTANCE))
+    assert counts == {(t, e): comb(3 - t, 2 - e) * 2**(2 - e) for t in range(4) for e in range(3)
+                      if e <= t and 2 - e <= 3 - t}
+    for state in counts:
+        chances = [chance for (source, _), symbols in moves.items() if source == state
+                   for chance in symbols.values()]
+        assert sum(chances) == (state[0] < 3)
+    assert moves[(0, 0), 1] == {'b': Fraction(1, 3), 'c': Fraction(1, 3)}
+
+
+def test_the_policy_of_figure_4():
+    assert schemes.response('s1', 's0') == {'s1': 'τ', 's2': '(1−τ)/2', 's3': '(1−τ)/2'}
+    assert schemes.response('s1', 's2') == {'s2': '1/2', 's3': '1/2'}
+    assert [schemes.CHAIN.successors(s) for s in ('s0', 's1')] \
+        == [('s1', 's2', 's3'), ('s1', 's2')]
 
 
 @pytest.mark.parametrize('start', town.STARTS)
@@ -111,10 +164,9 @@ def test_average_errors(name, start):
     found = ERRORS[start][name]
     assert [study.error_exactly(name, epsilon, start) for epsilon in study.CURVE] \
         == pytest.approx(found['exact'], **EXACTLY)
-    length = len(town.ROUTE)
     for epsilon, sampled in zip(study.SAMPLED, found['sampled'], strict=True):
         exact = accuracy(study.mechanism(name, epsilon, start), town.ROUTE)
-        assert abs(sampled - exact.mean / length) <= bernstein(exact.variance / length**2, 1)
+        assert abs(sampled - exact.mean) <= bernstein(exact.variance, len(town.ROUTE))
 
 
 @pytest.mark.parametrize('name', study.POLICIES)
@@ -133,7 +185,8 @@ def test_permute_and_flip_errs_no_more():
 def test_the_page_is_made_from_the_numbers():
     text = (DOCS / 'index.md').read_text(encoding='utf-8')
     assert text == page(NUMBERS)
-    assert text.count('](') == 5
-    for figure in ('town.svg', 'routes.svg', 'errors.svg'):
+    assert text.count('](') == 11
+    for figure in ('grid.svg', 'automaton.svg', 'chain.svg', 'product.svg', 'online.svg',
+                   'town.svg', 'routes.svg', 'distances.svg', 'errors.svg'):
         assert f']({figure})' in text
         assert (DOCS / figure).read_text(encoding='utf-8').rstrip().endswith('</svg>')

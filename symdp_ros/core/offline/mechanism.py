@@ -48,7 +48,7 @@ class OfflineMechanism(Mechanism):
     of successors), permute-and-flip 5·n·(N+1)·2⁻⁵³·(1 + L) with L = n·(bits of N + min(ε/2k, 28)),
     over an alphabet 5·2⁻⁵¹·(1 + L); causal release and an alphabet's exponential mechanism draw in
     integers. B is at least
-    2⁻⁴⁰ (about 2⁻⁶⁰ where drawn in integers). At ε = 0 the output does not depend on the word in
+    2⁻⁴⁰ (8N·2⁻⁶⁰ where drawn in integers). At ε = 0 the output does not depend on the word in
     any bit. Every feasible output has a positive probability. It does not depend on P being right.
     The proofs are in those modules.
 
