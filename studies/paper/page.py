@@ -99,8 +99,8 @@ the first symbol is never the true one. The paper does not say so, but its numbe
 at N_max = 43, all its states, τ is .779, and its second column stays below .25.
 
 From {start}, guided and planned are as good as the paper's policy at these five positions. From
-{detour}, guided is back on the route at t = 2, and planned is not. The next section counts the whole
-route.
+{detour}, guided is back on the route at t = 2, and planned is not. The next section counts the
+whole route.
 
 ## Average distance (the paper's Figure 8)
 
@@ -127,8 +127,8 @@ with ε, which gives its lines their bends.
 
 Even at ε = 10 errors are left where the route cannot be joined at once. Permute-and-flip errs no
 more than the exponential mechanism with the same B, which shows at large ε: from {start} it errs
-{less:.0%} less at ε = {less_at:g}. Both know the whole route before they release anything; the online
-mechanisms do not.
+{less:.0%} less at ε = {less_at:g}. Both know the whole route before they release anything; the
+online mechanisms do not.
 
 **Not in the paper:** guided, planned and permute-and-flip. A. Benvenuti, H. Rao, M. Hale (arXiv
 2603.28903, abstract) report up to 55% less error for permute-and-flip than for the previous
@@ -153,10 +153,12 @@ def page(numbers) -> str:
     return _PAGE.format(
         states=size['states'], moves=size['moves'], most=size['most'],
         along=_listed(size['along']), positions=len(size['along']), before=len(size['along']) - 1,
-        **starts, faraway=starts['far away'], length=len(numbers['route']), first=numbers['route'][0],
+        **starts, faraway=starts['far away'],
+        length=len(numbers['route']), first=numbers['route'][0],
         epsilon=correct['epsilon'], words=f'{numbers["words"]:,}',
         bound=correct['bound_with_most_moves'], less=less, less_at=less_at,
-        compared=_compared(errors, starts), drawn=_drawn_table(numbers), theirs=_their_table(correct, starts),
+        compared=_compared(errors, starts), drawn=_drawn_table(numbers),
+        theirs=_their_table(correct, starts),
         correct=_correct_table(correct, starts), errors=_error_tables(errors, starts))
 
 
@@ -194,6 +196,7 @@ def _their_table(correct, starts):
              f'{correct["detour"]["paper"]["exact"][t]:.3f}') for t in range(len(rotated))]
     return _table(['', 'paper, SW 34th St', 'the same, rotated', f'here, {starts["start"]}',
                    'paper, SW Archer Rd', f'here, {starts["detour"]}'], rows)
+
 
 def _correct_table(correct, starts):
     rows = [(f'{starts[start]}, {_NAMES[policy]}',

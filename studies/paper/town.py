@@ -4,8 +4,8 @@
 Amberford, an invented town of 43 streets, and where its streets lie, for drawing.
 
 Its chain is `studies/paper/sparse.chain.yaml`: a car turns into a street that meets its own, and
-cannot stay. Along the route the out-degrees are those that the digits of the paper's Table 1 imply.
-Each street here is straight, from (x, y) to (x, y), in units of 100 m.
+cannot stay. Along the route the out-degrees are those that the digits of the paper's Table 1
+imply. Each street here is straight, from (x, y) to (x, y), in units of 100 m.
 
 `CHAIN_FILE` is another, denser town, with staying: the benchmarks measure on it.
 """
