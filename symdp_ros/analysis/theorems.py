@@ -87,7 +87,8 @@ def theorem_2_concentration(length: int, deviation: float) -> float:
     Return 2·exp(−2η²/n²), Theorem 2's bound on P[|d − E[d]| > η], for 0 < η < ½.
 
     It holds, but says nothing: it is above 2·exp(−1/2n²), which is 1.213 at n = 1 and 1.995 at
-    n = 14. For n independent errors the exponent may be −2η²/n, and η any: `hoeffding_concentration`.
+    n = 14. For n independent errors the exponent may be −2η²/n, and η any
+    (`hoeffding_concentration`).
 
     :raises ConfigurationError: η is not between 0 and ½.
     """
@@ -197,8 +198,8 @@ def remark_after_theorem_7(chain: Chain, privacy: Privacy, length: int) -> Bound
 
     τ(N) = 1/((N−1)e^{−ε/k} + 1). **The upper bound fails** as soon as the output leaves the route:
     where w_t is not feasible the error is certain, whatever N is (the numbers of the paper's
-    Table 1 imply it). The lower bound holds for every word and policy: no state is ever drawn with more than
-    τ(N(o_{t−1})) ≤ τ(N_min). The two are equal on the complete chain, where both hold.
+    Table 1 imply it). The lower bound holds for every word and policy: no state is ever drawn with
+    more than τ(N(o_{t−1})) ≤ τ(N_min). The two are equal on the complete chain, where both hold.
 
     :param length: n ≥ 0.
     """
