@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The exact audit: the worst loss of every mechanism over all words, by enumeration.
+The audit: the worst loss of every mechanism over all words, by enumeration.
 
 On a small chain, all words (feasible or not, unknown symbols included), all pairs of them that
 differ in at most k symbols and all feasible outputs are compared. The laws:
