@@ -161,10 +161,15 @@ def _setting(count: int, own_domains: bool, directory: Path, **more):
             for robot in robots.values():
                 robot['domain'] = stack.enter_context(FreeDomain()).number
             top = {'fleet_domain': stack.enter_context(FreeDomain()).number}
-        file = directory / 'fleet.yaml'
-        file.write_text(json.dumps({**top, **more, 'robots': robots, 'defaults': {
-            'chain_file': str(_CHAIN), 'initial_state': '0', 'epsilon': 2.0}}))
-        yield file, domain
+        yield write_fleet(directory, robots, **top, **more), domain
+
+
+def write_fleet(directory: Path, robots: dict[str, dict[str, int]], **top) -> Path:
+    """Write a fleet file; return its path."""
+    file = directory / 'fleet.yaml'
+    file.write_text(json.dumps({**top, 'robots': robots, 'defaults': {
+        'chain_file': str(_CHAIN), 'initial_state': '0', 'epsilon': 2.0}}))
+    return file
 
 
 def _one(file, domain):

@@ -26,8 +26,9 @@ from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.text_file import FilePath
 from symdp_ros.core.yaml_reader import compose_yaml, TAG, YamlReader
-from symdp_ros.options import (LEDGER_FILE, Option, OUTPUT_DOMAIN, PARAMETERS, SUBJECT_BUDGET,
-                               TOPICS, USE_SIM_TIME)
+from symdp_ros.options import (history_topic, INPUT, LEDGER_FILE, Option, OUTPUT_DOMAIN,
+                               output_topic, OUTPUT_TYPE, OUTPUTS, PARAMETERS, POLICY,
+                               SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
 from symdp_ros.ros.resources import share_directory
 import yaml
 
@@ -35,13 +36,14 @@ _NODE = 'privatizer'
 _QOS = 'qos_overrides.'
 _PARAMETERS = {option.name: option for option in (*PARAMETERS[_NODE], USE_SIM_TIME)}
 _TOPICS = {option.name: option for option in TOPICS[_NODE]}
-_PRIVATE = [name for name in _TOPICS if name.startswith('private')]
 _DOMAIN = Option('domain', int, -1, 'the ROS domain of the robot', least=0, most=232)
 _PRESET = Option('preset', str, '', 'parameters for a kind of robot software')
 _OF_ROBOTS = {**_PARAMETERS, **_TOPICS, 'domain': _DOMAIN, 'preset': _PRESET}
 _STATE_DIR = Option('state_dir', str, '', 'the folder of the state files', unit='file')
 _OF_FLEET = {option.name: option for option in (
     replace(OUTPUT_DOMAIN, name='fleet_domain'), LEDGER_FILE, SUBJECT_BUDGET, _STATE_DIR)}
+_OUTPUT_TYPES = {'pose': 'geometry_msgs/msg/PoseWithCovarianceStamped',
+                 'markers': 'visualization_msgs/msg/MarkerArray'}
 _ROBOT_NAME = re.compile('[A-Za-z][A-Za-z0-9_]{0,99}')
 
 
@@ -69,6 +71,36 @@ class Robot:
         topic = self.remappings.get(name, name)
         return topic if topic.startswith('/') else f'{self.namespace}/{topic}'
 
+    @property
+    def raw_topics(self) -> tuple[str, ...]:
+        """Return the topics that its `privatizer` reads."""
+        if self.parameters.get('base_frame'):
+            return '/tf', '/tf_static'
+        return self.topic(self._value(INPUT)),
+
+    @property
+    def private_topics(self) -> list[tuple[str, str]]:
+        """Return the topics that its `privatizer` publishes, and their types."""
+        outputs = list(dict.fromkeys(self._value(OUTPUTS)))
+        names = self._value(OUTPUT_TYPE)
+        if 'custom' in outputs:  # output_type is that of custom
+            names = OUTPUT_TYPE.default
+        types = {'string': names, 'custom': self._value(OUTPUT_TYPE), **_OUTPUT_TYPES}
+        topics = [(self.topic(output_topic('private', output)), types[output])
+                  for output in outputs]
+        if self._value(POLICY) == 'adaptive':
+            topics.append((history_topic(self.topic('private_region')), 'std_msgs/msg/String'))
+        return topics
+
+    @property
+    def output_domain(self) -> int | None:
+        """Return the ROS domain where it publishes; None: that of its process."""
+        domain = self._value(OUTPUT_DOMAIN)
+        return self.domain if domain == OUTPUT_DOMAIN.default else domain
+
+    def _value(self, option: Option) -> Any:
+        return self.parameters.get(option.name, option.default)
+
 
 @dataclass(frozen=True)
 class Fleet:
@@ -91,15 +123,17 @@ class Fleet:
                                          ) from None
 
 
-def read_fleet(path: FilePath) -> Fleet:
+def read_fleet(path: FilePath, domain: int | None = None) -> Fleet:
     """
     Read a fleet file.
 
+    :param domain: the ROS domain of robots for which the file names none, where it is known.
     :raises ConfigurationError: with file and line: it cannot be read, a key is unknown, a value
-        is wrong, a required one is missing, or two robots publish or store in the same place.
+        is wrong, a required one is missing, two robots publish or store in the same place, or
+        something private would be published where a region is read.
     """
     try:
-        return _Reader(path).fleet(compose_yaml(path))
+        return _Reader(path).fleet(compose_yaml(path), domain)
     except ChainError as error:
         raise ConfigurationError(str(error)) from None
 
@@ -111,37 +145,46 @@ class _Reader(YamlReader):
         super().__init__(str(path))
         self._folder = Path(path).resolve().parent
 
-    def fleet(self, root: yaml.Node) -> Fleet:
+    def fleet(self, root: yaml.Node, domain: int | None) -> Fleet:
         top = self.entries(root, 'the file', 'robots: {NAME: {…}, …}')
         nested = {name: top.pop(name)[1] for name in ('defaults', 'robots') if name in top}
         of_fleet = self._values(top, _OF_FLEET, 'the file', ('defaults', 'robots'))
         if 'robots' not in nested:
             raise self.error(root, 'the file has no robots: add robots: {NAME: {…}, …}')
         defaults = self._settings(nested.get('defaults'), 'defaults')
-        robots: dict[str, Robot] = {}
-        taken: dict[tuple[Any, ...], str] = {}
         entries = self.entries(nested['robots'], 'robots', 'NAME: {…}')
-        for name, (line, node) in entries.items():
-            robot = self._robot(name, line, node, of_fleet, defaults)
-            for place, what in _places(robot):
-                if place in taken:
-                    raise self._at(line, f'{name} and {taken[place]} both {what}: give each robot '
-                                   'its own')
-                taken[place] = name
-            robots[name] = robot
-        outer = {robot.parameters.get('output_domain') for robot in robots.values()}
-        for name, robot in robots.items():
-            if robot.domain is not None and robot.domain in outer:
-                raise self._at(entries[name][0], f'{name} is in the domain {robot.domain}, where '
-                               'private topics go (fleet_domain or output_domain): anyone there '
-                               'could receive its region')
+        robots = {name: self._robot(name, line, node, of_fleet, defaults, domain)
+                  for name, (line, node) in entries.items()}
+        self._check_places(robots, {name: line for name, (line, _) in entries.items()})
         if not robots:
             raise self.error(nested['robots'], 'robots is empty: add NAME: {…}')
         folder = of_fleet.get('state_dir')
         return Fleet(robots, Path(folder) if folder else None)
 
+    def _check_places(self, robots: dict[str, Robot], lines: dict[str, int]) -> None:
+        """Refuse robots that publish or store in one place, or publish where a region is."""
+        taken: dict[tuple[Any, ...], str] = {}
+        outer = {robot.parameters.get('output_domain') for robot in robots.values()}
+        readers = {(robot.domain, topic): name for name, robot in robots.items()
+                   for topic in robot.raw_topics}
+        for name, robot in robots.items():
+            for place, what in _places(robot):
+                if place in taken:
+                    both = f'{name} and {taken[place]} both {what}: give each robot its own'
+                    twice = f'{name} would {what} twice: give each of its outputs its own topic'
+                    raise self._at(lines[name], twice if taken[place] == name else both)
+                taken[place] = name
+                if place in readers:
+                    raise self._at(lines[name], f'{name} would {what}, where the region of '
+                                   f'{readers[place]} comes in: give it another topic')
+            if robot.domain is not None and robot.domain in outer:
+                raise self._at(lines[name], f'{name} is in the domain {robot.domain}, where '
+                               'private topics go (fleet_domain or output_domain), so anyone '
+                               'there could receive its region: give it another domain (without '
+                               'one, it is in that of ROS_DOMAIN_ID)')
+
     def _robot(self, name: str, line: int, node: yaml.Node, of_fleet: dict[str, Any],
-               defaults: dict[str, Any]) -> Robot:
+               defaults: dict[str, Any], domain: int | None) -> Robot:
         if not _ROBOT_NAME.fullmatch(name):
             raise self._at(line, f'{printable(repr(name))} cannot be the name of a robot, as it '
                            'becomes a namespace: letters, digits and _, first a letter, at most '
@@ -158,7 +201,7 @@ class _Reader(YamlReader):
                 if values.get(key):
                     raise self._at(line, f'{name} has a {key}, which needs a ledger_file')
         return Robot(
-            name, values.get('domain'),
+            name, values.get('domain', domain),
             {key: value for key, value in values.items() if key not in ('domain', 'preset')
              and key not in _TOPICS},
             {key: value for key, value in values.items() if key in _TOPICS})
@@ -236,11 +279,8 @@ def _for_all(of_fleet: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _places(robot: Robot) -> list[tuple[tuple[Any, ...], str]]:
     """Return what no other robot may have: where it publishes and stores; and words for it."""
-    domain = robot.parameters.get('output_domain', -1)
-    topics = [robot.topic(name) for name in _PRIVATE]
     places: list[tuple[tuple[Any, ...], str]] = [
-        ((robot.domain if domain == -1 else domain, topic), f'publish {topic}')
-        for topic in dict.fromkeys(topics)]
+        ((robot.output_domain, topic), f'publish {topic}') for topic, _ in robot.private_topics]
     file = robot.parameters.get('state_file')
     return [*places, (('file', file), f'store their word in {file}')] if file else places
 

@@ -10,61 +10,18 @@ Configurations of other tools that let nothing but private topics out of a fleet
   not routed, whoever asks for it.
 - domain_bridge: https://github.com/ros2/domain_bridge (parse_domain_bridge_yaml_config.cpp).
 """
-from collections.abc import Mapping
-from dataclasses import dataclass
 import json
 from xml.etree import ElementTree
 
 from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.fleet_file import Fleet, Robot
-from symdp_ros.options import INPUT, OUTPUT_DOMAIN, output_topic, OUTPUT_TYPE, OUTPUTS, POLICY
+from symdp_ros.fleet_file import Fleet
 
-_TYPES = {'pose': 'geometry_msgs/msg/PoseWithCovarianceStamped',
-          'markers': 'visualization_msgs/msg/MarkerArray'}
 _QUEUE = 1000  # messages that privatizers keep for late readers
 _LIFECYCLE = ('change_state', 'get_available_states', 'get_available_transitions', 'get_state',
               'get_transition_graph')
 _PARAMETERS = ('describe_parameters', 'get_parameter_types', 'get_parameters', 'list_parameters',
                'set_parameters', 'set_parameters_atomically')
 _OF_ALL = ('get_type_description',)
-
-
-@dataclass(frozen=True)
-class Ends:
-    """
-    What the `privatizer` of a robot reads and publishes.
-
-    :ivar raw: the topics that it reads.
-    :ivar private: the topics that it publishes → their types.
-    :ivar domain: the ROS domain where it publishes; None: that of its process.
-    """
-
-    raw: tuple[str, ...]
-    private: Mapping[str, str]
-    domain: int | None
-
-
-def ends_of(robot: Robot) -> Ends:
-    """Return what the `privatizer` of a robot reads and publishes."""
-    def value(option):
-        return robot.parameters.get(option.name, option.default)
-
-    if robot.parameters.get('base_frame'):
-        raw: tuple[str, ...] = '/tf', '/tf_static'
-    else:
-        raw = robot.topic(value(INPUT)),
-    private, outputs = {}, value(OUTPUTS)
-    for output in outputs:
-        topic = robot.topic(output_topic('private', output))
-        if output == 'string' and 'custom' in outputs:  # output_type is that of custom
-            private[topic] = str(OUTPUT_TYPE.default)
-        else:
-            private[topic] = _TYPES.get(output, value(OUTPUT_TYPE))
-    if value(POLICY) == 'adaptive':
-        private[robot.topic('private_region') + '/history'] = 'std_msgs/msg/String'
-    output_domain = value(OUTPUT_DOMAIN)
-    return Ends(raw, private, robot.domain if output_domain == OUTPUT_DOMAIN.default
-                else output_domain)
 
 
 def sros2_policy(fleet: Fleet) -> dict[str, str]:
@@ -80,14 +37,15 @@ def sros2_policy(fleet: Fleet) -> dict[str, str]:
     enclaves = ElementTree.SubElement(policy, 'enclaves')
     private: dict[str, None] = {}
     for robot in fleet.robots.values():
-        ends = ends_of(robot)
-        private.update(dict.fromkeys(ends.private))
+        topics = [topic for topic, _ in robot.private_topics]
+        private.update(dict.fromkeys(topics))
         services = _LIFECYCLE + _OF_ALL + (
             _PARAMETERS if robot.parameters.get('parameter_services', True) else ())
         _enclave(enclaves, robot.namespace, 'privatizer', services,
-                 publish=(*ends.private, '/diagnostics', '~/transition_event'), subscribe=ends.raw)
+                 publish=(*topics, '/diagnostics', '~/transition_event'),
+                 subscribe=robot.raw_topics)
         _enclave(enclaves, robot.namespace, 'region_source', _OF_ALL + _PARAMETERS,
-                 publish=ends.raw, subscribe=('/parameter_events',))
+                 publish=robot.raw_topics, subscribe=('/parameter_events',))
     _enclave(enclaves, '/', 'reader', _OF_ALL + _PARAMETERS, subscribe=tuple(private))
     ElementTree.indent(policy)
     return {'policy.xml': '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -122,8 +80,8 @@ def zenoh_bridges(fleet: Fleet) -> dict[str, str]:
     """
     by_domain: dict[int | None, list[str]] = {}
     for robot in fleet.robots.values():
-        ends = ends_of(robot)
-        by_domain.setdefault(ends.domain, []).extend(ends.private)
+        by_domain.setdefault(robot.output_domain, []).extend(
+            topic for topic, _ in robot.private_topics)
     texts = {}
     for domain, topics in by_domain.items():
         name = 'robots' if domain is None else f'domain-{domain}'
@@ -158,14 +116,13 @@ def domain_bridges(fleet: Fleet, to_domain: int | None = None) -> dict[str, str]
     """
     topics: dict[int, dict[str, object]] = {}
     for robot in fleet.robots.values():
-        ends = ends_of(robot)
         to = robot.parameters.get('output_domain', -1) if to_domain is None else to_domain
-        source = robot.domain if ends.domain == to else ends.domain
+        source = robot.domain if robot.output_domain == to else robot.output_domain
         if to == -1 or source is None or source == to:
             raise ConfigurationError(
                 f'{robot.name}: a bridge needs two ROS domains: give the robot its domain in the '
                 'fleet file, and another one to the readers (fleet_domain, or --to-domain)')
-        for topic, type_name in ends.private.items():
+        for topic, type_name in robot.private_topics:
             if topic in topics.setdefault(to, {}):
                 raise ConfigurationError(f'two robots would publish {topic} in ROS domain {to}: '
                                          'remap one of them')

@@ -362,6 +362,11 @@ def output_topic(prefix: str, output: str) -> str:
     return f'{prefix}_region' if output == 'string' else f'{prefix}_{output}'
 
 
+def history_topic(private_region: str) -> str:
+    """Return the topic of the history (policy: adaptive) from that of the private region."""
+    return f'{private_region}/history'
+
+
 #: Name of each node → the topics that may be remapped.
 TOPICS = {
     'privatizer': (

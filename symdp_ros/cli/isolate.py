@@ -10,7 +10,7 @@ from symdp_ros.cli.chain import write_new_file
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.fleet_file import Fleet, read_fleet
-from symdp_ros.isolation import domain_bridges, ends_of, sros2_policy, zenoh_bridges
+from symdp_ros.isolation import domain_bridges, sros2_policy, zenoh_bridges
 from symdp_ros.options import ISOLATED_BY, ISOLATION, TO_DOMAIN
 
 #: How files of each tool were checked when this version was made.
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     for name, text in texts.items():
         write_new_file(directory / name, text)
         print(printable(directory / name))
-    private = [topic for robot in fleet.robots.values() for topic in ends_of(robot).private]
+    private = [topic for robot in fleet.robots.values() for topic, _ in robot.private_topics]
     print('allowed:', ', '.join(dict.fromkeys(private)))
     if tool == 'sros2':
         _print_sros2(fleet, directory)
@@ -65,7 +65,7 @@ def _print_sros2(fleet: Fleet, directory: Path):
               f'{domain}ros2 security create_permission KEYSTORE {robot.namespace}/privatizer '
               f'{printable(directory / "policy.xml")}')
     both = [robot.name for robot in fleet.robots.values()
-            if ends_of(robot).domain != robot.domain]
+            if robot.output_domain != robot.domain]
     if both:
         print(f'Note: {", ".join(both)}: with output_domain (fleet_domain), a privatizer is in '
               'two ROS domains, and `ros2 security` writes permissions for one. Use SROS 2 where '

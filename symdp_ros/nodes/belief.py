@@ -8,18 +8,18 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 from symdp_ros.analysis.belief import Filter
-from symdp_ros.core.errors import ChainError, ConfigurationError
+from symdp_ros.core.errors import ChainError
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.printable import printable
 from symdp_ros.core.symbols import parse_symbol_map
-from symdp_ros.options import privacy_of
+from symdp_ros.options import history_topic, output_topic, privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
-from symdp_ros.ros.history import Entry, history_topic
+from symdp_ros.ros.history import Entry
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.messages import full_name
-from symdp_ros.ros.outputs import latched, name_type, Outputs
+from symdp_ros.ros.outputs import check_topics, latched, name_type, Outputs
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
@@ -65,9 +65,11 @@ class Belief(ManagedNode):
     def configure(self):
         chain, name = chain_of(self.settings)
         privacy, policy = privacy_of(self.settings), self.settings['policy']
-        if self.resolve_topic_name('private_region') == self.resolve_topic_name('believed_region'):
-            raise ConfigurationError('the private region and the believed one are both '
-                                     f'{self.resolve_topic_name("private_region")}: remap one')
+        private = self.resolve_topic_name('private_region')
+        self._topic = history_topic(private) if policy == 'adaptive' else private
+        outputs = dict.fromkeys(self.settings['outputs'])
+        names = [*(output_topic('believed', output) for output in outputs), 'region_belief']
+        check_topics([self.resolve_topic_name(name) for name in names], [private, self._topic])
         check_qos_overrides(self, 'subscription', 'private_region')
         self._chain, self._states = chain, chain.states
         self._type = message_class(name_type(self.settings))
@@ -81,14 +83,12 @@ class Belief(ManagedNode):
             f'chain {name}: {len(chain)} states, {chain.edge_count} moves, from '
             f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy '
             f"{policy}{trust}: if one of these is not the privatizer's, the belief is wrong")
-        topic = history_topic(self) if self._adaptive else self.resolve_topic_name(
-            'private_region')
         self._kind = String if self._adaptive else self._type
-        self._diagnostics = LiveDiagnostics(self, topic, full_name(self._kind), {
+        self._diagnostics = LiveDiagnostics(self, self._topic, full_name(self._kind), {
             'chain': name, 'states': len(chain), 'epsilon': privacy.epsilon,
             'adjacency': privacy.adjacency, 'policy': policy,
             'sampling': self.settings['sampling']},
-            raw=False, regular=self.settings['sampling'] != 'change')
+            remapped='private_region', raw=False, regular=self.settings['sampling'] != 'change')
 
     def activate(self):
         # Reset, as a new subscription receives the private word so far once more.
@@ -97,7 +97,7 @@ class Belief(ManagedNode):
         self._outputs = Outputs(self, 'believed', self.settings, self._chain, depth=_QUEUE)
         self._belief = self.create_publisher(DiagnosticStatus, 'region_belief', latched(1))
         self._subscription = AdaptiveSubscription(
-            self, self._kind, history_topic(self) if self._adaptive else 'private_region',
+            self, self._kind, self._topic,
             self._on_history if self._adaptive else self._on_private_region, depth=_QUEUE,
             latched=True, with_info=True)
         self._diagnostics.activate(self._subscription)

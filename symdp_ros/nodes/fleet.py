@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `fleet`: runs a `privatizer` for each robot of a fleet file, in one process."""
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
 import sys
@@ -20,12 +20,12 @@ from symdp_ros.core.printable import printable
 from symdp_ros.fleet_file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.options import PARAMETERS
-from symdp_ros.ros.gate import context_of
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
+from symdp_ros.ros.output_domain import context_of
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.resources import resolve_path
-from symdp_ros.ros.spinning import run
+from symdp_ros.ros.spinning import run, stop_requested
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
@@ -126,10 +126,10 @@ class Fleet(Node):
         self.create_service(Trigger, '~/reload', self._reload)
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        for robot in robots.values():
-            self._start(robot)
+        self._start_all(robots.values())
         failed = self._failed()
-        self.get_logger().info(f'{len(robots) - len(failed)} of {len(robots)} robots started')
+        self.get_logger().info(
+            f'{len(self._robots) - len(failed)} of {len(robots)} robots started')
         return len(failed) < len(robots)
 
     def stop(self) -> None:
@@ -148,8 +148,8 @@ class Fleet(Node):
         return self.executor
 
     def _read(self) -> dict[str, Robot]:
-        fleet = read_fleet(resolve_path(self._settings['fleet']))
         domain = self.context.get_domain_id()
+        fleet = read_fleet(resolve_path(self._settings['fleet']), domain)
         for robot in fleet.robots.values():
             if robot.parameters.get('output_domain') == domain:
                 raise ConfigurationError(
@@ -158,12 +158,20 @@ class Fleet(Node):
         fleet.make_state_dir()
         return dict(fleet.robots)
 
+    def _start_all(self, robots: Iterable[Robot]) -> None:
+        """Start robots, one by one, until a signal asks to stop."""
+        for robot in robots:
+            if stop_requested():
+                return
+            self._start(robot)
+
     def _start(self, robot: Robot) -> None:
         """Start a robot; if that fails, its failure is logged and reported."""
         self._robots[robot.name] = robot
-        domain, own = robot.domain, self.context.get_domain_id()
+        assert robot.domain is not None  # `_read` gave one to each
         try:
-            context = self.context if domain is None or domain == own else context_of(domain)
+            context = self.context if robot.domain == self.context.get_domain_id() else (
+                context_of(robot.domain))
             node = HostedPrivatizer(robot, self._mechanisms, self._on_failure, context=context)
             self._nodes[robot.name] = node
             self._spinner.add_node(node)
@@ -197,9 +205,9 @@ class Fleet(Node):
         if node not in self._nodes.values():  # it was stopped meanwhile
             return
         failure = node.failure
-        with suppress(RuntimeError):  # RCLError: it is in another state already
-            node.trigger_deactivate()
-            node.trigger_cleanup()
+        for transition in node.trigger_deactivate, node.trigger_cleanup:
+            with suppress(RuntimeError):  # RCLError: it is in another state already
+                transition()
         node.failure = failure
         self.get_logger().error(f'{node.get_namespace()[1:]} failed: {failure}')
 
@@ -217,9 +225,7 @@ class Fleet(Node):
                 if robots[name] == self._robots[name] and name not in failed}
         for name in before - left:
             self._stop(name)
-        for name in robots:
-            if name not in left:
-                self._start(robots[name])
+        self._start_all(robots[name] for name in robots if name not in left)
         failed = self._failed()
         response.success = not failed
         response.message = (

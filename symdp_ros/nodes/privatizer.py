@@ -9,15 +9,15 @@ from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.field_paths import NOT_INPUT
 from symdp_ros.core.reports import protection
 from symdp_ros.core.sampling_rules import check_sampling
-from symdp_ros.options import OUTPUT_DOMAIN, output_topic, privacy_of
+from symdp_ros.options import history_topic, OUTPUT_DOMAIN, output_topic, privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
-from symdp_ros.ros.gate import Gate
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_input import LiveInput
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
 from symdp_ros.ros.live_word import Account, LiveWord, Start
-from symdp_ros.ros.outputs import Outputs
+from symdp_ros.ros.output_domain import OuterNode
+from symdp_ros.ros.outputs import check_topics, Outputs
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
@@ -64,7 +64,7 @@ class Privatizer(ManagedNode):
         self._claims = []
         self._word = self._sampling = None  # kept over a cleanup
         self._input = self._outputs = self._history = self._diagnostics = None
-        self._gate = self._subscription = self._tick_timer = None
+        self._outer_node = self._subscription = self._tick_timer = None
 
     def configure(self):
         settings = self.settings
@@ -85,8 +85,8 @@ class Privatizer(ManagedNode):
         self._live_clock = self.get_clock() if self._simulated() else Clock(
             clock_type=ClockType.STEADY_TIME)
         if self._output_domain != self._domain:
-            self._gate = Gate(self, self._output_domain)
-        publishing = self._gate or self
+            self._outer_node = OuterNode(self, self._output_domain)
+        publishing = self._outer_node or self
         self._word = self._open_word(mechanism)
         self._sampling = self._sampling or self._make_sampling()
         self._outputs = Outputs(publishing, 'private', settings, chain, depth=_QUEUE,
@@ -101,8 +101,8 @@ class Privatizer(ManagedNode):
                 'chain': self._chain_name, 'states': len(chain), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'policy': settings['policy'],
                 'sampling': settings['sampling']},
-            raw=True, regular=settings['sampling'] == 'message', shared=source.shared,
-            warnings=source.warnings)
+            remapped=source.name, raw=True, regular=settings['sampling'] == 'message',
+            shared=source.shared, warnings=source.warnings)
 
     def make_mechanism(self, chain: 'Chain', privacy: 'Privacy') -> 'OnlineMechanism':
         """Return what draws; its chain may be another object that is equal."""
@@ -131,7 +131,7 @@ class Privatizer(ManagedNode):
         self.get_logger().info(
             f'active: reads {self._input.description}, publishes {self._outputs.topics}'
             + ('' if self._history is None else f' and {self._history.topic}')
-            + ('' if self._gate is None else
+            + ('' if self._outer_node is None else
                f' in ROS domain {self._output_domain}, and nothing else there')
             + ('; waits for a publisher' if self._subscription and not self._subscription.count
                else ''))
@@ -156,9 +156,9 @@ class Privatizer(ManagedNode):
             self._outputs.destroy()
         if self._history is not None:
             self._history.destroy()
-        if self._gate is not None:
-            self._gate.destroy_node()
-            self._gate = None
+        if self._outer_node is not None:
+            self._outer_node.destroy_node()
+            self._outer_node = None
         for closable in (self._word, *self._claims):
             if closable is not None:
                 closable.close()
@@ -180,8 +180,11 @@ class Privatizer(ManagedNode):
 
     @property
     def _published(self):
-        return [self.resolve_topic_name(output_topic('private', name))
-                for name in dict.fromkeys(self.settings['outputs'])]
+        topics = [self.resolve_topic_name(output_topic('private', name))
+                  for name in dict.fromkeys(self.settings['outputs'])]
+        if self.settings['policy'] == 'adaptive':
+            topics.append(history_topic(self.resolve_topic_name('private_region')))
+        return topics
 
     def _check_topics(self):
         if self.settings['output_domain'] == self._domain:
@@ -189,16 +192,14 @@ class Privatizer(ManagedNode):
                 f'output_domain is {self._domain}, the ROS domain of this node, in which its '
                 'region is, too: give the node another (ROS_DOMAIN_ID), or leave output_domain '
                 'out')
-        topic = self._input.topic
-        if topic in self._published and self._output_domain == self._domain:
-            raise ConfigurationError(f'the {self._input.name} and a private output are both '
-                                     f'{topic}: remap one of them')
+        check_topics(self._published, [self._input.topic] if self._output_domain == self._domain
+                     else [])
 
     def _claim_topics(self):
         for topic in self._published:
             claim = TopicClaim(
-                self._output_domain, f'onto {topic}', 'another process of this machine already '
-                f'privatizes onto {topic}: stop it, or give this one private topics of its own '
+                self._output_domain, f'onto {topic}', 'another privatizer on this machine '
+                f'already publishes {topic}: stop it, or give this one private topics of its own '
                 '(remap them)')
             self._claims.append(claim)
             if claim.blocked_by:
@@ -210,8 +211,8 @@ class Privatizer(ManagedNode):
         part = f' {self.settings["field"]} {self.settings["where"]}' if self._input.shared else ''
         try:
             self._claims.append(TopicClaim(
-                self._domain, f'from {topic}{part}', 'another process of this machine '
-                f'privatizes {topic} too, onto another topic: anyone who reads both gets the '
+                self._domain, f'from {topic}{part}', 'another privatizer on this machine reads '
+                f'{topic} too, and publishes on another topic: anyone who reads both gets the '
                 'sum of their ε'))
         except ConfigurationError as error:
             self.get_logger().warning(str(error))
@@ -237,7 +238,7 @@ class Privatizer(ManagedNode):
         account, path = self._open_account(), self.settings['state_file']
         read, published = self._topics
         domains = f'ROS domain {self._domain}' + (
-            '' if self._gate is None else f', the private topic in {self._output_domain}')
+            '' if self._outer_node is None else f', the private topic in {self._output_domain}')
         try:
             return LiveWord(
                 mechanism, sampling=self._sampling_text(),

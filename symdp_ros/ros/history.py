@@ -24,15 +24,11 @@ import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from symdp_ros.core.annotations import Floats
+from symdp_ros.options import history_topic
 from symdp_ros.ros.live_word import LiveWord
 from symdp_ros.ros.publishing import destroy_when_delivered
 
 _FLOAT = '<f8'
-
-
-def history_topic(node) -> str:
-    """Return the name of the topic: it follows a remapping of `private_region`."""
-    return node.resolve_topic_name('private_region') + '/history'
 
 
 class Entry(NamedTuple):
@@ -80,8 +76,9 @@ class History:
 
     def __init__(self, node, word: LiveWord, depth: int):
         self._node, self._word, self._number = node, word, 0
-        self._publisher = node.create_publisher(String, history_topic(node), QoSProfile(
-            depth=depth, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+        self._publisher = node.create_publisher(
+            String, history_topic(node.resolve_topic_name('private_region')),
+            QoSProfile(depth=depth, durability=DurabilityPolicy.TRANSIENT_LOCAL))
         self.topic = self._publisher.topic_name
 
     def before_draw(self) -> None:

@@ -32,6 +32,7 @@ class LiveDiagnostics:
     :param topic: that the node reads, with its namespace; None: no topic.
     :param kind: name of the type that it reads.
     :param settings: name → value, reported as they are.
+    :param remapped: name of that topic before remapping.
     :param raw: whether that topic is the sensitive one.
     :param regular: whether the node should publish without long pauses.
     :param shared: whether several robots may publish on the topic, and the node selects one.
@@ -40,11 +41,11 @@ class LiveDiagnostics:
     `published` is how many symbols the node has published; the node counts it.
     """
 
-    def __init__(self, node, topic: str | None, kind: str, settings: dict, *, raw: bool,
-                 regular: bool, shared: bool = False,
+    def __init__(self, node, topic: str | None, kind: str, settings: dict, *,
+                 remapped: str, raw: bool, regular: bool, shared: bool = False,
                  warnings: Callable[[], Sequence[str]] = tuple):
         self._node, self._topic, self._type, self._settings = node, topic, kind, settings
-        self._raw, self._regular, self._shared = raw, regular, shared
+        self._remapped, self._raw, self._regular, self._shared = remapped, raw, regular, shared
         self._more_warnings = warnings
         self.published, self.active = 0, False
         self._subscription: AdaptiveSubscription | None = None
@@ -119,7 +120,8 @@ class LiveDiagnostics:
         suiting = [info for info in publishers if info.topic_type == self._type]
         types = sorted({info.topic_type for info in publishers} - {self._type})
         if not publishers:
-            yield f'no node publishes {topic} ({self._type}): no regions arrive'
+            yield (f'no node publishes {topic} ({self._type}): no regions arrive. If they are on '
+                   f'another topic, remap {self._remapped} to it (-r {self._remapped}:=/TOPIC)')
         if types:
             yield (f'{topic} is published as {printable(listed(types))}, which is not '
                    f'{"message_type" if self._raw else "output_type"}: nothing is received from '

@@ -27,6 +27,22 @@ if TYPE_CHECKING:
 _STRING = 'std_msgs/msg/String'
 
 
+def check_topics(published: Sequence[str], read: Sequence[str]) -> None:
+    """
+    Check that a node publishes each output on a topic of its own, and none where it reads.
+
+    :param published: full names.
+    :param read: the topics that come in, in the same ROS domain.
+    :raises ConfigurationError: it does not.
+    """
+    for topic in published:
+        if topic in read:
+            raise ConfigurationError(f'{topic} would be both an input and an output: remap one '
+                                     'of them')
+        if published.count(topic) > 1:
+            raise ConfigurationError(f'two outputs would both go to {topic}: remap one of them')
+
+
 class Outputs:
     """
     The topics of one node, `PREFIX_region` and, if asked for, its `_pose`, `_markers`, `_custom`.

@@ -10,9 +10,15 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.printable import printable
-from symdp_ros.ros.gate import leave_domains
+from symdp_ros.ros.output_domain import leave_domains
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
+_stopping = False
+
+
+def stop_requested() -> bool:
+    """Return whether a signal has asked this process to stop: for long work in callbacks."""
+    return _stopping
 
 
 def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
@@ -26,11 +32,12 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
     :param arguments: the command line; sys.argv by default.
     :param coroutines: whether the node has callbacks that are coroutines.
     """
-    stopping = False
+    global _stopping
+    _stopping = False
 
     def ask_to_stop(number, frame):
-        nonlocal stopping
-        stopping = True
+        global _stopping
+        _stopping = True
 
     # Our own handlers: those of rclpy shut the context down before the node can stop properly.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -51,7 +58,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
         try:
             if not node.autostart():
                 return 1
-            while not stopping:
+            while not _stopping:
                 executor.spin_once(timeout_sec=_LONGEST_WAIT)
         except SymdpError as error:
             node.get_logger().fatal(str(error))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER = re.compile(r'\{(\w+)\}')
 _NAMES = ('region', 'next', 'x', 'y', 'next_x', 'next_y', 'seconds')
+_OF_REGION = re.compile(r'\{(region|next|x|y|next_x|next_y)\}')
 _REGIONS = re.compile(r'\{(region|next)\}')
 _LIST = re.compile(r'(?:sequence<(?P<of>.+?)(?:, *(?P<most>\d+))?>|(?P<of2>.+)\[(?P<size>\d+)\])')
 _TEXTS = ('string', 'wstring')
@@ -110,8 +111,9 @@ def template_filler(text: str, message_type: Any, frame: str) -> Fill:
 
     :param text: the template, YAML.
     :param frame: of headers that the template leaves out.
-    :raises ConfigurationError: it is no YAML, names a field that the type lacks, or an unknown
-        placeholder. The function raises it where a value does not fit a field.
+    :raises ConfigurationError: it is no YAML, depends on no region, names a field that the type
+        lacks, or an unknown placeholder. The function raises it where a value does not fit a
+        field.
     """
     if not text.strip():
         raise ConfigurationError('outputs: custom needs an output_template, a text such as '
@@ -120,7 +122,11 @@ def template_filler(text: str, message_type: Any, frame: str) -> Fill:
         template = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigurationError(f'output_template is no YAML: {printable(error, 300)}') from None
-    return _of_message(template, message_type, '', frame)
+    filler = _of_message(template, message_type, '', frame)
+    if not _OF_REGION.search(text):
+        _refuse('', 'nothing in it depends on the region, so all messages would be equal: write '
+                '{region}, {next}, or {x} and {y} in a text')
+    return filler
 
 
 def _of_message(template, message_type, path, frame):

@@ -233,7 +233,7 @@ def test_the_example_of_this_package(tmp_path):
     {}, {'policy': 'adaptive'}, {'parameter_services': 'false'},
     {'outputs': "['string','pose','markers']"},
     {'outputs': "['custom']", 'output_type': 'std_msgs/msg/Int16MultiArray',
-     'output_template': '"{data: [1]}"'}], ids=str)
+     'output_template': '\'{data: [1, "{region}"]}\''}], ids=str)
 def test_a_real_privatizer_has_no_topic_or_service_that_is_not_allowed(
         tmp_path, monkeypatch, parameters):
     """And each private topic that is allowed, it has."""

@@ -135,6 +135,17 @@ def test_qos_overrides_are_parameters_too(tmp_path):
      'b and a both publish /p'),
     (DEFAULTS + 'robots:\n  a: {state_file: s}\n  b: {state_file: s}', 4,
      'b and a both store their word in .*/s'),
+    (DEFAULTS + 'robots:\n  a: {private_region: /b/region}\n  b: ', 3,
+     'a would publish /b/region, where the region of b comes in'),
+    (DEFAULTS + 'fleet_domain: 3\nrobots:\n  a: {domain: 5, output_domain: -1, '
+     'private_region: /b/p}\n  b: {domain: 5, input: pose, pose: p}', 4,
+     'a would publish /b/p, where the region of b'),
+    (DEFAULTS + 'robots:\n  b:\n  a: {region: private_region}', 4,
+     'a would publish /a/private_region, where the region of a comes in'),
+    (DEFAULTS + 'robots:\n  a: {outputs: [string, pose], private_pose: private_region}', 3,
+     'a would publish /a/private_region twice: give each of its outputs'),
+    (DEFAULTS + 'robots:\n  a: {policy: adaptive, outputs: [pose], private_pose: '
+     'private_region/history}', 3, 'a would publish /a/private_region/history twice'),
     ('a: [', 2, 'not valid YAML'),
 ])
 def test_what_is_wrong_has_a_line(tmp_path, text, line, problem):
@@ -148,6 +159,15 @@ def test_the_same_private_topic_in_other_domains_is_no_problem(tmp_path):
     with pytest.raises(ConfigurationError, match='both publish /p'):
         robots_of(tmp_path, DEFAULTS + 'fleet_domain: 3\n'
                   f'robots: {{a: {{{both}: 1}}, b: {{{both}: 2}}}}')
+
+
+def test_a_robot_without_a_domain_is_in_that_of_the_process(tmp_path):
+    text = DEFAULTS + 'robots: {a: {domain: 4, private_region: /p}, b: {region: /p}}'
+    assert robots_of(tmp_path, text)['b'].domain is None
+    file = tmp_path / 'fleet.yaml'
+    assert read_fleet(file, 5).robots['b'].domain == 5
+    with pytest.raises(ConfigurationError, match='would publish /p, where the region of b'):
+        read_fleet(file, 4)
 
 
 def test_a_file_that_is_absent(tmp_path):

@@ -4,6 +4,7 @@
 from contextlib import ExitStack
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -15,7 +16,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
+from symdp_ros.nodes.fleet import Fleet
 from symdp_ros.release.ledger import Ledger
+from symdp_ros.ros import spinning
 
 SURE = 1000.0
 
@@ -215,8 +218,6 @@ def test_after_a_kill_every_word_goes_on_and_is_charged_once(world, chain_file, 
 @pytest.fixture
 def here(world, chain_file, tmp_path, monkeypatch):
     """Give a function that starts a fleet in this process, where its insides can be reached."""
-    from symdp_ros.nodes.fleet import Fleet
-
     context = Context()
     context.init([], domain_id=world.domain)
     executor, made = SingleThreadedExecutor(context=context), []
@@ -266,6 +267,39 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
     world.node.destroy_publisher(publisher)
     assert reload(world).success
     hears(world, 'tb1', 'bca')
+
+
+def test_a_robot_that_failed_is_cleaned_up_in_every_state(here, world):
+    fleet = here({'tb1': {}, 'tb2': {}})
+    node = fleet._nodes['tb1']
+    node.trigger_deactivate()  # as a caller of its lifecycle may have done since it failed
+    node.failure = 'a full disk'
+    fleet._give_up(node)
+    assert state_of(world, 'tb1') == 'unconfigured' and node.failure == 'a full disk'
+    fleet._give_up(node)
+    assert reload(world).success and state_of(world, 'tb1') == 'active'
+
+
+def test_a_signal_while_robots_start_leaves_the_others_out(here, world, monkeypatch):
+    starting, start_one = [], Fleet._start
+
+    def begin(fleet, robot):
+        starting.append(robot.name)
+        start_one(fleet, robot)
+        if len(starting) == 2:
+            monkeypatch.setattr(spinning, '_stopping', True)
+
+    monkeypatch.setattr(Fleet, '_start', begin)
+    here({f'tb{i}': {} for i in range(5)})
+    assert starting == ['tb0', 'tb1']
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_a_large_fleet_starts_ends_it(world, chain_file, tmp_path, number):
+    file = fleet_file(tmp_path, chain_file, {f'tb{i}': {} for i in range(40)})
+    run = start(world, file, wait='[tb2.privatizer]: active')
+    assert run.stop(number) == 0 and 'Traceback' not in run.log
+    assert run.log.count(': inactive') == run.log.count('a new word begins')
 
 
 def test_robots_with_equal_settings_share_tables(here, world):

@@ -23,8 +23,9 @@ def test_a_text_and_a_number():
     assert filled('{data: "{region}"}', UInt8).data == 7
     assert filled('{data: [1, 32, "{region}", "{next}"]}', Int16MultiArray,
                   next=_Symbol('hall', '9')).data.tolist() == [1, 32, 7, 9]
-    assert filled('{data: true}', Bool).data is True
-    assert filled('{data: 200}', Byte).data == b'\xc8'
+    flag = filled('{data: "{region}"}', Bool, region=_Symbol('dock', 'true'))
+    assert flag.data is True
+    assert filled('{data: "{region}"}', Byte, region=_Symbol('dock', '200')).data == b'\xc8'
 
 
 def test_messages_within_messages_and_the_header():
@@ -63,6 +64,8 @@ def test_messages_within_messages_and_the_header():
     ('{data: maybe}', Bool, "data: 'maybe' is no boolean"),
     ('{pose: {position: {x: .nan}}}', PoseStamped, 'pose.position.x'),
     ('{pose: {position: {q: 1}}}', PoseStamped, 'pose.position: geometry_msgs/msg/Point has no'),
+    ('{data: dock}', String, 'nothing in it depends on the region'),
+    ('{name: "{seconds}"}', DiagnosticStatus, 'write {region}, {next}, or {x} and {y}'),
     ('!!python/object/apply:os.system [ls]', String, 'is no YAML'),
 ])
 def test_what_does_not_fit_is_refused(text, kind, problem):

@@ -170,16 +170,47 @@ def test_no_output_goes_onto_the_sensitive_topic(world, output):
     topic = {'string': 'private_region'}.get(output, f'private_{output}')
     run = world.privatizer('-r', f'{topic}:=region', wait=False, epsilon=1.0,
                            outputs=f'[{output}]', **MAP, **(
-                               {'output_template': "'{data: a}'"} if output == 'custom' else {}))
-    assert run.wait() == 1 and 'region and a private output are both /region' in run.log
+                               {'output_template': '\'{data: "{region}"}\''}
+                               if output == 'custom' else {}))
+    assert run.wait() == 1 and '/region would be both an input and an output' in run.log
+
+
+@pytest.mark.parametrize('node, topics, options', [
+    ('privatizer', ['private_pose:=private_region'], {'outputs': '[string, pose]'}),
+    ('privatizer', ['private_pose:=/private_region/history'],
+     {'outputs': '[pose]', 'policy': 'adaptive'}),
+    ('belief', ['region_belief:=believed_region'], {}),
+    ('belief', ['believed_pose:=all', 'believed_markers:=all'], {'outputs': '[pose, markers]'}),
+])
+def test_no_two_outputs_go_onto_one_topic(world, node, topics, options):
+    heard = [world.listen(topic) for topic in ('private_region', 'believed_region')]
+    run = world.start(node, *(word for topic in topics for word in ('-r', topic)), epsilon=1.0,
+                      **MAP, **options)
+    assert run.wait() == 1 and 'two outputs would both go to /' in run.log
+    assert heard == [[], []] and 'Traceback' not in run.log
+
+
+@pytest.mark.parametrize('topic', ['private_region', 'private_region/history'])
+def test_belief_publishes_nothing_where_it_reads(world, topic):
+    run = world.start('belief', '-r', f'believed_region:={topic}', epsilon=1.0, policy='adaptive',
+                      **MAP)
+    assert run.wait() == 1
+    assert f'/{topic} would be both an input and an output: remap one of them' in run.log
 
 
 def test_every_output_is_claimed(world):
     options = {**MAP, 'epsilon': 1.0, 'outputs': '[pose]'}
     world.privatizer(**options)
     second = world.privatizer(wait=False, **options)
-    assert second.wait() == 1 and 'already privatizes onto /private_pose' in second.log
+    assert second.wait() == 1 and 'already publishes /private_pose' in second.log
     world.privatizer('-r', 'private_pose:=other_pose', '-r', 'region:=other_region', **options)
+
+
+def test_the_history_is_claimed(world):
+    options = {**MAP, 'epsilon': 1.0, 'policy': 'adaptive', 'outputs': '[pose]'}
+    world.privatizer(**options)
+    second = world.privatizer('-r', 'private_pose:=other_pose', wait=False, **options)
+    assert second.wait() == 1 and 'already publishes /private_region/history' in second.log
 
 
 def test_the_moments_of_a_mixture():

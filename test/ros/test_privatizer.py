@@ -386,7 +386,7 @@ def test_a_second_start_is_refused_and_does_no_harm(world, chain_file):
     first = world.privatizer(chain_file=chain_file, epsilon=SURE)
     second = world.privatizer(wait=False, chain_file=chain_file, epsilon=SURE)
     assert second.wait() == 1
-    assert 'already privatizes onto /private_region' in second.log
+    assert 'already publishes /private_region' in second.log
     private = world.listen()
     send(world.publisher(), 'b', 'c')
     world.wait_until(lambda: private == ['b', 'c'], 'the first to go on')

@@ -32,9 +32,9 @@ def leave_domains() -> None:
         _contexts.popitem()[1].try_shutdown()
 
 
-class Gate(Node):
+class OuterNode(Node):
     """
-    A node in another domain that has publishers, and nothing else.
+    A node in the output domain that has publishers, and nothing else.
 
     It has no services, no parameters that others could read, no /rosout and no /parameter_events.
     Names of topics, overrides of QoS and the clock are those of the inner node, whose name and

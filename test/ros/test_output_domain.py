@@ -125,11 +125,11 @@ def test_it_can_be_configured_again(world, outer, chain_file, tmp_path):
     for number in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP):
         assert world.call(ChangeState, '/privatizer/change_state', ChangeState.Request(
             transition=Transition(id=number))).success
-    outer.wait_until(lambda: not nodes_in(outer), 'the end of the gate')
+    outer.wait_until(lambda: not nodes_in(outer), 'the end of the outer node')
     for number in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
         assert world.call(ChangeState, '/privatizer/change_state', ChangeState.Request(
             transition=Transition(id=number))).success
-    outer.wait_until(lambda: nodes_in(outer) == {'/privatizer'}, 'the gate')
+    outer.wait_until(lambda: nodes_in(outer) == {'/privatizer'}, 'the outer node')
     assert run.stop() == 0
     # The word was between other topics.
     run = world.start('privatizer', chain_file=chain_file, epsilon=SURE,
@@ -149,7 +149,7 @@ def test_two_privatizers_onto_one_topic_of_the_outer_domain(world, outer, chain_
     with world_in(directory_in(tmp_path)) as third:
         run = third.start('privatizer', chain_file=chain_file, epsilon=1.0,
                           output_domain=outer.domain)
-        assert run.wait() == 1 and 'already privatizes onto /private_region' in run.log
+        assert run.wait() == 1 and 'already publishes /private_region' in run.log
 
 
 def test_a_fleet_shows_private_topics_alone(world, outer, chain_file, tmp_path):
@@ -158,7 +158,7 @@ def test_a_fleet_shows_private_topics_alone(world, outer, chain_file, tmp_path):
         file.write_text(json.dumps({
             'fleet_domain': outer.domain,
             'defaults': {'chain_file': str(chain_file), 'epsilon': SURE},
-            'robots': {'tb1': {}, 'tb2': {'domain': robots.domain}}}))
+            'robots': {'tb2': {'domain': robots.domain}, 'tb1': {}}}))
         run = world.start('fleet', fleet=file)
         run.wait_for('2 of 2 robots started')
         hears(world, outer, '/tb1', 'bca')
@@ -174,4 +174,7 @@ def test_a_fleet_shows_private_topics_alone(world, outer, chain_file, tmp_path):
         assert nodes_in(robots) == {'/tb2/privatizer'}
         assert run.stop() == 0 and 'Traceback' not in run.log
         run = outer.start('fleet', fleet=file)
-        assert run.wait() == 1 and 'where the private topics of tb1 go' in run.log
+        assert run.wait() == 1 and f'tb1 is in the domain {outer.domain}, where' in run.log
+        file.write_text(file.read_text().replace(', "tb1": {}', ''))
+        run = outer.start('fleet', fleet=file)
+        assert run.wait() == 1 and 'where the private topics of tb2 go' in run.log
