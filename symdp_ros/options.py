@@ -246,6 +246,15 @@ FORMAT = Option('format', str, 'csv', 'format of the releases',
 KEEP_NAMES = Option('keep_names', bool, False,
                     'name releases after their logs, not by number: file names may contain dates '
                     'or places')
+KEEP = Option('keep', list, [],
+              'a topic to copy into the release, which is then a recording: format mcap, or '
+              'sqlite3 if format says so. ε does not cover what is copied. Types that show where '
+              'the robot is are refused', unit='topic')
+KEEP_ANYWAY = Option('keep_anyway', list, [],
+                     'a topic to copy even if its type shows where the robot is', unit='topic')
+COARSE_STAMPS = Option('coarse_stamps', float, 0.0,
+                       'with keep, round the stamps of copied messages down to multiples of this; '
+                       '0: they are exact', least=0, most=1e9, unit='seconds')
 CHARGE = Option('charge', str, 'archive',
                 'archive: ε once, which limits what k changed symbols anywhere in the archive can '
                 'show; use it only where no two routes overlap in time, as many copies of one '
@@ -332,7 +341,8 @@ PARAMETERS = {
     'log_release': (
         *CHAIN, *PRIVACY, MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH, *MESSAGES, UNKNOWN_SYMBOL,
         LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, TOPIC, STAMP_KEY,
-        SYMBOL_KEY, FORMAT, KEEP_NAMES, AUTOSTART, PARAMETER_SERVICES),
+        SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
+        PARAMETER_SERVICES),
     'belief': (*CHAIN, *PRIVACY, POLICY, TRUST, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP, *OUT,
                REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
@@ -473,7 +483,7 @@ OF_LEARNED_LOGS = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE, STAMP_KEY, 
 OF_LOGS = (
     TOPIC, RECORDED_TYPE,
     INPUT, FIELD, WHERE, *POSE, STAMP_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS,
-    UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES)
+    UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS)
 OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SCHEDULER)
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager, ExitStack
 import os
 from pathlib import Path
 import sys
+from typing import TYPE_CHECKING
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
@@ -16,6 +17,9 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.options import (BASE, LOG_TRUST, OF_ARCHIVES, OF_LOGS, OUTPUT, POLICY, PRIVACY,
                                privacy_of, RELEASE_LEDGER, RELEASE_MECHANISM, SMOOTH,
                                SYMBOL_KEY, SYMBOL_MAP)
+
+if TYPE_CHECKING:
+    from symdp_ros.logs import TopicOutcome
 
 
 def add_parser(commands) -> None:
@@ -75,17 +79,19 @@ def run(options) -> int:
     if problem is not None:
         raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
     choices: list[str] = []
+    topics: list[tuple[str, tuple[TopicOutcome, ...]]] = []
     with ExitStack() as stack:
         stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         is_new = ledger is not None and ledger.account(options.subject).unit is None
-        report = release(choices.append, ledger=ledger, subject=options.subject or '',
+        report = release(choices.append, topics, ledger=ledger, subject=options.subject or '',
                          budget=options.budget, subject_budget=options.subject_budget,
                          wait=float('inf'),
                          on_wait=lambda: _print_message('another process is releasing into '
                                                         f'{directory}: waiting until it is done'))
         account = ledger.account(options.subject) if ledger else None
     _print(report, options, account, choices)
+    _print_topics(topics, options)
     if account is not None and account.unit is not None and is_new:
         _print_message(f'{account.subject} is new in the ledger: from now on, what it spends is '
                        f'counted for {account.unit}. Releases that cannot be counted so are '
@@ -120,12 +126,12 @@ def _logs_release(options, chain, output):
     from symdp_ros.release.engine import Releaser
     from symdp_ros.release.mechanisms import Mechanisms
     from symdp_ros.release.outbox import lies_within
-    from symdp_ros.release.settings import ReleaseSettings
+    from symdp_ros.release.settings import output_settings, ReleaseSettings
 
-    same = ('mechanism', 'base', 'trust', 'policy', 'smooth', *OF_SAMPLES, 'unknown_symbol',
-            'format', 'keep_names')
+    same = ('mechanism', 'base', 'trust', 'policy', 'smooth', *OF_SAMPLES, 'unknown_symbol')
     settings = ReleaseSettings(
         chain, privacy_of(vars(options)), **read_settings(options),
+        **output_settings(vars(options)),
         **{name: getattr(options, name) for name in same})
     logs, skipped = listed_logs(options.logs)
     for name in filter(os.path.isdir, options.logs):
@@ -135,9 +141,10 @@ def _logs_release(options, chain, output):
                 f'{printable(output)}: readers of releases must not be able to read the logs. '
                 'Name another directory for the releases')
 
-    def release(on_choice, **keeping):
+    def release(on_choice, topics, **keeping):
         with Releaser(settings, output, rewrite_missing=True, refuse_unknown=True,
                       mechanisms=Mechanisms(settings, on_choice=on_choice),
+                      on_topics=lambda log, found: topics.append((log.id, found)),
                       **keeping) as releaser, \
                 _progress(len(logs) > 1) as (progress, bar):
             progress.update(bar, total=len(logs))
@@ -161,7 +168,7 @@ def _archive_release(options, chain, output):
         columns=Columns(options.route_key, options.position_key, options.symbol_key))
     [archive], _ = listed_logs(options.logs)
 
-    def release(on_choice, **keeping):
+    def release(on_choice, topics, **keeping):
         with _progress() as (progress, bar), ArchiveReleaser(
                 settings, output, scheduler=options.scheduler, refuse_unknown=True,
                 on_choice=on_choice,
@@ -170,6 +177,33 @@ def _archive_release(options, chain, output):
             return Report((releaser.release(archive),), problems=releaser.problems)
 
     return release
+
+
+def _print_topics(topics, options):
+    """Print what became of the topics of each log."""
+    from rich.console import Console
+    from rich.table import Table
+
+    logs: dict[tuple[TopicOutcome, ...], list[str]] = {}
+    for log_id, found in topics:
+        logs.setdefault(found, []).append(log_id)
+    console = Console(highlight=False, markup=False)
+    for found, names in logs.items():
+        table = Table(box=None, pad_edge=False, header_style='bold')
+        for column in ('topic', 'type', 'result', 'why, and what it shows'):
+            table.add_column(column, overflow='fold')
+        for topic in found:
+            table.add_row(*(printable(text, 200) for text in topic))
+        console.print()
+        console.print(f'{names[0]} and {len(names) - 1} more:' if len(names) > 1
+                      else f'{names[0]}:', soft_wrap=True)
+        console.print(table)
+    if topics:
+        exact = '' if options.coarse_stamps else ', and --coarse-stamps makes it less exact'
+        console.print()
+        console.print(f'ε does not cover kept topics: what they hold is copied. Their times start '
+                      f'at zero, but their timing may show what the robot does{exact}',
+                      soft_wrap=True)
 
 
 def _print_message(text):

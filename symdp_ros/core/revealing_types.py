@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Which ROS types show where a robot is: by their names, and by their fields."""
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -100,7 +101,7 @@ class Shown(NamedTuple):
     field: str = ''
 
 
-def shown_by(type_name: str) -> Shown | None:
+def shown_by(type_name: str, known: Mapping[str, Mapping[str, str]] = {}) -> Shown | None:
     """
     Return what a message, service or action of a type shows of where a robot is.
 
@@ -109,11 +110,13 @@ def shown_by(type_name: str) -> Shown | None:
 
     :param type_name: such as nav_msgs/msg/Odometry, nav_msgs/srv/GetPlan, or
         nav2_msgs/action/NavigateToPose_FeedbackMessage.
+    :param known: type, such as nav_msgs/Odometry → the types of its fields by name, where they are
+        known from elsewhere.
     """
-    return _shown_by(type_name, _DEEPEST)
+    return _shown_by(type_name, known, _DEEPEST)
 
 
-def _shown_by(type_name: str, depth: int) -> Shown | None:
+def _shown_by(type_name: str, known: Mapping[str, Mapping[str, str]], depth: int) -> Shown | None:
     match = _NAME.fullmatch(type_name)
     if not match:
         return Shown(False, 'unknown: no type of ROS')
@@ -127,7 +130,7 @@ def _shown_by(type_name: str, depth: int) -> Shown | None:
         return Shown(True, _SHOWN[short])
     if _HARMLESS.fullmatch(short):
         return None
-    fields = _fields(package, kind, name, part)
+    fields = known.get(short) or _fields(package, kind, name, part)
     if fields is None:
         if _NAMES.search(name):
             return Shown(True, 'where the robot is, by the name of the type')
@@ -137,13 +140,13 @@ def _shown_by(type_name: str, depth: int) -> Shown | None:
         return Shown(True, _PLACE)
     for field, field_type in fields.items():
         for inner in re.findall(r'[a-z]\w*/\w+', field_type) if depth else ():
-            found = _shown_by(inner, depth - 1)
+            found = _shown_by(inner, known, depth - 1)
             if found and found.certain:
                 return Shown(True, found.what, '.'.join(filter(None, (field, found.field))))
     return Shown(False, 'unknown: a text or a number can name a place') if fields else None
 
 
-def _fields(package: str, kind: str, name: str, part: str) -> dict[str, str] | None:
+def _fields(package: str, kind: str, name: str, part: str) -> Mapping[str, str] | None:
     """Return the type of each field; None where the package is not installed."""
     spec = find_spec(package)  # the names come from others: import interface packages only
     if not spec or not any(Path(place, kind).is_dir()

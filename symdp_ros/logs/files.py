@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Logs as files: finding, reading and writing them, whatever their format."""
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -16,6 +16,7 @@ from symdp_ros.core.errors import ConfigurationError, LogError, raising
 from symdp_ros.core.pose_fields import Locator
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import child, csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
+from symdp_ros.logs.kept import KeptTopics, TopicOutcome
 from symdp_ros.logs.recorded import METADATA
 from symdp_ros.logs.regular_file import is_other_file, NO_REGULAR_FILE
 from symdp_ros.logs.storage import STORAGES
@@ -207,26 +208,57 @@ def write_log(path: str | Path, word: Sequence[str], *,
         format cannot hold.
     :raises ConfigurationError: a setting that is not valid.
     """
-    path, word = Path(path), list(word)
+    word = list(word)
     if format not in FORMATS:
         raise ConfigurationError(f'format is {format!r}: it must be one of {", ".join(FORMATS)}')
     ticks = stamps.from_seconds(period, 'period')
-    _check_word(word, ticks, path)
-    made, problem = False, None
-    try:
+
+    def write(path: Path) -> None:
         if format in STORAGES:
             os.mkdir(path)
-            made = True
-            files = rosbag.write(path, word, ticks, format, topic, message_type)
+            rosbag.write(path, word, ticks, format, topic, message_type)
         else:
             with open(path, 'x', encoding='utf-8', newline='') as target:
-                made = True
                 target.writelines(_TEXT[f'.{format}'].text(word, ticks, stamp_key, symbol_key))
-            files = []
+
+    _write(Path(path), word, ticks, write)
+
+
+def write_with_topics(path: str | Path, word: Sequence[str], kept: KeptTopics, *,
+                      format: str, period: float,  # noqa: A002 (a public name)
+                      field: str, values: Mapping[str, str]) -> tuple[TopicOutcome, ...]:
+    """
+    Write a released word and the kept topics of a recording; return what became of its topics.
+
+    As `write_log`, where parameters and errors are alike.
+
+    :param format: sqlite3 or mcap.
+    :param field: where the region is in the recorded messages.
+    :param values: state → the value that stands for it there.
+    """
+    outcomes: tuple[TopicOutcome, ...] = ()
+    word, ticks = list(word), stamps.from_seconds(period, 'period')
+
+    def write(path: Path) -> None:
+        nonlocal outcomes
+        os.mkdir(path)
+        outcomes = kept.write(path, word, ticks, format, field, values)
+
+    _write(Path(path), word, ticks, write)
+    return outcomes
+
+
+def _write(path: Path, word: list[str], period: int, write: Callable[[Path], None]) -> None:
+    """Check a word, call `write` with a new path, and make what it writes durable."""
+    _check_word(word, period, path)
+    existed, problem = os.path.lexists(path), None
+    try:
+        write(path)
+        files = sorted(path.iterdir()) if path.is_dir() else []
         for file in (*files, path, path.parent):
             _make_durable(file, epoch=file != path.parent)
     except BaseException as error:
-        if made:
+        if not existed:
             remove(path)
         if isinstance(error, LogError):
             problem = error.reason

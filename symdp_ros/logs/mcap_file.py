@@ -6,15 +6,14 @@ rosbag2 storage files of the kind mcap: read here, written by the Python package
 They are read from end to end, with their checksums and counts: their index may be absent, or
 incomplete. The format: https://mcap.dev/spec.
 """
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from struct import Struct
 import zlib
 
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import bounds
-from symdp_ros.logs.recorded import Recorded
+from symdp_ros.logs.recorded import Message, Topic
 from symdp_ros.logs.regular_file import RegularFile
 from symdp_ros.logs.unpack import Allowance
 
@@ -33,16 +32,16 @@ def is_whole(path: Path) -> bool:
         return _is_whole(file)
 
 
-def read(path: Path, topic: str) -> Recorded:
+def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
     """
-    Return what the file holds of a topic.
+    Yield every topic of the file, and the messages of some, in the order on disk.
 
     :raises LogError: it is cut off or damaged, holds another number of messages than it announces,
         or unpacks to too much (`unpack.Allowance`).
     """
     with RegularFile(path) as file:
         _check_ends(file)
-        return _read(file, topic)
+        yield from _scan(file, topics)
 
 
 def check(path: Path) -> None:
@@ -79,39 +78,36 @@ def _is_whole(file: RegularFile) -> bool:
     return file.size > 2 * len(_MAGIC) and file.read_last(len(_MAGIC)) == _MAGIC
 
 
-def _read(file: RegularFile, topic: str) -> Recorded:
-    recorded, allowance = Recorded(), Allowance(file.size)
+def _scan(file: RegularFile, topics: Collection[str]) -> Iterator[Topic | Message]:
+    allowance = Allowance(file.size)
     schemas: dict[int, tuple[str, str, bytes]] = {}
-    channels: dict[int, tuple[int, str, str]] = {}
-    counts: Counter[int] = Counter()
-    announced = None
+    names: dict[int, str] = {}
+    count, announced = 0, None
     for opcode, content in _records(file, allowance):
         if opcode == _MESSAGE:
             channel, _, stamp, _ = _MESSAGE_START.unpack_from(content)
-            counts[channel] += 1
-            if channels[channel][1] == topic:
-                recorded.add_message(stamp, content[_MESSAGE_START.size:])
+            count += 1
+            if names[channel] in topics:
+                yield Message(names[channel], stamp, content[_MESSAGE_START.size:])
         elif opcode == _SCHEMA:
             fields = _Fields(content, 2)
             schemas[_U16.unpack_from(content)[0]] = fields.text(), fields.text(), fields.data()
         elif opcode == _CHANNEL:
+            number, schema = _U16.unpack_from(content)[0], _U16.unpack_from(content, 2)[0]
             fields = _Fields(content, 4)
-            channels[_U16.unpack_from(content)[0]] = (
-                _U16.unpack_from(content, 2)[0], fields.text(), fields.text())
+            names[number], encoding = fields.text(), fields.text()
+            message_type, form, definition = schemas.get(schema, ('', '', b''))
+            more, wanted = fields.texts(), names[number] in topics
+            yield Topic(names[number], message_type, encoding,
+                        more.get('offered_qos_profiles', ''), more.get('topic_type_hash', ''),
+                        form, definition.decode() if wanted else '')
         elif opcode == _STATISTICS:
             announced, = _U64.unpack_from(content)
         elif opcode == _HEADER and _Fields(content).text() not in ('ros2', ''):
             raise LogError(f'{file.name} is an MCAP file, but no ROS 2 recording')
-    if announced not in (None, counts.total()):
-        raise LogError(f'{file.name} holds {counts.total()} messages where its statistics '
-                       f'announce {announced}: it is damaged')
-    for schema_id, name, encoding in channels.values():
-        if name == topic:
-            recorded.encodings.add(encoding)
-            message_type, form, definition = schemas.get(schema_id, ('', '', b''))
-            recorded.types.add(message_type)
-            recorded.definitions[message_type] = form, definition.decode()
-    return recorded
+    if announced not in (None, count):
+        raise LogError(f'{file.name} holds {count} messages where its statistics announce '
+                       f'{announced}: it is damaged')
 
 
 def _records(file: RegularFile, allowance: Allowance) -> Iterator[tuple[int, bytes]]:
@@ -193,11 +189,21 @@ class _Fields:
     def text(self) -> str:
         return self.data().decode()
 
+    def texts(self) -> dict[str, str]:
+        """Return a map of texts; empty where there is none."""
+        if self._place == len(self._content):
+            return {}
+        inner = _Fields(self.data())
+        found: dict[str, str] = {}
+        while inner._place < len(inner._content):
+            name = inner.text()
+            found[name] = inner.text()
+        return found
 
-def write(path: Path, topic: Mapping[str, str], definition: str,
-          messages: Iterable[tuple[int, bytes]]) -> None:
+
+def write(path: Path, topics: Sequence[Topic], messages: Iterable[Message]) -> None:
     """
-    Write a new file with one topic; parameters as in `sqlite3_file.write`.
+    Write a new file; parameters as in `sqlite3_file.write`.
 
     It is not compressed, so that the bytes do not depend on a compressor's version.
     """
@@ -206,11 +212,14 @@ def write(path: Path, topic: Mapping[str, str], definition: str,
     with open(path, 'xb') as file:
         writer = Writer(file, compression=CompressionType.NONE)
         writer.start(profile='ros2', library='symdp_ros')
-        schema = writer.register_schema(topic['type'], 'ros2msg', definition.encode())
-        channel = writer.register_channel(
-            topic['name'], topic['serialization_format'], schema,
-            {'offered_qos_profiles': topic['offered_qos_profiles'],
-             'topic_type_hash': topic['type_description_hash']})
-        for stamp, data in messages:
-            writer.add_message(channel, stamp, data, stamp)
+        schemas, channels = dict[str, int](), dict[str, int]()
+        for topic in topics:
+            if topic.type not in schemas:
+                schemas[topic.type] = writer.register_schema(topic.type, topic.form,
+                                                             topic.definition.encode())
+            channels[topic.name] = writer.register_channel(
+                topic.name, topic.encoding, schemas[topic.type],
+                {'offered_qos_profiles': topic.qos, 'topic_type_hash': topic.type_hash})
+        for name, stamp, data in messages:
+            writer.add_message(channels[name], stamp, data, stamp)
         writer.finish()

@@ -19,6 +19,7 @@ from symdp_ros.logs import bounds
 from symdp_ros.logs.wanted import Value, Values, values_of, Wanted
 
 if TYPE_CHECKING:
+    from rosbags.interfaces.typing import Typesdict
     from rosbags.typesys.store import Typestore
 
 #: A type's name here → its IDL name, by which rclpy knows it too.
@@ -82,8 +83,52 @@ def encoder(message_type: str) -> tuple[Callable[[str], bytes], str, str]:
         return bytes(store.serialize_cdr(message(data=convert(symbol)), message_type,
                                          little_endian=True))
 
-    return encode, store.generate_msgdef(message_type, ros_version=2)[0], store.hash_rihs01(
-        message_type)
+    return encode, *definition_of(message_type)
+
+
+def definition_of(message_type: str) -> tuple[str, str]:
+    """Return the definition of a standard type, as recordings embed it, and its hash."""
+    store = _standard_types()
+    return (store.generate_msgdef(message_type, ros_version=2)[0],
+            store.hash_rihs01(message_type))
+
+
+def layout(message_type: str, form: str,
+           text: str) -> dict[str, dict[str, tuple[str, int | None]]]:
+    """
+    Return the fields of a type and of all types in it, as `cdr.Fields`, in plain tuples.
+
+    :param form: of the definition in a recording, `ros2msg` or `ros2idl`; '': there is none, and
+        the standard type is meant.
+    :raises LogError: the type is not known; any error, or none in a long time, where the text is
+        damaged: call it in a child.
+    """
+    known = dict(_standard_types().fielddefs)
+    if form:
+        bounds.check_definition(text)
+        known |= _parsed(message_type, form, text)
+    found: dict[str, dict[str, tuple[str, int | None]]] = {}
+    wanted = [message_type]
+    while wanted:
+        name = wanted.pop()
+        if name in known and name not in found:
+            found[name] = {field: _plain(kind, detail) for field, (kind, detail) in known[name][1]}
+            wanted += [base for base, _ in found[name].values()]
+    return found
+
+
+def _plain(kind: Nodetype, detail: Any) -> tuple[str, int | None]:
+    if kind in (Nodetype.ARRAY, Nodetype.SEQUENCE):
+        return _plain(*detail[0])[0], detail[1] if kind == Nodetype.ARRAY else -1
+    return (detail if kind == Nodetype.NAME else detail[0]), None
+
+
+def _parsed(message_type: str, form: str, text: str) -> 'Typesdict':
+    if form not in ('ros2msg', 'ros2idl'):
+        raise ValueError('no definition')
+    if form == 'ros2idl':
+        return get_types_from_idl(text)
+    return get_types_from_msg(text, message_type)
 
 
 @lru_cache(maxsize=1)
@@ -99,8 +144,7 @@ def _store(message_type: str, definitions: Mapping[str, tuple[str, str]]) -> 'Ty
     known = False
     try:
         bounds.check_definition(text)
-        types = {'ros2msg': lambda: get_types_from_msg(text, message_type),
-                 'ros2idl': lambda: get_types_from_idl(text)}[form]()
+        types = _parsed(message_type, form, text)
         store.register({name: fields for name, fields in types.items()
                         if name not in store.fielddefs})
         store.get_msgdef(message_type)

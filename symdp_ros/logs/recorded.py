@@ -1,11 +1,38 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a recording, and the messages of one topic in them."""
+"""The files of a recording, and the topics and messages in them."""
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from symdp_ros.logs import bounds
 
 METADATA = 'metadata.yaml'
+
+
+class Topic(NamedTuple):
+    """
+    What a storage file holds about a topic.
+
+    :param qos: the profiles of its publishers, YAML.
+    :param form: of the definition of its type, `ros2msg` or `ros2idl`; '': there is none.
+    """
+
+    name: str
+    type: str  # noqa: A003 (a public name)
+    encoding: str = 'cdr'
+    qos: str = ''
+    type_hash: str = ''
+    form: str = ''
+    definition: str = ''
+
+
+class Message(NamedTuple):
+    """A serialized message, and when it was recorded, in nanoseconds."""
+
+    topic: str
+    stamp: int
+    data: bytes
 
 
 @dataclass(repr=False)
@@ -24,6 +51,20 @@ class Recorded:
 
     def __repr__(self) -> str:
         return f'<Recorded: {len(self.messages)} messages>'
+
+    @classmethod
+    def of(cls, found: Iterable[Topic | Message], topic: str) -> 'Recorded':
+        """Return what was found of one topic."""
+        recorded = cls()
+        for item in found:
+            if isinstance(item, Message):
+                recorded.add_message(item.stamp, item.data)
+            elif item.name == topic:
+                recorded.types.add(item.type)
+                recorded.encodings.add(item.encoding)
+                if item.form:
+                    recorded.definitions[item.type] = item.form, item.definition
+        return recorded
 
     def add_message(self, stamp: int, data: bytes) -> None:
         """

@@ -8,7 +8,8 @@ Python packages `rosbags` and `mcap`. Everything that does not depend on the lib
 files belong to a recording, checks of what was found, names and stamps of what is written. Topics
 are matched by name, and the number of messages must be that of metadata.yaml.
 """
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 import re
@@ -18,9 +19,9 @@ from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import sqlite3_file, with_rosbag2, with_rosbags
 from symdp_ros.logs.bounds import MOST_METADATA
-from symdp_ros.logs.recorded import METADATA, Recorded
+from symdp_ros.logs.recorded import Message, METADATA, Recorded, Topic
 from symdp_ros.logs.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
-from symdp_ros.logs.storage import STORAGES
+from symdp_ros.logs.storage import FILES, STORAGES
 from symdp_ros.logs.unpack import Allowance
 from symdp_ros.logs.wanted import Value, Values, Wanted
 import yaml
@@ -117,9 +118,9 @@ def read(path: Path, topic: str, message_type: str | None,
 
 
 def write(directory: Path, word: Sequence[str], period: int, storage: str, topic: str,
-          message_type: str) -> list[Path]:
+          message_type: str) -> None:
     """
-    Write a word into an empty directory, and return its files; parameters as in `write_log`.
+    Write a word into an empty directory; parameters as in `write_log`.
 
     The files have fixed names, which say nothing about where the word came from.
     """
@@ -127,19 +128,19 @@ def write(directory: Path, word: Sequence[str], period: int, storage: str, topic
     serialized = _serialized(word, using.encoder(message_type), message_type)
     using.write(directory, [(i * period, serialized[symbol]) for i, symbol in enumerate(word)],
                 storage, '/' + topic.removeprefix('/'), message_type)
-    return [directory / f'private_0{STORAGES[storage]}', directory / METADATA]
 
 
 class _Metadata:
     """
-    What metadata.yaml holds about a topic.
+    What metadata.yaml holds.
 
     All scalars are read as strings: numbers, dates and merged keys of YAML can cause endless work.
 
+    :ivar announced: topic → how many messages it has.
     :raises LogError: it is cut off, or not that of a recording.
     """
 
-    def __init__(self, path: Path, topic: str):
+    def __init__(self, path: Path):
         with RegularFile(path) as file:
             if file.size > MOST_METADATA:
                 raise LogError(f'{METADATA} is larger than {MOST_METADATA >> 20} MiB: it is not '
@@ -148,11 +149,12 @@ class _Metadata:
         try:
             info = yaml.load(text.decode(), Loader=yaml.BaseLoader)['rosbag2_bagfile_information']
             self.names = [PurePosixPath(name).name for name in info['relative_file_paths']]
-            entries = [entry for entry in info['topics_with_message_count']
-                       if entry['topic_metadata']['name'] == topic]
-            self.types = {entry['topic_metadata']['type'] for entry in entries}
-            self.encodings = {entry['topic_metadata']['serialization_format'] for entry in entries}
-            self.announced = sum(_count(entry['message_count']) for entry in entries)
+            self.announced, self.topics = Counter[str](), list[Topic]()
+            for entry in info['topics_with_message_count']:
+                topic = entry['topic_metadata']
+                self.topics.append(Topic(topic['name'], topic['type'],
+                                         topic['serialization_format']))
+                self.announced[topic['name']] += _count(entry['message_count'])
             self.storage = info['storage_identifier']
             self.mode = (info.get('compression_mode') or '').lower()
             # A file that is named a thousand times would be read a thousand times.
@@ -171,38 +173,85 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _read_directory(using: Library, path: Path, topic: str) -> Recorded:
-    metadata = _Metadata(path / METADATA, topic)
+def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
+    """
+    Yield every topic of a recording, and the messages of some; they are not held in memory.
+
+    A topic may be yielded several times. The files are read without rosbag2_py.
+
+    :raises LogError: as `read_log`, and if the recording changes meanwhile.
+    """
+    if not path.is_dir():
+        yield from _scan_file(path, _STORAGE_OF[path.suffix], topics)
+        return
+    metadata, files = _files(path)
+    yield from metadata.topics
+    allowance = Allowance(sum(file.stat().st_size for file in files))
+    counts = Counter[str]()
+    for file in files:
+        for found in _scan_file(file, metadata.storage, topics):
+            if isinstance(found, Message):
+                counts[found.topic] += 1
+                if metadata.mode == 'message':
+                    found = found._replace(data=_unpacked_message(allowance, found.data))
+            yield found
+    for topic in topics:
+        _check_announced(topic, counts[topic], metadata)
+
+
+def _scan_file(path: Path, storage: str, topics: Collection[str]) -> Iterator[Topic | Message]:
+    before = file_stamp(path)
+    yield from FILES[storage].scan(path, topics)
+    _check_unchanged(path, before)
+
+
+def _files(path: Path) -> tuple[_Metadata, list[Path]]:
+    """Return the metadata and the files of a recording that is a directory."""
+    metadata = _Metadata(path / METADATA)
     if metadata.storage not in STORAGES:
         raise LogError('its storage is neither sqlite3 nor mcap: convert it with `ros2 bag '
                        'convert`')
     if metadata.mode not in ('', 'none', 'message'):
         raise LogError('its files are compressed as a whole: convert it with `ros2 bag convert`, '
                        'or decompress them with `zstd -d` and read the files')
-    recorded = Recorded(types=metadata.types, encodings=metadata.encodings)
     files = [path / name for name in metadata.names]
     for file in files:
         if is_other_file(file):
             raise LogError(f'{METADATA} names a file that cannot be read: {NO_REGULAR_FILE}')
         if not file.is_file():
             raise LogError(f'{METADATA} names a file that is missing: copy the whole recording')
+    return metadata, files
+
+
+def _read_directory(using: Library, path: Path, topic: str) -> Recorded:
+    metadata, files = _files(path)
+    recorded = Recorded.of(metadata.topics, topic)
+    for file in files:
         recorded.add(_read_file(using, file, metadata.storage, topic))
-    if len(recorded.messages) != metadata.announced:
-        raise LogError(f'the topic {topic} has {len(recorded.messages)} messages where {METADATA} '
-                       f'announces {metadata.announced}: copy the recording from the robot again; '
-                       'or, to take what is there, `ros2 bag reindex`')
+    _check_announced(topic, len(recorded.messages), metadata)
     if metadata.mode == 'message':
         return _unpacked(recorded, sum(file.stat().st_size for file in files))
     return recorded
+
+
+def _check_announced(topic: str, count: int, metadata: _Metadata) -> None:
+    if count != metadata.announced[topic]:
+        raise LogError(f'the topic {topic} has {count} messages where {METADATA} announces '
+                       f'{metadata.announced[topic]}: copy the recording from the robot again; '
+                       'or, to take what is there, `ros2 bag reindex`')
 
 
 def _read_file(using: Library, path: Path, storage: str, topic: str) -> Recorded:
     """Return what a storage file holds of a topic, if it does not change meanwhile."""
     before = file_stamp(path)
     recorded = using.read(path, storage, topic)
+    _check_unchanged(path, before)
+    return recorded
+
+
+def _check_unchanged(path: Path, before: object) -> None:
     if file_stamp(path) != before or sqlite3_file.is_open(path):
         raise LogError(f'{path.name} was changed while it was being read: stop its recorder first')
-    return recorded
 
 
 def _unpacked(recorded: Recorded, size: int) -> Recorded:
@@ -210,12 +259,16 @@ def _unpacked(recorded: Recorded, size: int) -> Recorded:
     allowance = Allowance(size)
     unpacked = Recorded(recorded.types, recorded.encodings, recorded.definitions)
     for stamp, packed in recorded.messages:
-        data = allowance.unpack('zstd', packed)
-        if data is None:
-            raise LogError('it holds a compressed message that is damaged: copy the recording '
-                           'from the robot again')
-        unpacked.add_message(stamp, data)
+        unpacked.add_message(stamp, _unpacked_message(allowance, packed))
     return unpacked
+
+
+def _unpacked_message(allowance: Allowance, packed: bytes) -> bytes:
+    data = allowance.unpack('zstd', packed)
+    if data is None:
+        raise LogError('it holds a compressed message that is damaged: copy the recording from '
+                       'the robot again')
+    return data
 
 
 def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> str:

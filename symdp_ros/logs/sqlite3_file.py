@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """rosbag2 storage files of the kind sqlite3 (.db3): schemas 1 to 4 read, 4 written."""
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ import sqlite3
 from urllib.parse import quote
 
 from symdp_ros.core.errors import LogError
-from symdp_ros.logs.recorded import Recorded
+from symdp_ros.logs.recorded import Message, Topic
 from symdp_ros.logs.regular_file import RegularFile
 
 _MAGIC = b'SQLite format 3\0'
@@ -36,30 +36,34 @@ def is_open(path: Path) -> bool:
                for journal in (Path(f'{path}-wal'), Path(f'{path}-journal')))
 
 
-def read(path: Path, topic: str) -> Recorded:
+def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
     """
-    Return what the file holds of a topic.
+    Yield every topic of the file, and then the messages of some, in the order on disk.
 
     :raises LogError: as `check`.
     """
     check(path)
-    recorded = Recorded()
     with _opened(path) as db:
-        for message_type, encoding in db.execute(
-                'SELECT DISTINCT type, serialization_format FROM topics WHERE name = ?', (topic,)):
-            recorded.types.add(message_type)
-            recorded.encodings.add(encoding)
-        # Without the index, which may be damaged by itself.
-        for stamp, data in db.execute(
-                'SELECT timestamp, data FROM messages NOT INDEXED WHERE topic_id IN '
-                '(SELECT id FROM topics NOT INDEXED WHERE name = ?)', (topic,)):
-            recorded.add_message(stamp, data)
+        definitions: dict[object, tuple[str, str]] = {}
         if 'message_definitions' in _tables(db):
-            for message_type, *definition in db.execute(
-                    'SELECT topic_type, encoding, encoded_message_definition '
-                    'FROM message_definitions'):
-                recorded.definitions[message_type] = tuple(definition)
-    return recorded
+            definitions = {name: (form, text) for name, form, text in db.execute(
+                'SELECT topic_type, encoding, encoded_message_definition '
+                'FROM message_definitions')}
+        columns = {column for _, column, *_ in db.execute('PRAGMA table_info(topics)')}
+        more = [name if name in columns else "''"
+                for name in ('offered_qos_profiles', 'type_description_hash')]
+        names: dict[int, str] = {}
+        for number, name, *known in db.execute(  # columns of two names
+                f'SELECT id, name, type, serialization_format, {", ".join(more)} FROM topics'):
+            if name in topics:
+                names[number] = name
+            yield Topic(*(text if isinstance(text, str) else '' for text in (
+                name, *known, *definitions.get(known[0], ('', '')))))
+        # Without the index, which may be damaged by itself.
+        for number, stamp, data in db.execute(
+                'SELECT topic_id, timestamp, data FROM messages NOT INDEXED WHERE topic_id IN '
+                f'({", ".join("?" * len(names))})', list(names)):
+            yield Message(names[number], stamp, data)
 
 
 def check(path: Path) -> None:
@@ -108,24 +112,23 @@ def _is_plain(db: sqlite3.Connection, name: str, definition: object) -> bool:
             and not any(hidden for *_, hidden in columns))
 
 
-def write(path: Path, topic: Mapping[str, str], definition: str,
-          messages: Iterable[tuple[int, bytes]]) -> None:
-    """
-    Write a new file with one topic.
-
-    :param topic: its name, type, serialization_format, offered_qos_profiles and
-        type_description_hash.
-    """
+def write(path: Path, topics: Sequence[Topic], messages: Iterable[Message]) -> None:
+    """Write a new file; the definitions of the topics are of the form `ros2msg` or `ros2idl`."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(f'PRAGMA page_size = {_PAGE_SIZE}')
         db.execute('PRAGMA journal_mode = MEMORY')
         db.executescript(f'BEGIN; {_SCHEMA}')
         db.execute("INSERT INTO schema VALUES (4, '')")
-        db.execute('INSERT INTO topics VALUES (1, ?, ?, ?, ?, ?)', tuple(topic.values()))
-        db.execute("INSERT INTO message_definitions VALUES (1, ?, 'ros2msg', ?, ?)",
-                   (topic['type'], definition, topic['type_description_hash']))
-        db.executemany('INSERT INTO messages (topic_id, timestamp, data) VALUES (1, ?, ?)',
-                       messages)
+        numbers = {topic.name: number for number, topic in enumerate(topics, 1)}
+        db.executemany('INSERT INTO topics VALUES (?, ?, ?, ?, ?, ?)', (
+            (numbers[topic.name], topic.name, topic.type, topic.encoding, topic.qos,
+             topic.type_hash) for topic in topics))
+        defined = {topic.type: (topic.type, topic.form, topic.definition, topic.type_hash)
+                   for topic in topics}
+        db.executemany('INSERT INTO message_definitions VALUES (?, ?, ?, ?, ?)', (
+            (number, *definition) for number, definition in enumerate(defined.values(), 1)))
+        db.executemany('INSERT INTO messages (topic_id, timestamp, data) VALUES (?, ?, ?)', (
+            (numbers[topic], stamp, data) for topic, stamp, data in messages))
         db.execute('COMMIT')
 
 

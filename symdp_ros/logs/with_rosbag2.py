@@ -18,7 +18,7 @@ from symdp_ros.core.message_fields import fields_of, full_name, INTEGERS, messag
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import child
 from symdp_ros.logs.recorded import METADATA, Recorded
-from symdp_ros.logs.storage import FILES, STORAGES
+from symdp_ros.logs.storage import FILES, read as storage_read, STORAGES
 from symdp_ros.logs.wanted import Values, values_of, Wanted
 
 NAME = 'rosbag2_py'
@@ -106,7 +106,7 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
         os.rename(made / file.name, file)
         os.rename(made / METADATA, directory / METADATA)
         os.rmdir(made)
-        written = FILES[storage].read(file, topic).messages == list(messages)
+        written = storage_read(file, storage, topic).messages == list(messages)
     except (RuntimeError, OSError, LogError):  # pybind11 turns C++ errors into RuntimeError
         pass
     if not written:

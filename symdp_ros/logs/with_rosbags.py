@@ -7,23 +7,19 @@ The storage files are not read through `rosbags`: it matches the topics of metad
 the storage by their quality-of-service profiles too. Where these differ (as in rosbag2's own test
 recordings), it yields no message and no error.
 """
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from symdp_ros.logs import child
-from symdp_ros.logs.recorded import METADATA, Recorded
-from symdp_ros.logs.storage import FILES, STORAGES
+from symdp_ros.logs import child, qos
+from symdp_ros.logs.recorded import Message, METADATA, Recorded, Topic
+from symdp_ros.logs.storage import FILES, read as storage_read, STORAGES
 from symdp_ros.logs.wanted import Values, Wanted
 import yaml
 
 NAME = 'rosbags'
 _VERSION = 5  # of metadata.yaml: every rosbag2 since Galactic reads it
-_NO_LIMIT = {'sec': 0, 'nsec': 0}
-_QOS = [{'history': 1, 'depth': 10, 'reliability': 1, 'durability': 2, 'deadline': _NO_LIMIT,
-         'lifespan': _NO_LIMIT, 'liveliness': 1, 'liveliness_lease_duration': _NO_LIMIT,
-         'avoid_ros_namespace_conventions': False}]
 
 
 def is_installed() -> bool:
@@ -33,7 +29,7 @@ def is_installed() -> bool:
 
 def read(path: Path, storage: str, topic: str) -> Recorded:
     """Return what a storage file holds of a topic."""
-    return FILES[storage].read(path, topic)
+    return storage_read(path, storage, topic)
 
 
 def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted: Wanted,
@@ -67,16 +63,34 @@ def encoder(message_type: str) -> Callable[[str], bytes]:
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
           message_type: str) -> None:
     """Write (stamp, serialized) into the files of a recording."""
-    from symdp_ros.logs.messages import encoder
+    from symdp_ros.logs.messages import definition_of
 
-    _, definition, type_hash = encoder(message_type)
-    described = {'name': topic, 'type': message_type, 'serialization_format': 'cdr',
-                 'offered_qos_profiles': yaml.safe_dump(_QOS, sort_keys=False).rstrip(),
-                 'type_description_hash': type_hash}
+    definition, type_hash = definition_of(message_type)
+    described = Topic(topic, message_type, 'cdr', qos.DEFAULT, type_hash, 'ros2msg', definition)
+    write_topics(directory, storage, [described], (
+        Message(topic, *message) for message in messages))
+
+
+def write_topics(directory: Path, storage: str, topics: Sequence[Topic],
+                 messages: Iterable[Message]) -> None:
+    """
+    Write the files of a recording.
+
+    :param messages: those of all topics; the earliest has the stamp 0.
+    """
+    counts, last = dict.fromkeys((topic.name for topic in topics), 0), 0
+
+    def counted() -> Iterator[Message]:
+        nonlocal last
+        for message in messages:
+            counts[message.topic] += 1
+            last = max(last, message.stamp)
+            yield message
+
     file = directory / f'private_0{STORAGES[storage]}'
-    FILES[storage].write(file, described, definition, messages)
-    (directory / METADATA).write_text(
-        _metadata(storage, file.name, described, len(messages), messages[-1][0]), encoding='utf-8')
+    FILES[storage].write(file, topics, counted())
+    (directory / METADATA).write_text(_metadata(storage, file.name, topics, counts, last),
+                                      encoding='utf-8')
 
 
 def _decode(message_type: str, definitions: Mapping[str, tuple[str, str]],
@@ -86,17 +100,21 @@ def _decode(message_type: str, definitions: Mapping[str, tuple[str, str]],
     return decode_messages(message_type, definitions, Wanted(*wanted), messages)
 
 
-def _metadata(storage: str, file: str, topic: Mapping[str, str], count: int,
+def _metadata(storage: str, file: str, topics: Sequence[Topic], counts: Mapping[str, int],
               duration: int) -> str:
     """Return the text of metadata.yaml."""
     extent = {'starting_time': {'nanoseconds_since_epoch': 0},
-              'duration': {'nanoseconds': duration}, 'message_count': count}
+              'duration': {'nanoseconds': duration}, 'message_count': sum(counts.values())}
     text: str = yaml.safe_dump({'rosbag2_bagfile_information': {
         'version': _VERSION,
         'storage_identifier': storage,
         'relative_file_paths': [file],
         **extent,
-        'topics_with_message_count': [{'topic_metadata': dict(topic), 'message_count': count}],
+        'topics_with_message_count': [{
+            'topic_metadata': {
+                'name': topic.name, 'type': topic.type, 'serialization_format': topic.encoding,
+                'offered_qos_profiles': topic.qos, 'type_description_hash': topic.type_hash},
+            'message_count': counts[topic.name]} for topic in topics],
         'compression_format': '',
         'compression_mode': '',
         'files': [{'path': file, **extent}],

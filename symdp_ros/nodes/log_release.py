@@ -22,7 +22,7 @@ from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart
-from symdp_ros.release.settings import input_settings, ReleaseSettings
+from symdp_ros.release.settings import input_settings, output_settings, ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.resources import resolve_path
@@ -74,12 +74,13 @@ class LogRelease(ManagedNode):
         chain, chain_name = chain_of(settings)
         privacy = privacy_of(settings)
         same = ('mechanism', 'base', 'trust', 'policy', 'smooth', 'sampling', 'period',
-                'input_timeout', 'protect', 'unknown_symbol', 'format', 'keep_names')
+                'input_timeout', 'protect', 'unknown_symbol')
         reading = input_settings(settings, lambda: regions_of(settings))
         if 'pose' in reading and reading['message_type'] == MESSAGE_TYPE.default:
             reading['message_type'] = _POSE
         self._release_settings = ReleaseSettings(
             chain, privacy, no_region=tuple(settings['no_region']), **reading,
+            **output_settings(settings),
             **{name: settings[name] for name in same})
         self._log_dir, self._release_dir = (
             Path(os.path.realpath(resolve_path(settings[name])))
@@ -175,6 +176,11 @@ class LogRelease(ManagedNode):
         if settings['budget'] == 0:
             log('budget: 0.0, no limit')
         log(f'ledger: {self._ledger.account(settings["subject"]).budget_text}')
+        keep = self._release_settings.keep
+        if keep.topics:
+            log(f'kept topics: {", ".join(keep.topics)}: ε does not cover them. Their timing may '
+                'show what the robot does; a topic that a log does not hold, or whose type shows '
+                'where the robot is, is left out')
         log('log ids and lengths are public by declaration; how long a release takes may reveal '
             'something of its content: call ~/release on a schedule')
 

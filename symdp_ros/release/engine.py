@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symdp_ros.core.errors import LogError
-from symdp_ros.logs import list_logs, LogFile, LogState, release_name, SkippedLog, write_log
+from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, SkippedLog,
+                            TopicOutcome, write_log, write_with_topics)
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.ledger_database import LedgerFile
@@ -37,6 +38,9 @@ class Releaser:
     :param refuse_unknown: let a log without a known symbol fail (the cause is mostly a wrong
         symbol_map or field) instead of charging for noise. This outcome depends on the log's
         content: only for callers who show it to nobody else.
+    :param on_topics: called for each log of which topics are kept. A log then fails where one of
+        them is missing or cannot be kept. Only for callers who show this to nobody else. None:
+        such topics are left out.
     :param mechanisms: those of the settings, if they were made before.
     :param random: for tests, an object with `getrandbits`.
     :param wait: seconds to wait for another process that releases into the same directory.
@@ -50,7 +54,8 @@ class Releaser:
                  subject_budget: float = 0.0, rewrite_missing: bool = False,
                  refuse_unknown: bool = False, mechanisms: Mechanisms | None = None,
                  random: 'RandomBits | None' = None, wait: float = 10.0,
-                 on_wait: Callable[[], None] = lambda: None):
+                 on_wait: Callable[[], None] = lambda: None,
+                 on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None):
         settings.check()
         if ledger is not None:
             check_apart(ledger.path, release_dir)
@@ -58,6 +63,7 @@ class Releaser:
         self._settings, self._digest = settings, settings.digest()
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
+        self._on_topics = on_topics
         self._rewrite_missing, self._refuse_unknown = rewrite_missing, refuse_unknown
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._outbox = Outbox(release_dir, ledger, wait=wait, on_wait=on_wait)
@@ -142,7 +148,7 @@ class Releaser:
                          budget=self._budget, subject_budget=self._subject_budget)
         mechanism = self._mechanisms.for_length(max(map(len, words)))
         released = [mechanism.privatize(word) for word in words]
-        with self._staged(released) as staged:
+        with self._staged(log, released) as staged:
             self._outbox.check(self._naming.wanted(log.id, len(staged)))
             if ledger is None:
                 paths = [self._outbox.publish(LedgerFile(0, *file, False))
@@ -173,15 +179,15 @@ class Releaser:
             paths = self._restore(ledger, log, charge, files)
         else:
             paths = self._outbox.paths_of(files)
-            if self._rewrite_missing and not all(
-                    path.parent == self._outbox.directory and path.exists() for path in paths):
+            if self._rewrite_missing and (self._settings.keep.topics or not all(
+                    path.parent == self._outbox.directory and path.exists() for path in paths)):
                 paths = self._rewrite(log, charge, files)
         return Outcome(log.id, 'already released', length, tuple(paths))
 
     def _restore(self, ledger: Ledger, log: LogFile, charge: Entry,
                  files: list[LedgerFile]) -> list[Path]:
         """Write a release that was charged, and lost before it was moved to its path."""
-        with self._staged(charge.words) as staged:
+        with self._staged(log, charge.words) as staged:
             for file, new in zip(files, self._placed(log.id, charge.number, staged), strict=True):
                 ledger.restage(file.path, *new)
             return [self._outbox.publish(file) for file in ledger.files(charge.number)]
@@ -189,27 +195,43 @@ class Releaser:
     def _rewrite(self, log: LogFile, charge: Entry, files: list[LedgerFile]) -> list[Path]:
         """Write a release once more, if possible to the path that the ledger has."""
         paths = []
-        with self._staged(charge.words) as staged:
+        with self._staged(log, charge.words) as staged:
             for file, (path, copy, digest) in zip(
                     files, self._placed(log.id, charge.number, staged), strict=True):
+                equal = self._outbox.equal(copy, digest) if self._settings.keep.topics else None
                 if file.path.parent == self._outbox.directory and file.digest == digest \
                         and not os.path.lexists(file.path):
                     path = file.path
-                paths.append(self._outbox.publish(LedgerFile(0, path, copy, digest, True)))
+                paths.append(equal or self._outbox.publish(
+                    LedgerFile(0, path, copy, digest, True)))
         return paths
 
     @contextmanager
-    def _staged(self, words: Iterable[Sequence[str]]) -> Iterator[list[tuple[Path, str]]]:
+    def _staged(self, log: LogFile,
+                words: Iterable[Sequence[str]]) -> Iterator[list[tuple[Path, str]]]:
         """Write words into the staging directory; give (path, digest) of each."""
-        settings, staged = self._settings, list[tuple[Path, str]]()
+        staged = list[tuple[Path, str]]()
         with ExitStack() as stack:
             for word in words:
-                path = stack.enter_context(self._outbox.staged(release_name('', settings.format)))
-                write_log(path, word, format=settings.format, topic=settings.release_topic,
-                          period=settings.period if settings.sampling == 'period' else 1.0,
-                          stamp_key=settings.stamp_key, symbol_key=settings.symbol_key)
+                path = stack.enter_context(self._outbox.staged(
+                    release_name('', self._settings.format)))
+                self._write(path, log, word)
                 staged.append((path, digest_of(path)))
             yield staged
+
+    def _write(self, path: Path, log: LogFile, word: Sequence[str]) -> None:
+        settings = self._settings
+        period = settings.period if settings.sampling == 'period' else 1.0
+        if not settings.keep.topics:
+            write_log(path, word, format=settings.format, topic=settings.release_topic,
+                      period=period, stamp_key=settings.stamp_key, symbol_key=settings.symbol_key)
+            return
+        with KeptTopics(log.path, settings.keep, settings.topic,
+                        strict=self._on_topics is not None) as kept:
+            topics = write_with_topics(path, word, kept, format=settings.format, period=period,
+                                       field=settings.field, values=settings.values)
+        if self._on_topics is not None:
+            self._on_topics(log, topics)
 
     def _placed(self, log_id: str, number: int | None,
                 staged: list[tuple[Path, str]]) -> Iterator[tuple[Path, Path, str]]:

@@ -143,6 +143,14 @@ class Outbox:
             ledger.set_visible(path)
         return path
 
+    def equal(self, staged: Path, digest: str) -> Path | None:
+        """Return the path of a release that is equal to what is staged; None: there is none."""
+        size = _size(staged)
+        for path in sorted(self.directory.iterdir()):
+            if not path.name.startswith('.') and _size(path) == size and holds(path, digest):
+                return path
+        return None
+
     def paths_of(self, files: Iterable[LedgerFile]) -> list[Path]:
         """
         Return the paths of the files of a charge; move those that are still staged here.
@@ -249,6 +257,12 @@ def digest_of(path: Path) -> str:
             while part := content.read(_PART_BYTES):
                 hashed.update(part)
     return hashed.hexdigest()
+
+
+def _size(path: Path) -> list[int]:
+    """Return the sizes of a file, or of what is in a directory; of links, nothing."""
+    return sorted(os.lstat(file).st_size for file in (
+        path.iterdir() if path.is_dir() else [path]))
 
 
 def flush(path: str | Path) -> None:

@@ -20,7 +20,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.regions import Locator, Place
 from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
-from symdp_ros.logs import LogFile, read_log, sample
+from symdp_ros.logs import Keep, LogFile, read_log, sample
 from symdp_ros.release import archive_file
 from symdp_ros.release.archive_file import Columns
 from symdp_ros.release.units import Loss
@@ -82,6 +82,18 @@ def input_settings(values: Mapping[str, Any],
     return same | lists | {'pose': PoseInput(*read(), **of_poses)}
 
 
+def output_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return the arguments of `ReleaseSettings` that say what is written.
+
+    :param values: of the options. Where topics are kept, the default format is a recording.
+    """
+    keep = Keep.of(values['keep'], values['keep_anyway'], values['coarse_stamps'])
+    form = values['format']
+    return {'format': 'mcap' if keep.topics and form == 'csv' else form, 'keep': keep,
+            'keep_names': values['keep_names']}
+
+
 @dataclass(frozen=True)
 class ReleaseSettings:
     """
@@ -90,7 +102,8 @@ class ReleaseSettings:
     Durations are in seconds; `symbol_map` holds value=state items. With `pose`, messages hold a
     position, and `symbol_map` and `no_region` are not used. The `mechanism` 'auto' is for each log
     the one that is expected to err least, chosen from chain, ε, k and the log's length alone; with
-    the base 'counting', of those without the chain's base measure.
+    the base 'counting', of those without the chain's base measure. With `keep`, a release is a
+    recording with these topics, too, and the topic of the region keeps its name.
     """
 
     chain: Chain
@@ -117,6 +130,7 @@ class ReleaseSettings:
     format: str = 'csv'  # noqa: A003 (a public name)
     release_topic: str = 'private_region'
     keep_names: bool = False
+    keep: Keep = Keep()
 
     def described(self) -> dict[str, Any]:
         """Return the settings that a release's distribution depends on, for people to read."""
@@ -174,9 +188,17 @@ class ReleaseSettings:
         """
         check_base(self.base, self.trust)
         check_smooth(self.smooth, self.mechanism)
+        self.keep.check(self.topic, self.format, self.unknown_symbol)
         self._sample([])
         check_sampling(self.chain, sampling=self.sampling, input_timeout=self.input_timeout,
                        unknown_symbol=self.unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Return state → the value that stands for it in recorded messages."""
+        mapped = {} if self.pose else parse_symbol_map(self.symbol_map)
+        first = {state: value for value, state in reversed(mapped.items())}
+        return {state: first.get(state, state) for state in self.chain.states}
 
     def mechanism_of(self, selection: str, base: str, smooth: bool = False,
                      random: 'RandomBits | None' = None) -> OfflineMechanism:

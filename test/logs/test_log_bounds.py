@@ -285,18 +285,18 @@ def test_a_database_that_is_written_in_wal_mode(tmp_path, monkeypatch):
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute('PRAGMA journal_mode = WAL')
         assert len(read_log(path, topic='region')) == 3
-        read = sqlite3_file.read
+        read = sqlite3_file.scan
 
         def read_and_write(*arguments):
-            recorded = read(*arguments)
+            recorded = list(read(*arguments))
             db.execute('INSERT INTO messages SELECT NULL, topic_id, timestamp, data FROM messages')
             return recorded
 
-        monkeypatch.setattr(sqlite3_file, 'read', read_and_write)
+        monkeypatch.setattr(sqlite3_file, 'scan', read_and_write)
         assert 'was changed while it was being read' in failure(path)
         assert "a writer's journal" in failure(path)
         db.execute('PRAGMA wal_checkpoint(TRUNCATE)')
-        monkeypatch.setattr(sqlite3_file, 'read', read)
+        monkeypatch.setattr(sqlite3_file, 'scan', read)
         assert len(read_log(path, topic='region')) == 6
 
 

@@ -1,0 +1,383 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Recordings that can be handed on: the private region, and copies of some other topics.
+
+The copies are outside ε. Nothing else of the recording is read into the new one: it depends on
+the private word, on the kept topics and on the settings alone.
+"""
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from functools import lru_cache
+from heapq import merge
+from operator import attrgetter
+from pathlib import Path
+import re
+import sqlite3
+from typing import NamedTuple
+
+from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.printable import printable
+from symdp_ros.core.revealing_types import Shown, shown_by
+from symdp_ros.logs import cdr, child, qos, rosbag, stamps, with_rosbags
+from symdp_ros.logs.recorded import Message, Topic
+from symdp_ros.logs.storage import STORAGES
+
+_STRING = 'std_msgs/msg/String'
+_HASH = re.compile(r'RIHS01_[0-9a-f]{64}')
+_NAME = re.compile(r'(/[A-Za-z_]\w*)+', re.ASCII)
+#: What types that are often kept show, although they name no place.
+_TELLING = {
+    'sensor_msgs/msg/BatteryState': 'shows when the robot docks, and serial numbers',
+    'diagnostic_msgs/msg/DiagnosticArray': 'may name places, computers and devices',
+    'diagnostic_msgs/msg/DiagnosticStatus': 'may name places, computers and devices',
+    'rcl_interfaces/msg/Log': 'its texts may name places'}
+
+
+class Keep(NamedTuple):
+    """
+    Which topics of a recording are copied into its release.
+
+    :param topics: their names, with a leading slash.
+    :param anyway: those of them that are copied although their type shows where the robot is.
+    :param coarse_stamps: in seconds; stamps are rounded down to multiples of it; 0: they are not.
+    """
+
+    topics: tuple[str, ...] = ()
+    anyway: tuple[str, ...] = ()
+    coarse_stamps: float = 0.0
+
+    @classmethod
+    def of(cls, topics: Iterable[str], anyway: Iterable[str] = (),
+           coarse_stamps: float = 0.0) -> 'Keep':
+        """Return the same of names as people write them; those kept anyway are kept."""
+        anyway = {f'/{name.lstrip("/")}' for name in anyway}
+        names = anyway | {f'/{name.lstrip("/")}' for name in topics}
+        return cls(tuple(sorted(names)), tuple(sorted(anyway)), coarse_stamps)
+
+    def check(self, region: str, form: str, unknown_symbol: str) -> None:
+        """
+        Check what can be checked before a log is read.
+
+        :param region: the topic with the region.
+        :raises ConfigurationError: a topic that cannot be kept; settings that do not go together.
+        """
+        stamps.from_seconds(self.coarse_stamps, 'coarse_stamps', zero=True)
+        if not self.topics:
+            if self.coarse_stamps:
+                raise ConfigurationError('coarse_stamps is for kept topics: list them in keep, or '
+                                         'leave it out')
+            return
+        for name in self.topics:
+            if not _NAME.fullmatch(name):
+                raise ConfigurationError(f'keep lists {printable(name)!r}: write the full name of '
+                                         'a topic, such as /battery_state')
+        if f'/{region.lstrip("/")}' in self.topics:
+            raise ConfigurationError(f'keep lists /{region.lstrip("/")}, which holds the region: '
+                                     'its release is private under the same name; leave it out')
+        if form not in STORAGES:
+            raise ConfigurationError(f'format is {form!r}, and topics are kept in recordings '
+                                     f'alone: choose {" or ".join(STORAGES)}')
+        if unknown_symbol == 'split':
+            raise ConfigurationError('unknown_symbol: split cuts a log into several releases, and '
+                                     'kept topics are copied into one: choose another value, or '
+                                     'keep no topics')
+        if not with_rosbags.is_installed():
+            raise ConfigurationError('kept topics need the Python packages rosbags and mcap: pip '
+                                     "install 'symdp_ros[bags]'")
+
+
+class TopicOutcome(NamedTuple):
+    """What became of a topic: `result` is 'private', 'kept' or 'dropped'."""
+
+    name: str
+    type: str  # noqa: A003 (a public name)
+    result: str
+    reason: str
+
+
+class KeptTopics:
+    """
+    The kept topics of a recording, copied into a temporary file that has no name.
+
+    :param path: the recording.
+    :param region: the topic with the region.
+    :param strict: raise an error where a topic is missing or cannot be kept; otherwise it is left
+        out, so that no error depends on what a recording holds.
+    :raises LogError: as above; as `rosbag.scan`; the temporary file cannot be written.
+    """
+
+    def __init__(self, path: Path, keep: Keep, region: str, *, strict: bool):
+        self._keep, self._strict = keep, strict
+        self._region = f'/{region.lstrip("/")}'
+        self._found: dict[str, Topic] = {}
+        self._fields: dict[str, cdr.Fields] = {}
+        self._left_out: dict[str, str] = {}  # and why
+        self._db = sqlite3.connect('', isolation_level=None)  # in a file that is already deleted
+        problem = None
+        try:
+            self._copy(path)
+        except LogError as error:
+            problem = error.reason
+        except sqlite3.Error as error:
+            problem = f'its kept topics cannot be copied into a temporary file: {error}'
+        except OSError as error:
+            problem = f'it cannot be read: {error.strerror}'
+        except Exception as error:  # damaged bytes: a library may raise anything
+            problem = child.problem_of(error)
+        if problem is not None and not strict:
+            self._left_out = dict.fromkeys(keep.topics, problem)
+        elif problem is not None:
+            self.close()
+            raise LogError(problem, path=path)
+        self._coarse = stamps.from_seconds(keep.coarse_stamps, 'coarse_stamps', zero=True) or 1
+        self._first, self._last = self._extent()
+
+    def close(self) -> None:
+        """Delete the copies."""
+        self._db.close()
+
+    def __enter__(self) -> 'KeptTopics':
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def write(self, directory: Path, word: Sequence[str], period: int, storage: str, field: str,
+              values: Mapping[str, str]) -> tuple[TopicOutcome, ...]:
+        """
+        Write a recording into an empty directory; return what became of each topic.
+
+        :param word: the private symbols, `period` nanoseconds apart.
+        :param field: the path to the region in the recorded messages.
+        :param values: state → the value that stands for it in the recorded messages.
+        """
+        region, encoded, reason = self._private(field, values)
+        kept = [self._found[name] for name in self._kept()]
+        symbols = (Message(region.name, i * period, encoded[symbol])
+                   for i, symbol in enumerate(word))
+        with_rosbags.write_topics(directory, storage, [region, *map(_written, kept)],
+                                  merge(symbols, self._messages(), key=attrgetter('stamp')))
+        return self._outcomes(region, reason)
+
+    def _kept(self) -> list[str]:
+        return [name for name in self._keep.topics
+                if name in self._found and name not in self._left_out]
+
+    # Reading
+
+    def _copy(self, path: Path) -> None:
+        self._db.execute('PRAGMA journal_mode = OFF')
+        self._db.execute('CREATE TABLE kept(id INTEGER PRIMARY KEY, topic TEXT, stamp INTEGER, '
+                         'data BLOB)')
+        if not path.is_dir() and path.suffix not in STORAGES.values():
+            raise LogError('topics can be kept of recordings alone, and this log holds regions '
+                           'alone: release it without keep')
+        self._db.execute('BEGIN')
+        for found in rosbag.scan(path, self._keep.topics):
+            if isinstance(found, Topic):
+                self._add_topic(found)
+            elif found.topic not in self._left_out:
+                self._add_message(found)
+        for name in self._keep.topics:
+            if name not in self._found:
+                self._leave_out(name, self._missing(name))
+            elif name not in self._left_out and name not in self._fields:
+                self._check_fields(self._found[name])
+        self._db.execute('COMMIT')
+
+    def _add_topic(self, topic: Topic) -> None:
+        before = self._found.get(topic.name)
+        if before is None or topic.form and not before.form:
+            self._found[topic.name] = topic
+        if topic.name not in self._keep.topics or topic.name in self._left_out:
+            return
+        if before is not None and before.type != topic.type:
+            self._leave_out(topic.name, 'was recorded with several message types')
+        elif topic.encoding != 'cdr':
+            self._leave_out(topic.name, 'is not serialized as cdr: convert it with `ros2 bag '
+                                        'convert`')
+        elif shown := _shown(topic.type):
+            self._check_shown(topic, shown)
+
+    def _add_message(self, message: Message) -> None:
+        topic, problem = self._found[message.topic], False
+        if topic.name not in self._fields:
+            self._check_fields(topic)
+            if topic.name in self._left_out:
+                return
+        try:
+            self._with_other_headers(message, lambda stamp: 0)
+            self._db.execute('INSERT INTO kept(topic, stamp, data) VALUES (?, ?, ?)', message)
+            problem = type(message.stamp) is not int or type(message.data) is not bytes
+        except (ValueError, OverflowError, TypeError):
+            problem = True
+        if problem:
+            self._leave_out(topic.name, f'holds a message that is no {printable(topic.type)}: it '
+                                        'is damaged, or the recorder had another definition of '
+                                        'the type')
+
+    def _check_fields(self, topic: Topic) -> None:
+        """Find out how the messages of a topic are made, and what they show."""
+        problem, fields = None, dict[str, dict[str, cdr.Field]]()
+        try:
+            fields = _layout(topic.type, topic.form, topic.definition)
+            cdr.check(topic.type, fields)
+        except LogError as error:
+            problem = error.reason
+        except Exception:  # damaged text: the parser may raise anything
+            problem = 'unknown'
+        if problem is not None:
+            self._leave_out(topic.name, f'is a {printable(topic.type)}, whose definition is not '
+                                        'known here, so that its headers cannot be found: record '
+                                        'it as mcap, or with ROS 2 Iron or later')
+        elif shown := _shown(topic.type, fields):
+            self._check_shown(topic, shown)
+        self._fields[topic.name] = fields
+
+    def _check_shown(self, topic: Topic, shown: Shown) -> None:
+        if topic.name not in self._keep.anyway:
+            place = f' ({shown.field})' if shown.field else ''
+            self._leave_out(topic.name, f'is a {printable(topic.type)}, which shows {shown.what}'
+                                        f'{place}: leave it out; or, if anyone who reads the '
+                                        f'release may know that, --keep-anyway {topic.name}')
+
+    def _leave_out(self, name: str, reason: str) -> None:
+        if self._strict:
+            raise LogError(f'the topic {name} {reason}')
+        self._left_out[name] = reason
+
+    def _missing(self, name: str) -> str:
+        near = get_close_matches(name, [found for found in self._found if found.isprintable()], 1)
+        return 'is not in it' + (f'; did you mean {near[0]}?' if near else '')
+
+    # Writing
+
+    def _extent(self) -> tuple[int, int]:
+        """Return the first and the last stamp of what is kept."""
+        kept = self._kept()
+        self._db.execute(f'DELETE FROM kept WHERE topic NOT IN ({", ".join("?" * len(kept))})',
+                         kept)
+        first, last = self._db.execute('SELECT min(stamp), max(stamp) FROM kept').fetchone()
+        if first is None:
+            return 0, 0
+        if last - first > stamps.LARGEST:
+            for name in kept:
+                self._leave_out(name, 'holds stamps that are too far apart: it is damaged')
+            self._db.execute('DELETE FROM kept')
+            return 0, 0
+        return first, last
+
+    def _messages(self) -> Iterator[Message]:
+        """Yield the copies in the order of their new stamps."""
+        # Where stamps are coarse, the order of messages of several topics must not be finer.
+        new = f'(stamp - ({self._first})) / {self._coarse}'
+        self._db.execute(f'CREATE INDEX IF NOT EXISTS by_stamp ON kept({new}, topic, stamp, id)')
+        for topic, stamp, data in self._db.execute(
+                f'SELECT topic, {new} * {self._coarse}, data FROM kept '
+                f'ORDER BY {new}, topic, stamp, id'):
+            yield self._with_other_headers(Message(topic, stamp, data), self._stamp)
+
+    def _stamp(self, stamp: int) -> int:
+        # A stamp of another clock, or 0, is moved into the recording: it could show the true time.
+        shifted = min(max(stamp - self._first, 0), self._last - self._first)
+        return shifted // self._coarse * self._coarse
+
+    def _with_other_headers(self, message: Message, stamp: Callable[[int], int]) -> Message:
+        """Return a message with other headers; the same if its type has none."""
+        topic = self._found[message.topic]
+        fields = self._fields[topic.name]
+        if cdr.HEADER not in fields:
+            return message
+        return message._replace(data=cdr.with_other_headers(message.data, topic.type, fields,
+                                                            stamp))
+
+    def _private(self, field: str,
+                 values: Mapping[str, str]) -> tuple[Topic, dict[str, bytes], str]:
+        """
+        Return the topic of the private region, its message for each state, and a remark.
+
+        It keeps the type that was recorded if the region is the only field of it, and it can hold
+        every state; otherwise it is a string.
+        """
+        recorded = self._found.get(self._region, Topic(self._region, ''))
+        with suppress(Exception):  # damaged text, or a value that does not fit
+            fields = _layout(recorded.type, recorded.form, recorded.definition)
+            cdr.check(recorded.type, fields)
+            encode = cdr.encoder(fields[recorded.type][field])
+            if len(fields[recorded.type]) == 1 and encode is not None:
+                return _written(recorded), {state: encode(value)
+                                            for state, value in values.items()}, ''
+        encode = cdr.encoder(cdr.Field('string'))
+        assert encode is not None
+        own = recorded._replace(type=_STRING, type_hash='', form='', definition='')
+        return _written(own), {state: encode(state) for state in values}, (
+            f'as {_STRING}: other fields of {recorded.type} could not be filled'
+            if recorded.type and recorded.type != _STRING else '')
+
+    def _outcomes(self, region: Topic, reason: str) -> tuple[TopicOutcome, ...]:
+        kept = self._kept()
+        dropped = [(topic, self._left_out.get(topic.name) or _why_dropped(topic))
+                   for name, topic in sorted(self._found.items())
+                   if name not in (region.name, *kept)]
+        return (TopicOutcome(region.name, region.type, 'private', reason or 'covered by ε'),
+                *(TopicOutcome(name, self._found[name].type, 'kept', self._what_shows(name))
+                  for name in kept),
+                *(TopicOutcome(topic.name, topic.type, 'dropped', why) for topic, why in dropped))
+
+    def _what_shows(self, name: str) -> str:
+        """Return what a kept topic shows, or may show."""
+        topic, fields = self._found[name], self._fields[name]
+        shown = _shown(topic.type, fields)
+        parts = [f'shows {shown.what}' if shown else _TELLING.get(
+            topic.type, 'not covered by ε')]
+        time = cdr.path_to(cdr.TIME, topic.type, fields)
+        if time:
+            parts.append(f'{time} is no header, and still shows the true time')
+        return '; '.join(parts)
+
+
+def _written(topic: Topic) -> Topic:
+    """Return what a new recording holds about a topic."""
+    form, definition = topic.form, topic.definition
+    type_hash = topic.type_hash if _HASH.fullmatch(topic.type_hash) else ''
+    if not form:
+        from symdp_ros.logs.messages import definition_of
+
+        form, (definition, standard_hash) = 'ros2msg', definition_of(topic.type)
+        type_hash = type_hash or standard_hash
+    return topic._replace(qos=qos.clean(topic.qos), type_hash=type_hash, form=form,
+                          definition=definition)
+
+
+def _why_dropped(topic: Topic) -> str:
+    shown = _shown(topic.type)
+    return 'not listed in --keep' + (f'; shows {shown.what}' if shown else '')
+
+
+def _shown(message_type: str, fields: cdr.Fields = {}) -> Shown | None:
+    """Return what a type certainly shows of the place, by its name and by its definition."""
+    known = {_short(name): {field: _short(kind.base) for field, kind in each.items()}
+             for name, each in fields.items()}
+    for shown in (shown_by(message_type), shown_by(message_type, known)):
+        if shown is not None and shown.certain:
+            return shown
+    return Shown(True, 'what a robot does') if '/action/' in message_type else None
+
+
+def _short(name: str) -> str:
+    package, _, rest = name.partition('/')
+    return f'{package}/{rest.rpartition("/")[2]}' if rest else name
+
+
+@lru_cache(maxsize=100)
+def _layout(message_type: str, form: str, definition: str) -> dict[str, dict[str, cdr.Field]]:
+    """Return the fields of a type; raise any error where they are not known."""
+    from symdp_ros.logs.messages import layout
+
+    # A few bytes of a definition can cause endless work: it is read in a child process.
+    found = (child.call(layout, message_type, form, definition) if form
+             else layout(message_type, '', ''))
+    return {name: {field: cdr.Field(*kind) for field, kind in fields.items()}
+            for name, fields in found.items()}
