@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 # Nothing is timed: other tests may keep the machine busy. A failing example is printed so that it
 # can be replayed.
 settings.register_profile('symdp_ros', deadline=None, print_blob=True,
-                          max_examples=int(os.environ.get('SYMDP_TEST_EXAMPLES', '40')),
-                          suppress_health_check=[HealthCheck.too_slow])
+                          max_examples=int(os.environ.get('SYMDP_TEST_EXAMPLES', '25')),
+                          suppress_health_check=[HealthCheck.too_slow,
+                                                 HealthCheck.function_scoped_fixture])
 settings.load_profile('symdp_ros')

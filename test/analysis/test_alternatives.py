@@ -6,7 +6,7 @@ from itertools import combinations, product
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from strategies import chains, grid, relaxed
+from strategies import chains, grid
 from symdp_ros import Chain, ConfigurationError
 from symdp_ros.analysis import alternatives
 from symdp_ros.analysis.alternatives import differences, fewest_differences, is_adjacent
@@ -42,7 +42,6 @@ def brute_force(chain, starts, length):
     return least
 
 
-@relaxed
 @given(sparse_chains())
 def test_against_all_words(chain):
     # 4 states make 6 pairs: 6 positions that differ, and one where the routes meet.
@@ -55,7 +54,6 @@ def test_against_all_words(chain):
     assert fewest_differences(chain) == (brute_force(chain, reached, length), True)
 
 
-@relaxed
 @given(sparse_chains(), st.integers(1, 5))
 def test_steps_in_parts_give_the_same(chain, most):
     expected = fewest_differences(chain)
@@ -64,7 +62,6 @@ def test_steps_in_parts_give_the_same(chain, most):
         assert fewest_differences(chain) == expected
 
 
-@relaxed
 @given(chains(complete=False))
 def test_too_large_a_chain_gets_a_bound(chain):
     exact = fewest_differences(chain).positions

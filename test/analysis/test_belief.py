@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, privacies,
-                        probability, relaxed, SPLIT)
+                        probability, SPLIT)
 from studies.belief import (belief_errors, belief_table, constant_normaliser_error,
                             constant_normaliser_table, patrol, structured)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
@@ -72,7 +72,6 @@ def filtered(mechanism, outputs):
 # The likelihood.
 
 @given(chains(), privacies(), st.sampled_from(BY_PREVIOUS))
-@relaxed
 def test_the_likelihood_is_the_mechanisms(chain, privacy, policy):
     mechanism = OnlineMechanism(chain, privacy, policy=policy)
     for previous, output in product(chain.states, chain.states):
@@ -280,7 +279,6 @@ def test_long_words_of_a_robot_that_the_model_rules_out(epsilon, policy):
 
 
 @given(st.data())
-@relaxed
 def test_beliefs_of_any_feasible_word(data):
     chain = data.draw(chains())
     mechanism = OnlineMechanism(chain, data.draw(privacies()),
@@ -309,7 +307,6 @@ def test_empty_and_infeasible_words():
 # The route.
 
 @given(st.data())
-@relaxed
 def test_the_best_route_against_all_routes(data):
     """Beliefs in 64ths, so that sums are exact and ties are ties; the first of several."""
     chain = data.draw(chains(max_states=4))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import numpy as np
 from offline_checks import distance
 import pytest
-from strategies import chains, COMPLETE, feasible_words, FOUR, grid, relaxed, RING
+from strategies import chains, COMPLETE, feasible_words, FOUR, grid, RING
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.analysis.accuracy import accuracy
@@ -156,7 +156,6 @@ def test_theorem_6s_lower_bound_is_false():
     assert mean < found.lower < found.upper
 
 
-@relaxed
 @given(st.data(), st.sampled_from([0.0, 0.3, 2.0, 10.0]), st.integers(1, 2))
 def test_theorem_6s_upper_bound_holds(data, epsilon, adjacency):
     """For every word; against the mean as published, on the complete chain too."""
@@ -176,7 +175,6 @@ def test_theorem_6s_lower_bound_is_the_mean_over_an_alphabet(epsilon):
         theorem_6(COMPLETE, Privacy(epsilon), word).upper)
 
 
-@relaxed
 @given(st.data(), st.sampled_from([0.0, 0.3, 2.0, 10.0]), st.integers(1, 2))
 def test_the_variance_bound_of_theorem_6(data, epsilon, adjacency):
     """Offline as published, by enumeration, and online."""
@@ -219,7 +217,6 @@ def test_the_remark_after_theorem_7_fails_off_the_route():
     assert found.lower == found.upper == pytest.approx(exact, abs=1e-8)
 
 
-@relaxed
 @given(st.data(), st.sampled_from([0.0, 0.3, 2.0, 10.0]), st.sampled_from(POLICIES))
 def test_the_remark_after_theorem_7_holds_with_n_min(data, epsilon, policy):
     """For every word, feasible or not, and every policy."""

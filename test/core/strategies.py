@@ -7,13 +7,8 @@ import os
 from random import Random
 import secrets
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from symdp_ros import Chain, Privacy
-
-#: Nothing is timed; a failing example is printed so that it can be replayed.
-relaxed = settings(deadline=None, max_examples=100, print_blob=True,
-                   suppress_health_check=[HealthCheck.too_slow])
 
 #: N = 3, 2, 1, 4. C(s0) and C(s1) are the paper's.
 FOUR = Chain({'s0': ['s1', 's2', 's3'], 's1': ['s1', 's2'], 's2': ['s0'],

@@ -24,7 +24,6 @@ from strategies import (
     grid,
     per_symbol,
     privacies,
-    relaxed,
     replayable_random,
     RING,
     Scripted,
@@ -110,8 +109,7 @@ def excess(chain, length, epsilon, adjacency, **options):
     return None
 
 
-@pytest.mark.parametrize('adjacency', [1, 2])
-@pytest.mark.parametrize('epsilon', [0.0, 1.0, 5.0, 700.0])
+@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (1.0, 1), (5.0, 2), (700.0, 1)])
 @for_all_models
 def test_every_pair_of_words_and_every_history(chain, epsilon, adjacency):
     for length in (1, 2, 3):
@@ -133,7 +131,6 @@ def test_the_search_finds_an_excess(chain, monkeypatch):
     assert excess(chain, 3, 4.0, 1) is not None
 
 
-@relaxed
 @given(chains(complete=False), privacies(), st.sampled_from([0.0, 0.8, 1.0]), st.data())
 def test_rows_after_any_history(chain, privacy, trust, data):
     mechanism = OnlineMechanism(chain, privacy, policy='adaptive', trust=trust)
@@ -160,7 +157,7 @@ def test_epsilon_zero_reveals_nothing(chain):
 
 @for_all_models
 def test_the_audit_agrees(chain):
-    row = next(row for row in audit(chain, Privacy(1.0, 2), 3) if row.policy == 'adaptive')
+    row = next(row for row in audit(chain, Privacy(1.0, 2), 2) if row.policy == 'adaptive')
     assert row.holds and row.ratio is not None and row.outputs > 0
 
 
@@ -171,14 +168,14 @@ def test_the_audit_agrees(chain):
 def test_every_integer_that_a_step_can_draw(chain, epsilon, monkeypatch):
     def few(counts, privacy):
         ratio = exp_lower_bound(privacy.epsilon_per_symbol)
-        return 30, {count: Response.fitting(count, ratio, 10) for count in counts}
+        return 30, {count: Response.fitting(count, ratio, 8) for count in counts}
 
     monkeypatch.setattr(online, 'responses', few)
     for history, rows in list(histories(made(chain, epsilon), 3)):
         size = len(rows[None])
-        limit = Response.fitting(size, exp_lower_bound(Fraction(epsilon)), 10).limit
+        limit = Response.fitting(size, exp_lower_bound(Fraction(epsilon)), 8).limit
         for symbol, row in rows.items():
-            mechanism = made(chain, epsilon, random=Scripted([*range(2**10)], 30))
+            mechanism = made(chain, epsilon, random=Scripted([*range(2**8)], 30))
             drawn = Counter()
             for _ in range(limit):
                 mechanism.replay(history)
@@ -196,12 +193,13 @@ def test_words_are_drawn_from_their_law(chain, epsilon):
     chances = {output: exp(release.log_probability(word, output))
                for output in feasible_words(chain, len(word))}
     assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
-    draws = 20_000
+    draws, one_by_one = 20_000, 5_000
     symbols = np.array([-1 if s is None else chain.state_index[s] for s in word] * draws)
     many = release.privatize_many(symbols, np.arange(draws + 1) * len(word))
-    for counts in (Counter(tuple(release.privatize(word)) for _ in range(draws)),
-                   Counter(tuple(chain.states[i] for i in row)
-                           for row in many.reshape(draws, -1))):
+    for draws, counts in (
+            (one_by_one, Counter(tuple(release.privatize(word)) for _ in range(one_by_one))),
+            (draws, Counter(tuple(chain.states[i] for i in row)
+                            for row in many.reshape(draws, -1)))):
         assert all(chances[output] for output in counts)
         cells, rest = [], [0, 0.0]
         for output, chance in chances.items():
@@ -235,7 +233,6 @@ def test_the_law_of_words_is_the_product_of_the_rows():
         release.distance_distribution(word)
 
 
-@relaxed
 @given(st.data(), chains(), st.integers(0, 2**32))
 def test_steps_whole_words_and_many_words_are_one(data, chain, seed):
     some = data.draw(st.lists(words(chain, 6), min_size=1, max_size=3))
@@ -403,7 +400,6 @@ def state(mechanism):
             tuple(mechanism.exact_current_distribution(None)))
 
 
-@relaxed
 @given(st.data(), chains(complete=False), privacies(), st.integers(0, 2**32))
 def test_replay_is_as_having_stepped(data, chain, privacy, seed):
     word = data.draw(words(chain))
@@ -419,7 +415,6 @@ def test_replay_is_as_having_stepped(data, chain, privacy, seed):
         assert state(replayed) == state(stepped)
 
 
-@relaxed
 @given(st.data(), chains(complete=False), privacies(), st.integers(0, 2**32))
 def test_with_its_belief_a_word_goes_on_exactly(data, chain, privacy, seed):
     word = data.draw(words(chain))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from scipy.stats import chisquare
-from strategies import CHAINS, chains, feasible_words, FOUR, relaxed, replayable_random, words
+from strategies import CHAINS, chains, feasible_words, FOUR, replayable_random, words
 from symdp_ros import Chain, ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline.automaton import HammingAutomaton
 
@@ -89,7 +89,6 @@ def test_the_edges(chain):
         assert all(e.is_error == (e.target.state != word[e.source.position]) for e in edges)
 
 
-@relaxed
 @given(st.data())
 def test_counts_and_policies_against_enumeration(data):
     chain = data.draw(chains(max_states=4))

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from strategies import chains, feasible_words, FOUR, relaxed, successor_maps
+from strategies import chains, feasible_words, FOUR, successor_maps
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, SymdpError
 
 OK = {'dock': ['hall', 'dock'], 'hall': ['dock']}
@@ -144,7 +144,6 @@ def test_refuses_to_answer_for_an_unknown_state(chain, ask):
         ask(chain, 'hull')
 
 
-@relaxed
 @given(successor_maps(), st.data())
 def test_answers_what_was_given(rows, data):
     chain = Chain(rows, data.draw(st.sampled_from(list(rows))))
@@ -154,7 +153,6 @@ def test_answers_what_was_given(rows, data):
     assert chain.edge_count == sum(map(len, rows.values())) == chain.out_degrees().sum()
 
 
-@relaxed
 @given(chains(max_states=4))
 def test_feasible_words_are_those_that_can_be_walked(chain):
     for length in range(4):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import numpy as np
 from offline_checks import assert_drawn, distance
 import pytest
-from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, relaxed,
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
                         replayable_random, words)
 from symdp_ros import Chain
 from symdp_ros.core.offline import distances
@@ -45,7 +45,6 @@ def exact_counts(chain, word):
     return [value >> width * d & (1 << width) - 1 for d in range(len(word) + 1)]
 
 
-@relaxed
 @given(st.data())
 def test_counts(data):
     chain = data.draw(chains(max_states=4))

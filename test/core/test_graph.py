@@ -6,7 +6,6 @@ from math import gcd
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from strategies import relaxed
 from symdp_ros import Chain, ChainError
 from symdp_ros.core.graph import structure, TransitionGraph
 
@@ -47,7 +46,6 @@ def entered(rows, state):
     return any(state in row for other, row in rows.items() if other != state)
 
 
-@relaxed
 @given(graphs())
 def test_structure(graph):
     rows = graph.successors
@@ -116,7 +114,6 @@ def test_structure_refuses(graph, message):
     assert str(caught.value) == message
 
 
-@relaxed
 @given(graphs())
 def test_self_loops(graph):
     before = {state: list(row) for state, row in graph.successors.items()}

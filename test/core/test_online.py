@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from strategies import (CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR, grid,
-                        per_symbol, privacies, relaxed, replayable_random, Scripted, symbols,
+                        per_symbol, privacies, replayable_random, Scripted, symbols,
                         words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy, SymdpError,
                        UnknownSymbolError)
@@ -149,7 +149,6 @@ def test_the_search_finds_an_excess(chain, policy):
     assert [excess(mechanism, length, 1.0, 1) is None for length in (1, 2, 3)] == [False] * 3
 
 
-@relaxed
 @given(chains(), privacies(), st.sampled_from(POLICIES))
 def test_no_two_symbols_differ_by_more(chain, privacy, policy):
     mechanism = OnlineMechanism(chain, privacy, policy=policy)
@@ -410,7 +409,6 @@ def test_published_errors_on_a_grid(epsilon, paper, guided):
 
 # The word.
 
-@relaxed
 @given(st.data(), chains(), privacies(), st.sampled_from(POLICIES), st.integers(0, 2**32))
 def test_outputs_can_be_walked_and_lengths_are_kept(data, chain, privacy, policy, seed):
     mechanism = OnlineMechanism(chain, privacy, policy=policy, random=Random(seed))
@@ -422,7 +420,6 @@ def test_outputs_can_be_walked_and_lengths_are_kept(data, chain, privacy, policy
         mechanism.step(data.draw(symbols(chain)))  # the next word begins anew all the same
 
 
-@relaxed
 @given(st.data(), chains(), st.sampled_from(POLICIES), st.integers(0, 2**32))
 def test_steps_make_the_word(data, chain, policy, seed):
     """Step by step, the same integers give the word that `privatize` gives."""
@@ -437,7 +434,6 @@ def test_steps_make_the_word(data, chain, policy, seed):
     assert whole.privatize(word) == output and steps.previous == previous
 
 
-@relaxed
 @given(st.data(), chains(), st.sampled_from(POLICIES), st.integers(0, 2**32))
 def test_a_word_can_be_carried_on(data, chain, policy, seed):
     random = Random(seed)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from strategies import (chains, COMPLETE, exp_bounds, FOUR, grid, per_symbol, privacies, relaxed,
+from strategies import (chains, COMPLETE, exp_bounds, FOUR, grid, per_symbol, privacies,
                         RING, SPLIT, successor_maps)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
@@ -148,7 +148,6 @@ def test_as_good_as_policy_iteration(chain, epsilon):
     assert (found >= best - ALLOWED).all() and (found <= best + 1e-9).all()
 
 
-@relaxed
 @given(successor_maps(max_states=5), st.sampled_from([0.3, 2.0, 4.0]))
 def test_random_chains(rows, epsilon):
     chain = Chain(rows, 's0')
@@ -279,7 +278,6 @@ def test_the_memory_that_planning_takes():
 
 # Privacy.
 
-@relaxed
 @given(chains(max_states=5), privacies())
 def test_no_two_symbols_differ_by_more(chain, privacy):
     """See test_online for the audit of words."""

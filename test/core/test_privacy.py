@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from strategies import COMPLETE, relaxed
+from strategies import COMPLETE
 from symdp_ros import (ChainError, OfflineMechanism, OnlineMechanism, Privacy, PrivacyError,
                        SymdpError)
 
@@ -73,7 +73,6 @@ def test_epsilon_per_symbol(epsilon, adjacency, exact):
     assert Privacy(epsilon, adjacency).epsilon_per_symbol == exact
 
 
-@relaxed
 @given(st.floats(0, allow_infinity=False, allow_nan=False), st.integers(1, 10**6))
 def test_epsilon_per_symbol_is_below_both_readings(epsilon, adjacency):
     loss = Privacy(epsilon, adjacency).epsilon_per_symbol * adjacency

@@ -6,7 +6,7 @@ from math import gcd
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from strategies import CHAINS, chains, grid, periodic_chains, relaxed
+from strategies import CHAINS, chains, grid, periodic_chains
 from symdp_ros import Chain
 from symdp_ros.core.offline import reachable as module
 from symdp_ros.core.offline.reachable import ReachableChain
@@ -20,7 +20,6 @@ def within(chain, moves):
     return states
 
 
-@relaxed
 @given(chains(complete=False), st.sampled_from([0, 256]))
 def test_numbers_and_arrays(chain, many):
     with pytest.MonkeyPatch.context() as patch:
@@ -59,7 +58,6 @@ def after(chain, moves):
         states = {t for s in states for t in chain.successors(s)}
 
 
-@relaxed
 @given(chains(complete=False) | periodic_chains())
 def test_period(chain):
     reachable, times = ReachableChain(chain), {}
@@ -75,7 +73,6 @@ def test_period(chain):
         assert reachable.reached_in(t).tolist() == [*range(1, reachable.reached(t) + 1)]
 
 
-@relaxed
 @given(chains(complete=False) | periodic_chains())
 def test_mixing_moves(chain):
     reachable = ReachableChain(chain)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from strategies import exp_bounds, per_symbol, privacies, relaxed
+from strategies import exp_bounds, per_symbol, privacies
 from symdp_ros import Privacy
 from symdp_ros.core.online.response import best_weights, exp_lower_bound, Response, responses
 
@@ -125,7 +125,6 @@ def test_the_ends_of_every_outcome_are_read(width, dtype):
         (43, 1), (1, 0), (1, 0), (1, 1), (1, 1), (2, 0), (43, 0)]
 
 
-@relaxed
 @given(privacies(), st.lists(st.integers(1, 100_000), min_size=1, max_size=5))
 def test_several_rows_share_one_width(privacy, counts):
     width, made = responses(counts, privacy)
@@ -155,7 +154,6 @@ def test_weights_are_the_best(count, ratio):
         check_best(count, ratio, largest_total)
 
 
-@relaxed
 @given(st.integers(1, 4), st.fractions(1, 50, max_denominator=200), st.integers(4, 40))
 def test_weights_are_the_best_for_any_ratio(count, ratio, largest_total):
     check_best(count, ratio, largest_total)
@@ -179,7 +177,6 @@ def test_exp_lower_bound_at_its_ends():
     assert exp_lower_bound(Fraction(64)) > 2**60
 
 
-@relaxed
 @given(st.fractions(0, 64))
 def test_exp_lower_bound_anywhere(exponent):
     lower, upper = exp_bounds(exponent, digits=200)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from strategies import chains, COMPLETE, FOUR, grid, relaxed, RING, SPLIT, words
+from strategies import chains, COMPLETE, FOUR, grid, RING, SPLIT, words
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, UnknownSymbolError
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.guided import guided_targets
@@ -110,7 +110,6 @@ def test_of_large_chains_against_brute_force(chain, sparse):
     assert as_drawn(mechanism) == brute_force(chain)
 
 
-@relaxed
 @given(chains(max_states=8, complete=False))
 def test_against_brute_force_on_any_chain(chain):
     expected = brute_force(chain)
@@ -173,7 +172,6 @@ def test_beyond_the_radius_a_draw_is_uniform(sparse):
 
 
 @pytest.mark.parametrize('kept', [1, 2, 5])
-@relaxed
 @given(word=words(grid(4), max_size=60), seed=st.integers(0, 2**32))
 def test_forgetting_rows_changes_nothing(kept, word, seed):
     """One stream of random integers through a table of all rows and one that forgets them."""

@@ -7,7 +7,7 @@ import json
 import re
 import traceback
 
-from hypothesis import given, HealthCheck, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from symdp_ros.logs import LogError, read_log, write_log
@@ -15,8 +15,6 @@ from symdp_ros.logs import LogError, read_log, write_log
 SECRET = 'zx_secret_7'
 SYMBOLS = st.text(st.characters(blacklist_categories=('Cs',), blacklist_characters='\0'),
                   min_size=1, max_size=8)
-EXAMPLES = settings(max_examples=60, deadline=None,
-                    suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def written(tmp_path, name, content):
@@ -119,7 +117,6 @@ def test_paths_that_are_no_log(tmp_path):
     assert 'no metadata.yaml' in failure(tmp_path / 'folder.csv')
 
 
-@EXAMPLES
 @given(st.lists(SYMBOLS, min_size=1, max_size=10), st.sampled_from(['csv', 'jsonl']),
        st.sampled_from([0.1, 1, 2.5, 1e-9, 3600.0]))
 def test_a_word_comes_back(tmp_path, word, form, period):
@@ -140,7 +137,6 @@ def test_a_word_comes_back(tmp_path, word, form, period):
         [i * period for i in range(len(word))])
 
 
-@EXAMPLES
 @given(st.lists(st.tuples(st.integers(0, 10**6), SYMBOLS), min_size=1, max_size=8),
        st.sampled_from(['\n', '\r\n', '\r']), st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]))
 def test_what_another_csv_writer_wrote(tmp_path, rows, terminator, quoting):
@@ -153,7 +149,6 @@ def test_what_another_csv_writer_wrote(tmp_path, rows, terminator, quoting):
     assert read_log(path) == [(stamp * 10**9, symbol) for stamp, symbol in rows]
 
 
-@EXAMPLES
 @given(st.binary(max_size=60), st.sampled_from(['csv', 'jsonl']))
 def test_any_bytes_are_read_or_refused(tmp_path, noise, form):
     head = {'csv': b'stamp,symbol\n0,', 'jsonl': b'{"stamp": 0, "symbol": "'}[form]

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes in processes of their own, each test in a ROS domain of its own, on this machine only."""
 from contextlib import contextmanager, suppress
+import json
 import os
 from pathlib import Path
 import re
 import signal
 import subprocess
 import sys
+from threading import Lock
 import time
 
 import pytest
@@ -52,16 +54,54 @@ def free_domain() -> int:
     return _claimed[-1].number
 
 
+class Forked:
+    """A node's process, started in milliseconds by fork_nodes.py; used as a `subprocess.Popen`."""
+
+    _server, _lock = None, Lock()
+
+    def __init__(self, node, arguments, log, environment):
+        self.node, self.returncode = node, None
+        self.pid = self._ask({'node': node, 'arguments': arguments, 'log': str(log),
+                              'environment': environment})
+
+    @classmethod
+    def _ask(cls, request):
+        with cls._lock:
+            if cls._server is None:
+                cls._server = subprocess.Popen(
+                    [sys.executable, str(ROOT / 'test' / 'ros' / 'fork_nodes.py')], cwd=ROOT,
+                    text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                    start_new_session=True, env={
+                        **os.environ, 'PYTHONPATH': os.pathsep.join(sys.path),
+                        'OPENBLAS_NUM_THREADS': '1'})  # threads do not survive a fork
+            print(json.dumps(request), file=cls._server.stdin, flush=True)
+            return json.loads(cls._server.stdout.readline())
+
+    def poll(self):
+        if self.returncode is None:
+            self.returncode = self._ask(self.pid)
+        return self.returncode
+
+    def wait(self):
+        wait_until(lambda: self.poll() is not None, f'the end of {self.node}')
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+
 class Run:
     """A node of the package that runs in a process of its own."""
 
     def __init__(self, domain, log: Path, name, arguments):
         self.log_file = log
-        self._output = log.open('wb')
-        self.process = subprocess.Popen(
-            [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', *arguments],
-            stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT, cwd=ROOT,
-            env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, start_new_session=True)
+        log.touch()
+        self.process = Forked(name, ['--ros-args', *map(str, arguments)], log,
+                              {**os.environ, 'ROS_DOMAIN_ID': str(domain)})
 
     @property
     def log(self) -> str:
@@ -74,11 +114,11 @@ class Run:
                 f'ended with {self.process.returncode}, without {text!r} in:\n{self.log}'
             return text in self.log
 
-        wait_until(found, f'{text!r} in the log of {self.process.args[2]}')
+        wait_until(found, f'{text!r} in the log of {self.process.node}')
 
     def wait(self) -> int:
         """Wait for the end of the process; return its exit status."""
-        return self.process.wait(PATIENCE)
+        return self.process.wait()
 
     def stop(self, number=signal.SIGINT) -> int:
         """Send a signal; return the exit status."""
@@ -107,7 +147,6 @@ class Run:
     def close(self):
         if self.process.poll() is None:
             self.kill()
-        self._output.close()
 
 
 class World:

@@ -7,6 +7,7 @@ Two runs of the same configuration on different words of one length and timing a
 every topic but the raw and the private one, every line of the log, every parameter. They must be
 equal, apart from times and the rate that follows from them.
 """
+from concurrent.futures import ThreadPoolExecutor
 import re
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -56,12 +57,6 @@ TOPICS = {
 def record(directory, word, parameters):
     """Run the node on a word; return all that could be seen of it besides its private word."""
     directory.mkdir()
-    chain_file = directory.parent / 'birds.chain.yaml'
-    chain_file.write_text(CHAIN)
-    if 'input' in parameters:
-        regions_file = directory.parent / 'birds.regions.yaml'
-        regions_file.write_text(REGIONS)
-        parameters = {**parameters, 'regions_file': regions_file}
     with world_in(directory) as world:
         seen = []
         for topic, kind in TOPICS.items():
@@ -72,8 +67,7 @@ def record(directory, word, parameters):
         # Made before the node, which so never finds that nobody publishes.
         publisher = world.node.create_publisher(
             *((PoseStamped, 'pose') if 'input' in parameters else (String, 'region')), RELIABLE)
-        run = world.privatizer(wait=False, chain_file=chain_file, epsilon=1.0, autostart='false',
-                               **parameters)
+        run = world.privatizer(wait=False, epsilon=1.0, autostart='false', **parameters)
         lifecycle = world.node.create_client(ChangeState, '/privatizer/change_state')
         world.wait_until(lifecycle.service_is_ready, 'the node')
         # Who gets an answer is known to the node, and so are the readers that were made before.
@@ -156,7 +150,14 @@ def without_times(text):
 ], ids=['message', 'mapped', 'period', 'adaptive', 'poses', 'poses period'])
 def test_runs_on_different_words_look_alike(tmp_path, parameters):
     words = WORDS | ({'silent': SILENT} if parameters.get('sampling') == 'period' else {})
-    runs = {name: record(tmp_path / name, word, parameters) for name, word in words.items()}
+    (tmp_path / 'birds.chain.yaml').write_text(CHAIN)
+    files = {'chain_file': tmp_path / 'birds.chain.yaml'}
+    if 'input' in parameters:
+        (tmp_path / 'birds.regions.yaml').write_text(REGIONS)
+        files['regions_file'] = tmp_path / 'birds.regions.yaml'
+    with ThreadPoolExecutor(len(words)) as pool:  # at once: each mostly waits
+        runs = dict(zip(words, pool.map(
+            lambda name: record(tmp_path / name, words[name], parameters | files), words)))
     still = runs.pop('still')
     if parameters.get('sampling') == 'period':  # one a tick, as long as the run lasts
         for run in (still, *runs.values()):
