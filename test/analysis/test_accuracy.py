@@ -99,7 +99,7 @@ def test_against_the_distance_distribution(kind, chain):
 @pytest.mark.parametrize('chain', [FOUR, COMPLETE, grid(3)], ids=['four', 'complete', 'grid'])
 def test_against_sampling(kind, chain):
     """Positions by exact binomial tests, the mean by Bernstein's inequality; α = 1e-6 each."""
-    random, n = replayable_random(), 4_000
+    random, n = replayable_random(), 1_500
     mechanism = made(kind, chain, Privacy(2.0), random)
     word = [*chain.states[1:4], None, *chain.states[:3]]
     found = accuracy(mechanism, word)

@@ -281,10 +281,10 @@ def test_memory_of_a_mechanism_that_has_been_everywhere():
 @pytest.mark.parametrize('policy', ['paper', 'guided'])
 def test_a_complete_chain_stores_no_edges(policy):
     def make():
-        chain = Chain.complete([f'symbol_{i}' for i in range(100_000)], 'symbol_0')
+        chain = Chain.complete([f'symbol_{i}' for i in range(20_000)], 'symbol_0')
         mechanism = OnlineMechanism(chain, Privacy(20.0), policy=policy)
-        mechanism.privatize(['symbol_1', None, 'symbol_99999'] * 100)
+        mechanism.privatize(['symbol_1', None, 'symbol_19999'] * 100)
         return mechanism
 
     used, mechanism = held(make)
-    assert mechanism.chain.edge_count == 10**10 and used <= 1000 * 100_000
+    assert mechanism.chain.edge_count == 20_000**2 and used <= 1000 * 20_000

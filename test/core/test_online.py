@@ -132,8 +132,8 @@ def excess(mechanism, length, epsilon, adjacency):
     return None
 
 
-@pytest.mark.parametrize('adjacency', [1, 2, 3])
-@pytest.mark.parametrize('epsilon', [0.0, 0.1, 1.0, 5.0, 700.0])
+@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.1, 1), (1.0, 1), (1.0, 2), (5.0, 3),
+                                                (700.0, 1)])
 @both_policies
 @for_all_chains
 def test_every_pair_of_words_and_every_output(chain, policy, epsilon, adjacency):
