@@ -1,0 +1,298 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Whole trajectories under local privacy: four mechanisms of others, by their code, and ours at k = n.
+
+ATP, n-gram, L-SRR and TraCS are run as the authors of TraCS implemented them: TRACS names a checkout
+of github.com/ZhengYeah/TraCS, with its check-ins of Chicago (1,000 places). Code and data stay
+outside this project.
+"""
+from collections.abc import Callable
+from functools import cache
+import os
+from pathlib import Path
+import pickle
+import random
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from studies.compare.section import measure_all, Skipped, table
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.privacy import Privacy
+
+TITLE = 'Whole trajectories, among 1,000 places'
+NEIGHBOURS = 10
+LENGTH = 13               # of a walk; their ε are multiples of it
+PER_PLACE = (2, 4, 6, 8, 10)
+SLICE = slice(100, 200)   # of their trajectories: those of their experiment
+LARGEST_FLIP = 26         # symbols, for permute-and-flip
+SOME = 30                 # trajectories, for the live policy
+START = 'start'           # it can be followed by every place
+THEIRS = {'ATP': 'tp', 'n-gram': 'ngram', 'L-SRR': 'srr', 'TraCS-D': 'tracs_d',
+          'TraCS-C': 'tracs_c'}
+OURS = {'randomized response, no map': 'complete', 'exponential, on the map': 'exponential',
+        'adaptive (live), on the map': 'adaptive',
+        'permute-and-flip, on the map': 'permute_and_flip'}
+INPUTS = {'check-ins': 'their check-ins', 'walks': 'walks on the map'}
+_DEGREES = ((41.60015, 41.99822), (-87.9952, -87.50765))  # the unit square, as in their code
+
+Points = npt.NDArray[np.float64]  # shape (length, 2), in the unit square
+
+
+def folder() -> Path:
+    """Return the checkout of TraCS."""
+    name = os.environ.get('TRACS')
+    if not name:
+        raise Skipped('TRACS does not name a checkout of TraCS')
+    if not (Path(name) / 'src' / 'methods').is_dir():
+        raise Skipped('the folder that TRACS names holds no TraCS')
+    return Path(name)
+
+
+@cache
+def places() -> Points:
+    """Return the places, and make their code importable."""
+    sys.path.append(str(folder()))
+    file = folder() / 'experiments' / 'discrete_space' / 'CHI' / 'chi_location_space.pkl'
+    return np.array(pickle.loads(file.read_bytes()))
+
+
+@cache
+def successors() -> tuple[tuple[int, ...], ...]:
+    """Return the map: each place, its 10 nearest, and those of which it is among the 10 nearest."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    near = cKDTree(places()).query(places(), NEIGHBOURS + 1)[1]
+    moves = [{i} for i in range(len(near))]
+    for i, row in enumerate(near.tolist()):
+        for j in row:
+            moves[i].add(j)
+            moves[j].add(i)
+    while True:  # join the parts by the shortest link
+        links = [(i, j) for i, row in enumerate(moves) for j in row]
+        rows, columns = np.array(links).T
+        size = (len(moves), len(moves))
+        parts, part = connected_components(csr_matrix((np.ones(len(links)), (rows, columns)), size))
+        if parts == 1:
+            return tuple(tuple(sorted(row)) for row in moves)
+        inside = np.flatnonzero(part == part[0])
+        outside = np.flatnonzero(part != part[0])
+        distances, nearest = cKDTree(places()[inside]).query(places()[outside])
+        i, j = int(outside[distances.argmin()]), int(inside[nearest[distances.argmin()]])
+        moves[i].add(j)
+        moves[j].add(i)
+
+
+@cache
+def chain(on_map: bool) -> Chain:
+    """Return the map with a start from which every place can follow, or no map at all."""
+    names = list(map(str, range(len(places()))))
+    if not on_map:
+        return Chain.complete(names, names[0])
+    return Chain({START: names, **{str(i): list(map(str, row))
+                                   for i, row in enumerate(successors())}}, START)
+
+
+@cache
+def trajectories(kind: str) -> list[list[int]]:
+    """Return words of numbers of places."""
+    file = folder() / 'experiments' / 'discrete_space' / 'CHI' / 'chi_trajectory.pkl'
+    theirs = [nearest(np.array(points)) for points in pickle.loads(file.read_bytes())[SLICE]]
+    if kind == 'check-ins':
+        return theirs
+    draw = random.Random('walks')
+    words = []
+    for word in theirs:
+        walk = word[:1]
+        while len(walk) < LENGTH:
+            walk.append(draw.choice(successors()[walk[-1]]))
+        words.append(walk)
+    return words
+
+
+def nearest(points: Points) -> list[int]:
+    """Return the number of the place that is nearest to each point."""
+    from scipy.spatial import cKDTree
+
+    return [int(i) for i in cKDTree(places()).query(points)[1]]
+
+
+def perturbed(name: str, word: list[int], epsilon: float, seed: str) -> list[int]:
+    """Return a private word by a mechanism of theirs, with the settings of their experiment."""
+    from src.methods.ngram import ngram_perturb
+    from src.methods.srr_3_groups import srr_perturb
+    from src.methods.tp import tp_perturb
+    from src.methods.wrapped_tracs import tracs_c, tracs_d
+
+    each, locations = epsilon / len(word), list(places())
+    points = [places()[i] for i in word]
+    calls: dict[str, Callable[[], Any]] = {
+        'tp': lambda: tp_perturb(points, locations, each),
+        'ngram': lambda: ngram_perturb(points, locations, each, 0.8 * np.sqrt(2)),
+        'srr': lambda: srr_perturb(points, locations, each, [0.3, 0.6]),
+        'tracs_d': lambda: tracs_d(points, each, np.pi / (np.pi + 1) * each),
+        'tracs_c': lambda: tracs_c(points, each, each / 2)}
+    random.seed(seed)
+    return nearest(np.array(calls[name]()))
+
+
+def privatized(name: str, word: list[int], epsilon: float, seed: str) -> list[int]:
+    """Return a private word by a mechanism of ours, at k = n."""
+    privacy, draw = Privacy(epsilon, len(word)), random.Random(seed)
+    on_map = chain(name != 'complete')
+    mechanism: OnlineMechanism | OfflineMechanism
+    if name == 'adaptive':
+        mechanism = OnlineMechanism(on_map, privacy, policy='adaptive', random=draw)
+    else:
+        mechanism = OfflineMechanism(
+            on_map, privacy, random=draw,
+            selection='permute_and_flip' if name == 'permute_and_flip' else 'exponential')
+    return [int(symbol) for symbol in mechanism.privatize(list(map(str, word)))]
+
+
+def degrees_off(word: list[int], other: list[int]) -> float:
+    """Return the mean distance in degrees, as their experiment measures it."""
+    low, high = np.array(_DEGREES).T
+    apart = (places()[word] - places()[other]) * (high - low)
+    return float(np.hypot(*apart.T).mean())
+
+
+def allowed(word: list[int]) -> tuple[int, int]:
+    """Return how many moves of a word the map allows, and how many there are."""
+    return sum(b in successors()[a] for a, b in zip(word, word[1:], strict=False)), len(word) - 1
+
+
+def measure_one(kind: str, name: str, per_place: int, count: int) -> dict[str, float]:
+    """Return the means over the trajectories, for one mechanism and one ε."""
+    epsilon, offs, feasible, moves, exact, symbols = per_place * LENGTH, [], 0, 0, 0, 0
+    private = perturbed if name in THEIRS.values() else privatized
+    for i, word in enumerate(trajectories(kind)[:count]):
+        if (name == 'permute_and_flip' and len(word) > LARGEST_FLIP
+                or name == 'adaptive' and i >= SOME):
+            continue
+        output = private(name, word, float(epsilon), f'{kind}, {name}, {epsilon}, {i}')
+        offs.append(degrees_off(word, output))
+        some, all_moves = allowed(output)
+        feasible, moves = feasible + some, moves + all_moves
+        exact += sum(a == b for a, b in zip(word, output, strict=True))
+        symbols += len(word)
+    return {'off': float(np.mean(offs)), 'allowed': feasible / moves, 'right': exact / symbols,
+            'words': len(offs)}
+
+
+def measure(quick: bool) -> dict[str, Any]:
+    """Return a row for each kind of input, mechanism and ε."""
+    folder()
+    count = 10 if quick else 100
+    keys = [(kind, name, per_place, count) for kind in INPUTS
+            for name in (*THEIRS.values(), *OURS.values()) for per_place in PER_PLACE]
+    truth = {kind: [allowed(word) for word in trajectories(kind)[:count]] for kind in INPUTS}
+    return {'places': len(places()), 'moves': sum(map(len, successors())), 'count': count,
+            'truth': {kind: sum(a for a, _ in found) / sum(b for _, b in found)
+                      for kind, found in truth.items()},
+            'longest': max(map(len, trajectories('check-ins')[:count])),
+            'rows': [{'input': kind, 'mechanism': name, 'epsilon': per_place * LENGTH, **found}
+                     for (kind, name, per_place, _), found in zip(
+                         keys, measure_all('trajectories', quick, measure_one, keys),
+                         strict=True)]}
+
+
+_PAGE = """\
+The unit here is the whole trajectory: any two trajectories of one length may be told apart by at
+most ε, which is our word privacy with k = n. ATP, n-gram, L-SRR and TraCS (PoPETs 2026) are run as
+the authors of TraCS implemented them, with the settings, the check-ins (Chicago, trajectories 100 to
+199, of up to {longest} symbols) and the range of ε of their experiment. A mechanism spends ε/n on each
+of n places. *Off* is their measure: the mean distance between true and private places, in degrees.
+The map is public: a move leads to one of the {neighbours} nearest places, or back from there, or
+stays ({places:,} places, {moves:,} moves). *Allowed* is the share of private moves that the map
+has, and *right* that of places that are the true ones.
+
+{tables}
+
+![Mean distance by ε, for both inputs](comparison-trajectories.svg)
+
+**Where we win and lose.** {summary}
+
+Their mechanisms know no map, and were not made for one: that they leave it is no fault of theirs.
+Our walks are drawn from the probabilities that our mechanisms are given, which favours ours; the
+check-ins are theirs, and only {truth:.0%} of their moves are on the map. Permute-and-flip has only
+the words of at most {largest} symbols, the live policy the first {some}: compare them with the
+others with care.
+
+**Read in their code**, which is measured as it is: trajectories are sorted by coordinates, not by
+time. The k-ary response in ATP keeps the true sector with probability 1 − 1/(N − 1 + e^ε), where
+e^ε/(N − 1 + e^ε) would keep ε: so ATP spends more than its ε. Staircase response (L-SRR) has a
+largest ratio of ε where e^ε is allowed: it errs more than it need. The places that n-gram chooses
+from, and the sizes of the groups of L-SRR, depend on the true place, so their loss is not exactly ε.
+"""
+
+
+def page(found: dict[str, Any]) -> str:
+    """Return the section in Markdown."""
+    names = {**THEIRS, **OURS}
+    epsilons = [per_place * LENGTH for per_place in PER_PLACE]
+    rows = {(row['input'], row['mechanism'], row['epsilon']): row for row in found['rows']}
+    tables = []
+    for kind, text in INPUTS.items():
+        lines = []
+        for name, key in names.items():
+            cells = [rows[kind, key, epsilon] for epsilon in epsilons]
+            lines.append((f'{name}{"" if name in THEIRS else " (ours)"}',
+                          *(f'{c["off"]:.4f}, {c["allowed"]:.0%}, {c["right"]:.0%}'
+                            for c in cells), str(cells[0]['words'])))
+        tables.append(
+            f'Of {text} ({found["truth"][kind]:.0%} of the true moves are on the map): off, '
+            'allowed, right:\n\n'
+            + table(['', *(f'ε = {epsilon}' for epsilon in epsilons), 'words'], lines))
+    return _PAGE.format(
+        longest=found['longest'], neighbours=NEIGHBOURS, places=found['places'],
+        moves=found['moves'], tables='\n\n'.join(tables), truth=found['truth']['check-ins'],
+        largest=LARGEST_FLIP, some=SOME, summary=summary(rows))
+
+
+def summary(rows: dict[tuple[str, str, int], dict[str, Any]]) -> str:
+    """Return for each input and ε which of theirs and of ours, on all words, is the closest."""
+    sentences = []
+    for kind, text in INPUTS.items():
+        parts = []
+        for per_place in PER_PLACE:
+            epsilon = per_place * LENGTH
+            (best, off), (ours, our_off) = (
+                min(((name, rows[kind, key, epsilon]['off']) for name, key in names.items()
+                     if key not in ('adaptive', 'permute_and_flip')), key=lambda pair: pair[1])
+                for names in (THEIRS, OURS))
+            parts.append(f'at ε = {epsilon} {"ours" if our_off < off else "theirs"} ({best} '
+                         f'{off:.4f}; {ours} {our_off:.4f})')
+        sentences.append(f'On {text} the closer one is, {"; ".join(parts)}.')
+    return ' '.join(sentences)
+
+
+def draw(found: dict[str, Any], directory: Path) -> None:
+    """Draw comparison-trajectories.svg."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.2), layout='constrained', facecolor='white')
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(1, 2, sharey=True)
+    for axis, (kind, text) in zip(axes, INPUTS.items(), strict=True):
+        for i, (name, key) in enumerate({**THEIRS, **OURS}.items()):
+            rows = [row for row in found['rows'] if (row['input'], row['mechanism']) == (kind, key)]
+            axis.plot([row['epsilon'] for row in rows], [row['off'] for row in rows],
+                      'o--' if key in THEIRS.values() else 's-', color=f'C{i}', ms=4, lw=1.6,
+                      label=f'{name}{"" if name in THEIRS else " (ours)"}')
+        axis.set(title=text, xlabel='ε for the whole trajectory', yscale='log')
+        axis.grid(color='#e3e6ea', lw=0.8)
+        axis.spines[['top', 'right']].set_visible(False)
+    axes[0].set_ylabel('mean distance off, degrees')
+    figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', ncols=5,
+                  frameon=False, fontsize=8.5)
+    with matplotlib.rc_context({'svg.hashsalt': 'symdp_ros'}):
+        figure.savefig(directory / 'comparison-trajectories.svg', metadata={'Date': None})
