@@ -112,7 +112,7 @@ coordination: setup
 	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs)
 
 compare: $(VENV)/.compare
-	$(VENV)/bin/python -m studies.compare $(if $(QUICK),--quick build,docs)
+	$(VENV)/bin/python -m studies.compare $(if $(QUICK),--quick build,docs) $(COMPARE_OPTIONS)
 
 # Where what it needs cannot be installed, a section says so.
 $(VENV)/.compare: $(VENV)/.done

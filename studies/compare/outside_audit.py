@@ -214,18 +214,18 @@ def measure(quick: bool) -> dict[str, Any]:
 
 _PAGE = """\
 The privacy of the mechanisms is proved, and checked by enumeration ([tables.md](tables.md)). Here
-a stranger's tool tries to refute it: DP-Sniper (B. Bichsel, S. Steffen, I. Bogunovic, M. Vechev,
-IEEE S&P 2021; their code, run as it is). It sees private words only. It trains a classifier to tell
-two adjacent words apart, and from fresh samples returns a lower bound of ε. The unit is the word,
-k = 1, and every mechanism promises ε = {epsilon:g}, on a map of four states and words of {length}
-symbols. It is given the {pairs} pairs of words with the largest exact loss, which is the first
-column. The bound holds with a confidence of {confidence:.1%}. A mechanism is caught where the bound
-is above {epsilon:g}.
+a tool by others tries to refute it: DP-Sniper (B. Bichsel, S. Steffen, I. Bogunovic, M. Vechev,
+IEEE S&P 2021; their code, run as it is). It sees private words only. It trains a classifier to
+tell two adjacent words apart, and from fresh samples returns a lower bound of ε. The unit is the
+word, k = 1, and every mechanism promises ε = {epsilon:g}, on a map of four states and words of
+{length} symbols. It is given the {pairs} pairs of words with the largest exact loss; the first
+column is the largest. The bound holds with a confidence of {confidence:.1%}. A mechanism is caught
+where the bound is above {epsilon:g}.
 
 {rows}
 
-{verdict} An audit by samples can only refute: a bound below ε proves nothing. The samples come from
-the operating system, so another run gives slightly other numbers.
+{verdict} An audit by samples can only refute: a bound below ε proves nothing. The samples come
+from the operating system, so another run gives slightly other numbers.
 """
 
 

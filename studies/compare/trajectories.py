@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Whole trajectories under local privacy: four mechanisms of others, by their code, and ours at k = n.
+Whole trajectories under local privacy: mechanisms of others, by their code, and ours at k = n.
 
-ATP, n-gram, L-SRR and TraCS are run as the authors of TraCS implemented them: TRACS names a checkout
-of github.com/ZhengYeah/TraCS, with its check-ins of Chicago (1,000 places). Code and data stay
-outside this project.
+ATP, n-gram, L-SRR and TraCS are run as the authors of TraCS implemented them: TRACS names a
+checkout of github.com/ZhengYeah/TraCS, with its check-ins of Chicago (1,000 places). Code and data
+stay outside this project.
 """
 from collections.abc import Callable
 from functools import cache
@@ -29,8 +29,9 @@ NEIGHBOURS = 10
 LENGTH = 13               # of a walk; their ε are multiples of it
 PER_PLACE = (2, 4, 6, 8, 10)
 SLICE = slice(100, 200)   # of their trajectories: those of their experiment
+COUNT = 40                # of those
 LARGEST_FLIP = 26         # symbols, for permute-and-flip
-SOME = 30                 # trajectories, for the live policy
+SOME = 10                 # trajectories, for the live policy
 START = 'start'           # it can be followed by every place
 THEIRS = {'ATP': 'tp', 'n-gram': 'ngram', 'L-SRR': 'srr', 'TraCS-D': 'tracs_d',
           'TraCS-C': 'tracs_c'}
@@ -63,7 +64,7 @@ def places() -> Points:
 
 @cache
 def successors() -> tuple[tuple[int, ...], ...]:
-    """Return the map: each place, its 10 nearest, and those of which it is among the 10 nearest."""
+    """Return the map: from a place to itself, its 10 nearest, and those it is so near to."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
@@ -78,7 +79,8 @@ def successors() -> tuple[tuple[int, ...], ...]:
         links = [(i, j) for i, row in enumerate(moves) for j in row]
         rows, columns = np.array(links).T
         size = (len(moves), len(moves))
-        parts, part = connected_components(csr_matrix((np.ones(len(links)), (rows, columns)), size))
+        matrix = csr_matrix((np.ones(len(links)), (rows, columns)), size)
+        parts, part = connected_components(matrix)
         if parts == 1:
             return tuple(tuple(sorted(row)) for row in moves)
         inside = np.flatnonzero(part == part[0])
@@ -189,7 +191,7 @@ def measure_one(kind: str, name: str, per_place: int, count: int) -> dict[str, f
 def measure(quick: bool) -> dict[str, Any]:
     """Return a row for each kind of input, mechanism and ε."""
     folder()
-    count = 10 if quick else 100
+    count = 5 if quick else COUNT
     keys = [(kind, name, per_place, count) for kind in INPUTS
             for name in (*THEIRS.values(), *OURS.values()) for per_place in PER_PLACE]
     truth = {kind: [allowed(word) for word in trajectories(kind)[:count]] for kind in INPUTS}
@@ -197,6 +199,8 @@ def measure(quick: bool) -> dict[str, Any]:
             'truth': {kind: sum(a for a, _ in found) / sum(b for _, b in found)
                       for kind, found in truth.items()},
             'longest': max(map(len, trajectories('check-ins')[:count])),
+            'single': float(np.mean([len(word) == 1
+                                     for word in trajectories('check-ins')[:count]])),
             'rows': [{'input': kind, 'mechanism': name, 'epsilon': per_place * LENGTH, **found}
                      for (kind, name, per_place, _), found in zip(
                          keys, measure_all('trajectories', quick, measure_one, keys),
@@ -206,12 +210,13 @@ def measure(quick: bool) -> dict[str, Any]:
 _PAGE = """\
 The unit here is the whole trajectory: any two trajectories of one length may be told apart by at
 most ε, which is our word privacy with k = n. ATP, n-gram, L-SRR and TraCS (PoPETs 2026) are run as
-the authors of TraCS implemented them, with the settings, the check-ins (Chicago, trajectories 100 to
-199, of up to {longest} symbols) and the range of ε of their experiment. A mechanism spends ε/n on each
-of n places. *Off* is their measure: the mean distance between true and private places, in degrees.
-The map is public: a move leads to one of the {neighbours} nearest places, or back from there, or
-stays ({places:,} places, {moves:,} moves). *Allowed* is the share of private moves that the map
-has, and *right* that of places that are the true ones.
+the authors of TraCS implemented them, with the settings, the check-ins (Chicago, trajectories 100
+to {last}, of up to {longest} symbols, {single:.0%} of them of one) and the range of ε of their
+experiment. A mechanism spends ε/n on each of n places. *Off* is their measure: the mean distance
+between true and private places, in degrees. The map is public: a move leads to one of the
+{neighbours} nearest places, or back from there, or stays ({places:,} places, {moves:,} moves).
+*Allowed* is the share of private moves that the map has, and *right* that of places that are the
+true ones.
 
 {tables}
 
@@ -227,9 +232,9 @@ others with care.
 
 **Read in their code**, which is measured as it is: trajectories are sorted by coordinates, not by
 time. The k-ary response in ATP keeps the true sector with probability 1 − 1/(N − 1 + e^ε), where
-e^ε/(N − 1 + e^ε) would keep ε: so ATP spends more than its ε. Staircase response (L-SRR) has a
-largest ratio of ε where e^ε is allowed: it errs more than it need. The places that n-gram chooses
-from, and the sizes of the groups of L-SRR, depend on the true place, so their loss is not exactly ε.
+e^ε/(N − 1 + e^ε) would keep ε: so ATP spends more than its ε. The chances in L-SRR have a largest
+ratio of ε, where e^ε is allowed: it errs more than it need. The places that n-gram chooses from
+depend on the true place.
 """
 
 
@@ -251,7 +256,8 @@ def page(found: dict[str, Any]) -> str:
             'allowed, right:\n\n'
             + table(['', *(f'ε = {epsilon}' for epsilon in epsilons), 'words'], lines))
     return _PAGE.format(
-        longest=found['longest'], neighbours=NEIGHBOURS, places=found['places'],
+        longest=found['longest'], single=found['single'], last=SLICE.start + found['count'] - 1,
+        neighbours=NEIGHBOURS, places=found['places'],
         moves=found['moves'], tables='\n\n'.join(tables), truth=found['truth']['check-ins'],
         largest=LARGEST_FLIP, some=SOME, summary=summary(rows))
 
@@ -265,7 +271,7 @@ def summary(rows: dict[tuple[str, str, int], dict[str, Any]]) -> str:
             epsilon = per_place * LENGTH
             (best, off), (ours, our_off) = (
                 min(((name, rows[kind, key, epsilon]['off']) for name, key in names.items()
-                     if key not in ('adaptive', 'permute_and_flip')), key=lambda pair: pair[1])
+                     if key not in ('adaptive', 'permute_and_flip')), key=lambda x: x[1])
                 for names in (THEIRS, OURS))
             parts.append(f'at ε = {epsilon} {"ours" if our_off < off else "theirs"} ({best} '
                          f'{off:.4f}; {ours} {our_off:.4f})')
@@ -284,7 +290,8 @@ def draw(found: dict[str, Any], directory: Path) -> None:
     axes = figure.subplots(1, 2, sharey=True)
     for axis, (kind, text) in zip(axes, INPUTS.items(), strict=True):
         for i, (name, key) in enumerate({**THEIRS, **OURS}.items()):
-            rows = [row for row in found['rows'] if (row['input'], row['mechanism']) == (kind, key)]
+            rows = [row for row in found['rows']
+                    if (row['input'], row['mechanism']) == (kind, key)]
             axis.plot([row['epsilon'] for row in rows], [row['off'] for row in rows],
                       'o--' if key in THEIRS.values() else 's-', color=f'C{i}', ms=4, lw=1.6,
                       label=f'{name}{"" if name in THEIRS else " (ours)"}')

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/comparison.md: the sections that run the code of others, as far as it is not needed."""
+from collections import Counter
+from math import log
+from random import Random
+
+import numpy as np
+import pytest
+from studies.compare import outside_audit, trajectories
+from studies.compare.section import Skipped
+
+
+@pytest.mark.parametrize('section, variable', [(outside_audit, 'DP_SNIPER'),
+                                               (trajectories, 'TRACS')])
+def test_without_the_code_of_others_a_section_is_skipped(section, variable, monkeypatch, tmp_path):
+    monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(Skipped, match=f'{variable} does not name a checkout'):
+        section.measure(True)
+    monkeypatch.setenv(variable, str(tmp_path))
+    with pytest.raises(Skipped, match=f'{variable} names holds no'):
+        section.measure(True)
+
+
+@pytest.mark.parametrize('name', outside_audit.AUDITED)
+def test_the_exact_losses_of_what_is_audited(name):
+    """Ours keep ε; the broken copies do not."""
+    kind, arguments, broken = outside_audit.AUDITED[name]
+    mechanism = kind(*arguments)
+    for word in (('s1', 's2', 's0'), ('s2', 's2', 's2')):
+        assert sum(mechanism.law(word).values()) == pytest.approx(1)
+    loss, word, other = outside_audit.worst_pairs(name)[0]
+    assert (loss > outside_audit.EPSILON + 1e-9) == broken
+    assert sum(s != t for s, t in zip(word, other, strict=True)) == 1
+
+
+def test_the_broken_step_draws_as_its_law():
+    """With a false-alarm probability below 1e-6: Hoeffding's bound, 16 outputs."""
+    broken = outside_audit.DrawnTwice('guided')
+    word, draws = ('s3', 's2', 's0'), 4_000
+    found = Counter(broken.draw(word) for _ in range(draws))
+    reach = np.sqrt(log(2 * 16 / 1e-6) / (2 * draws))
+    for output, chance in broken.law(word).items():
+        assert abs(found[output] / draws - chance) <= reach
+
+
+def test_outputs_are_indicators():
+    audited = outside_audit.Audited('`OnlineMechanism.step`, guided')
+    drawn = audited.m(np.array([1.0, 2.0, 0.0]), 5)
+    assert drawn.shape == (5, len(outside_audit.OUTPUTS)) and (drawn.sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize('bounds, text', [
+    ((0.9, 1.2), 'Both broken copies are caught, and none of ours.'),
+    ((1.1, 1.2), 'Not as expected: ours.'), ((0.9, 0.8), 'Not as expected: broken.')])
+def test_the_verdict_of_the_audit(bounds, text):
+    rows = [{'mechanism': name, 'broken': name == 'broken', 'exact': 1.0, 'found': bound + 0.05,
+             'bound': bound, 'samples': 1000}
+            for name, bound in zip(('ours', 'broken'), bounds, strict=True)]
+    found = {'epsilon': 1.0, 'confidence': 0.999, 'pairs': 3, 'length': 3, 'rows': rows}
+    assert text in outside_audit.page(found)
+
+
+@pytest.fixture
+def town(monkeypatch):
+    """Places in two heaps, in place of the check-ins."""
+    points = np.concatenate([np.random.default_rng(1).uniform(0, 0.2, (30, 2)),
+                             np.random.default_rng(2).uniform(0.8, 1, (30, 2))])
+    monkeypatch.setattr(trajectories, 'places', lambda: points)
+    for function in (trajectories.successors, trajectories.chain):
+        function.cache_clear()
+    yield points
+    for function in (trajectories.successors, trajectories.chain):
+        function.cache_clear()
+
+
+def test_the_map_of_nearest_places(town):
+    moves = trajectories.successors()
+    assert all(i in row for i, row in enumerate(moves))
+    assert all(i in moves[j] for i, row in enumerate(moves) for j in row)
+    assert min(map(len, moves)) > trajectories.NEIGHBOURS
+    reached, frontier = {0}, [0]
+    while frontier:
+        new = {j for i in frontier for j in moves[i]} - reached
+        reached |= new
+        frontier = list(new)
+    assert len(reached) == len(town)  # one link joins the heaps
+    assert trajectories.allowed([0, moves[0][1], 0, 0]) == (3, 3)
+
+
+@pytest.mark.parametrize('name', trajectories.OURS.values())
+def test_our_private_words_among_places(town, name):
+    word = [Random(7).randrange(len(town)) for _ in range(5)]
+    private = trajectories.privatized(name, word, 100.0, 'seed')
+    assert len(private) == 5 and private == trajectories.privatized(name, word, 100.0, 'seed')
+    feasible, moves = trajectories.allowed(private)
+    assert feasible == moves or name == 'complete'
+
+
+def test_distances_are_in_degrees(town):
+    low, high = np.array(trajectories._DEGREES).T
+    apart = (town[0] - town[40]) * (high - low)
+    assert trajectories.degrees_off([0, 1], [40, 1]) == pytest.approx(np.hypot(*apart) / 2)
+    assert trajectories.nearest(town[[3, 50]] + 1e-9) == [3, 50]
+
+
+def test_the_page_of_trajectories(tmp_path):
+    rows = [{'input': kind, 'mechanism': name, 'epsilon': per_place * trajectories.LENGTH,
+             'off': 0.1 + 0.01 * i, 'allowed': 0.5, 'right': 0.25, 'words': 10}
+            for kind in trajectories.INPUTS
+            for i, name in enumerate((*trajectories.THEIRS.values(), *trajectories.OURS.values()))
+            for per_place in trajectories.PER_PLACE]
+    found = {'places': 1000, 'moves': 13758, 'count': 10, 'longest': 234, 'single': 0.5,
+             'truth': {'check-ins': 0.44, 'walks': 1.0}, 'rows': rows}
+    text = trajectories.page(found)
+    assert text.count('0.1000, 50%, 25%') == 2 * len(trajectories.PER_PLACE)
+    assert 'at ε = 26 theirs (ATP 0.1000; randomized response, no map 0.1500)' in text
+    trajectories.draw(found, tmp_path)
+    assert (tmp_path / 'comparison-trajectories.svg').read_text().endswith('</svg>\n')
