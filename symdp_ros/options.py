@@ -484,6 +484,16 @@ OF_LOGS = (
     TOPIC, RECORDED_TYPE,
     INPUT, FIELD, WHERE, *POSE, STAMP_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS,
     UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS)
+ALLOW_UNKNOWN = Option(
+    'allow_unknown', float, 0.05,
+    'refuse a log, before anything is charged, if more than this share of its symbols are values '
+    'that name no state, or if the robot stands still for more than this share where the map '
+    'does not allow it; values that say that no region is known do not count', least=0, most=1,
+    unit='share')
+DRY_RUN = Option('dry_run', bool, False,
+                 'only print, on stderr, what is known of each log, what its release would cost, '
+                 'and what would be left; release, charge and write nothing. These numbers are '
+                 'about the true route: keep them to yourself')
 OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SCHEDULER)
 
 

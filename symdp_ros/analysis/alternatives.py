@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""In how many positions words differ: two given ones, and the two most similar routes of a map."""
+"""How words differ: two given ones, the most similar routes of a map; and where none can."""
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -65,6 +65,20 @@ def fewest_differences(chain: Chain, *, from_anywhere: bool = False) -> Alternat
     if len(offsets) - 1 > _MOST_STATES:
         return Alternatives(2, False)
     return Alternatives(_shortest_path(offsets, targets), True)
+
+
+def single_moves(chain: Chain) -> str | None:
+    """
+    Return in a sentence how many states allow one move only; None: no state does.
+
+    After such a state, every mechanism draws its only successor, whatever the true word is.
+    """
+    single, states = int((chain.out_degrees() == 1).sum()), len(chain)
+    if single == states:
+        return ('every state allows one move only: the private route is certain, and nothing can '
+                'be hidden')
+    return f'{single:,} of {states:,} states allow{"s" if single == 1 else ""} one move only: ' \
+        'there the next private symbol is certain, and nothing can be hidden' if single else None
 
 
 def _reachable(offsets: Ints, targets: ShortInts, start: int) -> tuple[Ints, ShortInts]:

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp check FILE`: whether a map can be used as a chain, and if not, why."""
+from collections import Counter
 import sys
 
 from symdp_ros.analysis.alternatives import fewest_differences
@@ -102,7 +103,8 @@ def run(options) -> int:
     unknown = graph.initial_state is None
     chain = Chain.from_graph(graph, next(iter(graph.successors)) if unknown else None)
     _print([('alternatives', _alternatives(fewest_differences(chain, from_anywhere=unknown))),
-            ('one move only', _single_moves(measured))])
+            ('one move only', _single_moves(measured)),
+            ('usable', 'yes' + (', with an initial state' if unknown else ''))])
     return 0
 
 
@@ -118,6 +120,10 @@ def _report(graph, measured: Structure, pruning):
     yield 'states', measured.states
     if unnamed is not None:
         yield 'named', f'{sum(state not in unnamed for state in graph.successors)} states'
+    on_levels = Counter(graph.levels.values())
+    if len(on_levels) > 1:
+        yield 'levels', ', '.join(f'{printable(level)} ({counted(number, "state")})'
+                                  for level, number in on_levels.items())
     if pruning:
         yield 'pruned', _pruned(graph)
     yield 'edges', f'{measured.edges}' + (
@@ -126,15 +132,17 @@ def _report(graph, measured: Structure, pruning):
     yield 'isolated', _names(measured.isolated)
     yield 'dead ends', _names(measured.dead_ends)
     yield 'initial state', printable(graph.initial_state) if graph.initial_state else (
-        f'not in the file: give {one_of(graph.successors)}, as initial_state')
+        f'not in the file: give {one_of(graph.successors)}, as initial_state '
+        '(--initial-state)')
     yield 'unreachable', ('depends on the initial state' if measured.unreachable is None
                           else _names(measured.unreachable))
     connected = measured.strong_components == 1
     yield 'strongly connected', ('yes' if connected
                                  else f'no, {measured.strong_components} components')
     yield 'period', measured.period if measured.period else '- (not strongly connected)'
-    yield 'cannot stay', (f'{counted(measured.without_staying, "state")}; sampling: period '
-                          'needs self_loops: true' if measured.without_staying else 'none')
+    yield 'cannot stay', 'none' if not measured.without_staying else (
+        f'{counted(measured.without_staying, "state")}: if the robot may stand still there, and '
+        'for sampling: period, give --self-loops (self_loops: true)')
 
 
 def _compared(graph: TransitionGraph, regions: TransitionGraph):
@@ -163,7 +171,7 @@ def _alternatives(found) -> str:
     if found.positions is None:
         return 'none: no two routes of one length join the same ends'
     if found.positions == 1:
-        return '1 position: two routes between the same ends can differ in so few'
+        return '1 position: two routes between the same ends can differ in one symbol'
     bound = '' if found.exact else 'at least '
     return (f'{bound}{found.positions} positions: no two routes between the same ends differ in '
             f'fewer; an adjacency below {found.positions} protects no real alternative')

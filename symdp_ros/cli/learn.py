@@ -7,7 +7,7 @@ import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.cli.log_arguments import listed_logs, OF_SAMPLES, read_settings
+from symdp_ros.cli.log_arguments import check_period, listed_logs, OF_SAMPLES, read_settings
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
 from symdp_ros.options import (CLIP, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS,
@@ -48,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
                                  'log: give one of them')
     if options.unit != 'log' and options.clip != CLIP.default:
         raise ConfigurationError('--clip is for --unit log: leave it out')
+    check_period(options)
     settings = LearnSettings(
         ReleaseSettings(chain_of(options), privacy_of(vars(options)), **read_settings(options),
                         **{name: getattr(options, name) for name in OF_SAMPLES}),
@@ -63,8 +64,6 @@ def run(options: argparse.Namespace) -> int:
     logs, skipped = listed_logs(options.logs)
     for log in skipped:
         raise LogError(f'{printable(log.name)}: {log.reason}')
-    if not logs:
-        raise ConfigurationError('there are no logs: name some')
     with Ledger(options.ledger) as ledger:
         outcome = learn_from_logs(
             settings, logs, output, ledger=ledger, subject=options.subject,

@@ -5,15 +5,20 @@ import argparse
 from collections.abc import Mapping, Sequence
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from symdp_ros.cli.check import graph_of, resolved
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.naming import alike, quoted
 from symdp_ros.core.printable import printable
 from symdp_ros.core.regions import Locator, Place
 from symdp_ros.logs import list_logs, LogFile, SkippedLog
 from symdp_ros.maps.regions import read_locator, read_places
+from symdp_ros.options import PERIOD
 from symdp_ros.release.settings import input_settings
+
+if TYPE_CHECKING:
+    from symdp_ros.release.ledger import Ledger
 
 #: Options that `ReleaseSettings` takes as they are: how logs are sampled.
 OF_SAMPLES = ('sampling', 'period', 'input_timeout', 'protect')
@@ -32,6 +37,18 @@ def read_settings(options: argparse.Namespace) -> dict[str, Any]:
                             max_distance=options.max_distance), read_places(graph, file)
 
     return input_settings(vars(options), read)
+
+
+def check_period(options: argparse.Namespace) -> None:
+    """
+    Refuse a period that would be ignored.
+
+    :raises ConfigurationError: it is given, and the sampling is another one.
+    """
+    # The default itself, not an equal number that was given.
+    if options.sampling != 'period' and options.period is not PERIOD.default:
+        raise ConfigurationError(f'--period is for --sampling period, not for --sampling '
+                                 f'{options.sampling}: add --sampling period, or leave it out')
 
 
 def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, ...]]:
@@ -60,4 +77,18 @@ def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, 
             raise ConfigurationError(f'two logs have the id {log.id!r}: a ledger could not '
                                      'distinguish them; rename one')
         seen.add(log.id)
+    if not logs and not skipped:
+        raise ConfigurationError(
+            f'there is no log in {", ".join(map(printable, names))}: nothing to do. Logs are '
+            'recordings, .csv and .jsonl; releases and hidden files do not count')
     return logs, tuple(skipped)
+
+
+def new_account(ledger: 'Ledger', subject: str) -> str | None:
+    """Return that a subject has no account in a ledger, and others with similar names."""
+    subjects = ledger.subjects()
+    if subject in subjects:
+        return None
+    close = alike(subject, subjects)
+    return (f'{quoted(subject)} has no account yet in {printable(ledger.path)}'
+            + (f' (did you mean {" or ".join(map(quoted, close))}?)' if close else ''))

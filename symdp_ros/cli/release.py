@@ -7,16 +7,18 @@ from pathlib import Path
 import sys
 from typing import TYPE_CHECKING
 
+from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.cli.log_arguments import listed_logs, OF_SAMPLES, read_settings
+from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account, OF_SAMPLES,
+                                         read_settings)
 from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import (BASE, LOG_TRUST, OF_ARCHIVES, OF_LOGS, OUTPUT, POLICY, PRIVACY,
-                               privacy_of, RELEASE_LEDGER, RELEASE_MECHANISM, SMOOTH,
-                               SYMBOL_KEY, SYMBOL_MAP)
+from symdp_ros.options import (ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRUST, OF_ARCHIVES, OF_LOGS,
+                               OUTPUT, POLICY, PRIVACY, privacy_of, RELEASE_LEDGER,
+                               RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP)
 
 if TYPE_CHECKING:
     from symdp_ros.logs import TopicOutcome
@@ -41,6 +43,7 @@ def add_parser(commands) -> None:
     add_chain_arguments(privacy, '--chain')
     add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH))
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
+    add_arguments(parser.add_argument_group('before ε is spent'), (DRY_RUN, ALLOW_UNKNOWN))
     add_arguments(parser.add_argument_group('reading and writing'),
                   (SYMBOL_KEY, SYMBOL_MAP, *OF_LOGS))
     add_arguments(parser.add_argument_group('archives'), OF_ARCHIVES)
@@ -63,11 +66,20 @@ def run(options) -> int:
                                      'characters that cannot be printed: give a plain name')
     if options.ledger is None and (options.budget or options.subject_budget):
         raise ConfigurationError('a budget needs a --ledger to keep it in')
+    check_period(options)
     chain, output = chain_of(options), Path(options.output)
     archive = _is_archive(options)
-    release = (_archive_release if archive else _logs_release)(options, chain, output)
+    prepare = _archive_release if archive else _logs_release
+    settings, logs, skipped, release = prepare(options, chain, output)
     if options.ledger:
         check_apart(options.ledger, output)
+    if options.dry_run:
+        from symdp_ros.cli.dry_run import dry_run
+
+        return dry_run(settings, logs, skipped, allow_unknown=options.allow_unknown,
+                       ledger=options.ledger, subject=options.subject or '',
+                       budget=options.budget, subject_budget=options.subject_budget,
+                       on_message=_print_message)
     directory = output.parent if archive else output
     problem = None
     try:
@@ -84,13 +96,15 @@ def run(options) -> int:
         stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         is_new = ledger is not None and ledger.account(options.subject).unit is None
+        if ledger is not None and (note := new_account(ledger, options.subject)):
+            _print_message(f'{note}: one is opened')
         report = release(choices.append, topics, ledger=ledger, subject=options.subject or '',
                          budget=options.budget, subject_budget=options.subject_budget,
                          wait=float('inf'),
                          on_wait=lambda: _print_message('another process is releasing into '
                                                         f'{directory}: waiting until it is done'))
         account = ledger.account(options.subject) if ledger else None
-    _print(report, options, account, choices)
+    _print(report, options, chain, account, choices)
     _print_topics(topics, options)
     if account is not None and account.unit is not None and is_new:
         _print_message(f'{account.subject} is new in the ledger: from now on, what it spends is '
@@ -122,7 +136,7 @@ def _is_archive(options):
 
 
 def _logs_release(options, chain, output):
-    """Return a function that releases the logs."""
+    """Return settings, logs, those that were skipped, and a function that releases the logs."""
     from symdp_ros.release.engine import Releaser
     from symdp_ros.release.mechanisms import Mechanisms
     from symdp_ros.release.outbox import lies_within
@@ -140,9 +154,15 @@ def _logs_release(options, chain, output):
                 f'the logs in {printable(name)} are, or would be, inside the release directory '
                 f'{printable(output)}: readers of releases must not be able to read the logs. '
                 'Name another directory for the releases')
+        if lies_within(output, name):
+            raise ConfigurationError(
+                f'the release directory {printable(output)} is, or would be, inside the log '
+                f'directory {printable(name)}: name one outside of it, so that logs and releases '
+                'can have different readers')
 
     def release(on_choice, topics, **keeping):
-        with Releaser(settings, output, rewrite_missing=True, refuse_unknown=True,
+        with Releaser(settings, output, rewrite_missing=True,
+                      allow_unknown=options.allow_unknown,
                       mechanisms=Mechanisms(settings, on_choice=on_choice),
                       on_topics=lambda log, found: topics.append((log.id, found)),
                       **keeping) as releaser, \
@@ -151,11 +171,11 @@ def _logs_release(options, chain, output):
             return releaser.release_all(logs, on_outcome=lambda outcome: progress.advance(bar),
                                         skipped=skipped)
 
-    return release
+    return settings, logs, skipped, release
 
 
 def _archive_release(options, chain, output):
-    """Return a function that releases the archive."""
+    """Return the same for an archive."""
     from symdp_ros.release.archive import ArchiveReleaser
     from symdp_ros.release.archive_file import Columns
     from symdp_ros.release.report import Report
@@ -170,13 +190,13 @@ def _archive_release(options, chain, output):
 
     def release(on_choice, topics, **keeping):
         with _progress() as (progress, bar), ArchiveReleaser(
-                settings, output, scheduler=options.scheduler, refuse_unknown=True,
-                on_choice=on_choice,
+                settings, output, scheduler=options.scheduler,
+                allow_unknown=options.allow_unknown, on_choice=on_choice,
                 on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
                 **keeping) as releaser:
             return Report((releaser.release(archive),), problems=releaser.problems)
 
-    return release
+    return settings, [archive], (), release
 
 
 def _print_topics(topics, options):
@@ -221,7 +241,7 @@ def _progress(shown=True):
         yield progress, progress.add_task('releasing', total=None)
 
 
-def _print(report, options, account, choices):
+def _print(report, options, chain, account, choices):
     from rich.console import Console
     from rich.table import Table
 
@@ -240,8 +260,8 @@ def _print(report, options, account, choices):
         'each route' if options.charge == 'route' else 'the archive')
     console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = '
                   f'{privacy_of(vars(options)).adjacency} for {each}')
-    for choice in choices:
-        console.print(choice, soft_wrap=True)
+    for sentence in filter(None, (*choices, single_moves(chain))):
+        console.print(sentence, soft_wrap=True)
     if account is not None:
         console.print(str(account), soft_wrap=True)
         if account.repeated_text:

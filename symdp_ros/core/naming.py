@@ -8,30 +8,38 @@ from itertools import islice
 from symdp_ros.core.printable import printable
 
 _FEW = 8           # states that are all shown
-_SHOWN = 3         # of more than these
+_SHOWN = 3         # similar names that are shown
 _COMPARED = 5_000  # states that a wrong name is compared with
 
 
 def one_of(states: Collection[str]) -> str:
     """Return 'one of its 2 states, 'dock' or 'hall'', or some of many."""
     few = len(states) <= _FEW
-    names = [_quoted(state) for state in islice(states, _FEW if few else _SHOWN)]
+    # Of many, the first, the middle and the last: neighbours often have similar names.
+    shown = states if few else [state for i, state in enumerate(states) if i in (
+        0, len(states) // 2, len(states) - 1)]
+    names = list(map(quoted, shown))
     if few and len(names) == 1:
         return f'its only state, {names[0]}'
-    shown = f'{", ".join(names[:-1])} or {names[-1]}'
+    listed = f'{", ".join(names[:-1])} or {names[-1]}'
     return f'one of its {len(states):,} states, ' + (
-        shown if few else f'such as {shown} (`symdp check FILE --states` lists all)')
+        listed if few else f'such as {listed} (`symdp check FILE --states` lists all)')
+
+
+def alike(wrong: str, states: Collection[str]) -> list[str]:
+    """Return the few states whose names are most like a name that is no state."""
+    same = [state for state in islice(states, _COMPARED) if state.casefold() == wrong.casefold()]
+    return (same or get_close_matches(wrong[:100], islice(states, _COMPARED)))[:_SHOWN]
 
 
 def instead_of(wrong: str, states: Collection[str]) -> str:
     """Return advice for a name that is no state: similar names, or some of the states."""
-    alike = [state for state in islice(states, _COMPARED) if state.casefold() == wrong.casefold()]
-    alike += [state for state in get_close_matches(wrong[:100], islice(states, _COMPARED))
-              if state not in alike]
-    if not alike:
+    close = alike(wrong, states)
+    if not close:
         return f'name {one_of(states)}'
-    return f'did you mean {" or ".join(map(_quoted, alike[:_SHOWN]))}?'
+    return f'did you mean {" or ".join(map(quoted, close))}?'
 
 
-def _quoted(state: str) -> str:
-    return f"'{printable(state, 60)}'"
+def quoted(name: str) -> str:
+    """Return a name as messages show it."""
+    return f"'{printable(name, 60)}'"

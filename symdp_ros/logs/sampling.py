@@ -63,16 +63,34 @@ def sample(log: Log, states: Iterable[str], *, sampling: str = 'message',
     timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
     check_sampling(None, sampling=sampling, input_timeout=input_timeout,
                    unknown_symbol=unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
+    values = _values(log, sampling, period, timeout)
+    words = _UNKNOWN[unknown_symbol]([None if value is None else table.get(value)
+                                      for value in values])
+    if sampling == 'change':
+        words = [[symbol for symbol, _ in groupby(word)] for word in words]
+    return [word for word in words if word]
+
+
+def sampled_values(log: Log, *, sampling: str = 'message', period: float | None = None,
+                   input_timeout: float = 0.0) -> Word:
+    """
+    Return the values that become symbols, before it is known which of them name states.
+
+    Parameters and errors as of `sample`.
+    """
+    timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
+    values = list(_values(log, sampling, period, timeout))
+    return [value for value, _ in groupby(values)] if sampling == 'change' else values
+
+
+def _values(log: Log, sampling: str, period: float | None,
+            timeout: int) -> Iterator[str | None]:
     entries: Iterable[tuple[int, str | None]] = log
     if sampling == 'period':
         if period is None:
             raise ConfigurationError("sampling 'period' needs a period, in seconds")
         entries = _ticks(log, stamps.from_seconds(period, 'period'), timeout)
-    words = _UNKNOWN[unknown_symbol]([None if value is None else table.get(value)
-                                      for _, value in entries])
-    if sampling == 'change':
-        words = [[symbol for symbol, _ in groupby(word)] for word in words]
-    return [word for word in words if word]
+    return (value for _, value in entries)
 
 
 def _ticks(log: Log, period: int, timeout: int) -> Iterator[tuple[int, str | None]]:

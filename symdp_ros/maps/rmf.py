@@ -14,22 +14,23 @@ LEVEL/NAME, and LEVEL/INDEX/NAME where that is shared too. One without a name is
 the index in the level's list of vertices, from 0. A building names no initial state.
 """
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from math import cos, hypot, radians
 from typing import TypeAlias
 
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.yaml_reader import keys_of, line_of, YamlReader
-from symdp_ros.maps.dead_ends import counted, listed
+from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.map_format import MapFormat
 import yaml
 
 _STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]
 _EARTH_RADIUS = 6_371_000.0  # metres
 _MOST_STOPS = 1000  # of one lift: each leads to all others
-_SIZES_SHOWN = 12   # graphs whose size a message shows
+_SIZES_SHOWN = 12   # graphs, or levels, whose size a message shows
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
     if level is not None:
         if level not in levels:
             raise ChainError(f'{source}: there is no level {level!r}: it has '
-                             + (listed(list(levels)) or 'none'))
+                             + (_level_sizes(reader, levels) or 'none'))
         levels = {level: levels[level]}
     lanes: list[_Lane] = []
     positions: dict[_Vertex, tuple[float, float]] = {}
@@ -213,6 +214,18 @@ def _choose(graph: int | None, present: list[int], where: str,
     raise ChainError(where + (
         f'there are the graphs {shown}: choose one (--graph, graph)' if graph is None else
         f'there is no graph {graph}: choose one of {shown}'))
+
+
+def _level_sizes(reader: _BuildingReader, levels: Mapping[str, yaml.Node]) -> str:
+    """Return the levels, each with the number of its states in all graphs together."""
+    sizes = []
+    for name in islice(levels, _SIZES_SHOWN):
+        _, lanes = reader.level(name, levels[name])
+        states = {vertex for lane in lanes for vertex in (lane.start, lane.end)}
+        sizes.append(f'{name} ({counted(len(states), "state")})')
+    if len(levels) > len(sizes):
+        sizes.append(f'… ({len(levels)} in all)')
+    return ', '.join(sizes)
 
 
 def _lift_moves(reader: _BuildingReader, states: list[_Vertex],

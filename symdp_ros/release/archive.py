@@ -28,17 +28,18 @@ from pathlib import Path
 import shutil
 from typing import TYPE_CHECKING
 
-from symdp_ros.core.errors import ConfigurationError, LogError
+from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogFile
 from symdp_ros.release import archive_file
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.archive_draw import privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive
+from symdp_ros.release.inspection import Moves
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, digest_of, flush, holds, Outbox
-from symdp_ros.release.report import ALL_UNKNOWN, Outcome, outcome_of
+from symdp_ros.release.report import Outcome, outcome_of
 from symdp_ros.release.settings import ArchiveSettings
 from symdp_ros.release.units import Loss
 
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
 
 _MOST_THREADS = 4  # more would wait for the one that writes
-_FIRST_ROWS = 1 << 16
 
 
 class ArchiveReleaser:
@@ -57,7 +57,7 @@ class ArchiveReleaser:
     :param scheduler: the address of a Dask scheduler; None: this process does the work.
     :param on_rows: called with the number of rows of each part that is ready, and of the archive.
     :param on_choice: as in `mechanisms.Mechanisms`.
-    :param ledger, subject, budget, subject_budget, refuse_unknown, random, wait, on_wait: as in
+    :param ledger, subject, budget, subject_budget, allow_unknown, random, wait, on_wait: as in
         `engine.Releaser`.
     :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
     """
@@ -67,7 +67,7 @@ class ArchiveReleaser:
                  on_rows: Callable[[int, int], None] = lambda rows, total: None,
                  on_choice: Callable[[str], None] = lambda text: None,
                  ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
-                 subject_budget: float = 0.0, refuse_unknown: bool = False,
+                 subject_budget: float = 0.0, allow_unknown: float | None = None,
                  random: 'RandomBits | None' = None, wait: float = 10.0,
                  on_wait: Callable[[], None] = lambda: None):
         settings.check()
@@ -80,7 +80,7 @@ class ArchiveReleaser:
         self._description = json.dumps(settings.described())
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
-        self._refuse_unknown = refuse_unknown
+        self._allow_unknown = allow_unknown
         self._scheduler, self._on_rows, self._random = scheduler, on_rows, random
         self._mechanisms = Mechanisms(settings, random, on_choice)
         self._outbox = Outbox(self._output.parent, ledger, wait=wait, on_wait=on_wait)
@@ -121,8 +121,12 @@ class ArchiveReleaser:
             content = b'' if ledger is None else ledger.file_fingerprint(log.path)
             if ledger is not None and charge is not None:
                 return self._released_before(ledger, charge, log, content, archive.rows)
-            if self._refuse_unknown and not self._knows_any(archive):
-                raise LogError(ALL_UNKNOWN)
+            if self._allow_unknown is not None:
+                chain = self._settings.chain
+                problem = self._settings.inspect(archive, Moves.of(chain)).problem(
+                    chain, self._allow_unknown, archive=True)
+                if problem is not None:
+                    return Outcome(log.id, 'failed', archive.rows, reason=problem)
             loss = self._settings.loss_of(
                 archive.survey().routes if self._settings.charge == 'route' else 1)
             if ledger is not None:
@@ -133,17 +137,6 @@ class ArchiveReleaser:
                 archive.check_unchanged()
                 self._outbox.check([self._output.name])
                 return self._charge_and_publish(log, archive.rows, loss, content, path, stop)
-
-    def _knows_any(self, archive: Archive) -> bool:
-        """Return whether a symbol of the archive names a state; mostly, an early one does."""
-        states = self._settings.states_by_value()
-        for end in (min(_FIRST_ROWS, archive.rows), archive.rows):
-            known = False  # to the end: otherwise the reading process is started again
-            for chunk in archive.chunks(position_of=states, end=end):
-                known = known or bool((chunk.states >= 0).any())
-            if known:
-                return True
-        return False
 
     def _charge_and_publish(self, log: LogFile, rows: int, loss: Loss, content: bytes, path: Path,
                             stop: Callable[[], bool]) -> Outcome | None:

@@ -32,6 +32,7 @@ from symdp_ros.logs import child
 from symdp_ros.logs.regular_file import file_stamp, RegularFile
 from symdp_ros.release import archive_reading
 from symdp_ros.release.archive_reading import Columns, parquet, Survey
+from symdp_ros.release.inspection import Moves
 
 __all__ = ['Archive', 'Chunk', 'Columns', 'Survey', 'parquet', 'write']
 
@@ -202,6 +203,26 @@ class Archive:
         survey = Survey(*self._answer())
         self._asked = False
         return survey
+
+    def inspect(self, position_of: Mapping[str, int], no_region: Iterable[str],
+                moves: Moves) -> tuple[int, int, dict[str, int], int, list[int]]:
+        """
+        Return the number of symbols that are no states, and which steps are no moves.
+
+        Unlike chunks, what is returned depends on symbols: it is for the operator alone.
+
+        :param position_of: as of `chunks`.
+        :param no_region: values that mean that no region is known.
+        :return: rows with a value that names no state; other rows without a state; the most
+            frequent of these values, and how often they occur; steps that are no moves; and how
+            many of these stay in each state.
+        :raises LogError: a damaged file.
+        """
+        keys = None if moves.keys is None else moves.keys.tobytes()
+        self._ask('inspect', dict(position_of), list(no_region), moves.states, moves.initial, keys)
+        found: tuple[int, int, dict[str, int], int, list[int]] = self._answer()
+        self._asked = False
+        return found
 
     def _started(self) -> Any:
         """Start the process that reads; return its description of the file."""

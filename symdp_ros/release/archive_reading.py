@@ -7,6 +7,7 @@ Reading archives, in a child process: damaged Parquet can make its library abort
 what it has checked: whole routes in chunks, each with its id, its length and the positions of its
 symbols in the states of the chain.
 """
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import marshal
@@ -17,8 +18,10 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.logs import child
+from symdp_ros.release.inspection import MOST_NAMES, Moves
 
 _MEMORY = 4 << 30  # bytes that the process may take beyond its libraries
+_MOST_VALUES = 100_000  # different unknown ones that are counted by name
 _SORT = 'sort the archive by route and position'
 
 
@@ -202,6 +205,41 @@ class _File:
             yield self._chunk(held, begins, order, states)
         yield (),
 
+    def inspect(self, position_of: Mapping[str, int], no_region: Sequence[str], size: int,
+                initial: int, keys: bytes | None) -> Iterator[tuple[Any, ...]]:
+        """
+        Yield what `archive_file.Archive.inspect` returns.
+
+        :param size: the number of states; `initial` and `keys`: as of `inspection.Moves`.
+        """
+        moves = Moves(size, initial, None if keys is None else np.frombuffer(keys, np.int64))
+        states, names = _States(position_of), Counter[str]()
+        unknown = silent = missing = 0
+        standing = np.zeros(size, np.int64)
+        symbol, position = -1, -2
+        for batch in self._batches(self._columns.names()[1:], 0, self._rows):
+            column = batch.column(self._columns.symbol)
+            found = states.of(column)
+            silent += column.null_count
+            for name, count in states.others(column):
+                if name in no_region:
+                    silent += count
+                else:
+                    unknown += count
+                    names[name] += count
+            if len(names) > _MOST_VALUES:
+                names = Counter(dict(names.most_common(MOST_NAMES)))
+            # Within a route, each position is one more than the one before it.
+            positions = batch.column(self._columns.position).fill_null(-1).to_numpy().astype(
+                np.int64)
+            begins = np.diff(positions, prepend=position) != 1
+            more, stays = moves.missing(found, begins, symbol)
+            missing, standing = missing + more, standing + stays
+            symbol, position = int(found[-1]), int(positions[-1])
+            child.extend_time()
+        yield (unknown, silent, dict(names.most_common(MOST_NAMES)), missing,
+               standing.tolist()),
+
     def _chunk(self, batches: list[Any], begins: list[Ints], order: '_Order',
                states: '_States') -> tuple[Any, ...]:
         pyarrow, columns = self._pyarrow, self._columns
@@ -240,7 +278,8 @@ class _File:
             for name in names:
                 _check_indices(batch.column(name))
             name = self._columns.route
-            if _is_text(self._pyarrow.types, batch.column(name).type):  # not read as a dictionary
+            if name in names and _is_text(
+                    self._pyarrow.types, batch.column(name).type):  # not read as a dictionary
                 batch = batch.set_column(
                     batch.schema.get_field_index(name), name,
                     batch.column(name).cast(self._pyarrow.string()).dictionary_encode())
@@ -276,6 +315,17 @@ class _States:
         found: npt.NDArray[Any] = np.take(codes.astype(self._states.dtype),
                                           indices.to_numpy(zero_copy_only=False), mode='wrap')
         return found
+
+    def others(self, symbols: Any) -> Iterator[tuple[str, int]]:
+        """Yield the values of a column that are not listed, null aside, and how often each."""
+        pyarrow = self._pyarrow
+        if not pyarrow.types.is_dictionary(symbols.type):
+            symbols = symbols.dictionary_encode()
+        values = symbols.dictionary.cast(pyarrow.string())
+        known = pyarrow.compute.is_in(values, self._values).to_numpy(zero_copy_only=False)
+        counts = np.bincount(symbols.indices.drop_null().to_numpy(), minlength=len(known))
+        for i in np.flatnonzero(~known & (counts > 0)):
+            yield values[i].cast(pyarrow.binary()).as_py().decode(errors='replace'), int(counts[i])
 
 
 class _Order:

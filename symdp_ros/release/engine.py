@@ -8,16 +8,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symdp_ros.core.errors import LogError
 from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, SkippedLog,
                             TopicOutcome, write_log, write_with_topics)
 from symdp_ros.release.accounts import Entry
+from symdp_ros.release.inspection import Moves
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
 from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
-from symdp_ros.release.report import ALL_UNKNOWN, Outcome, outcome_of, Report
+from symdp_ros.release.report import Outcome, outcome_of, Report
 from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class Releaser:
     :param subject_budget: the same for the subject; the ledger stores it. 0.0: the stored one.
     :param rewrite_missing: write an earlier release once more if its file is not in
         `release_dir`.
-    :param refuse_unknown: let a log without a known symbol fail (the cause is mostly a wrong
-        symbol_map or field) instead of charging for noise. This outcome depends on the log's
-        content: only for callers who show it to nobody else.
+    :param allow_unknown: refuse a log, before anything is charged, that would come out as noise:
+        `inspection.Inspection.problem`. This depends on the log's content: only for callers who
+        show outcomes to nobody else. None: refuse no log for its content.
     :param on_topics: called for each log of which topics are kept. A log then fails where one of
         them is missing or cannot be kept. Only for callers who show this to nobody else. None:
         such topics are left out.
@@ -52,7 +52,7 @@ class Releaser:
     def __init__(self, settings: ReleaseSettings, release_dir: str | Path, *,
                  ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
                  subject_budget: float = 0.0, rewrite_missing: bool = False,
-                 refuse_unknown: bool = False, mechanisms: Mechanisms | None = None,
+                 allow_unknown: float | None = None, mechanisms: Mechanisms | None = None,
                  random: 'RandomBits | None' = None, wait: float = 10.0,
                  on_wait: Callable[[], None] = lambda: None,
                  on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None):
@@ -64,7 +64,8 @@ class Releaser:
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
         self._on_topics = on_topics
-        self._rewrite_missing, self._refuse_unknown = rewrite_missing, refuse_unknown
+        self._rewrite_missing, self._allow_unknown = rewrite_missing, allow_unknown
+        self._moves = Moves.of(settings.chain)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._outbox = Outbox(release_dir, ledger, wait=wait, on_wait=on_wait)
         self._naming = Naming(self._outbox.directory, ledger, settings.format,
@@ -132,7 +133,8 @@ class Releaser:
         return outcome_of(log, lambda: self._release(log, stop))
 
     def _release(self, log: LogFile, stop: Callable[[], bool]) -> Outcome | None:
-        ledger, words = self._ledger, self._settings.words(log)
+        ledger, entries = self._ledger, self._settings.entries(log)
+        words = self._settings.words_of(entries, log)
         length = sum(map(len, words))
         content = b''
         if ledger is not None:
@@ -140,8 +142,11 @@ class Releaser:
             charge = ledger.find(self._subject, log.id, self._digest)
             if charge is not None:
                 return self._released_before(ledger, log, charge, content, length)
-        if self._refuse_unknown and all(symbol is None for word in words for symbol in word):
-            raise LogError(ALL_UNKNOWN)
+        if self._allow_unknown is not None:
+            problem = self._settings.inspect(entries, words, self._moves).problem(
+                self._settings.chain, self._allow_unknown)
+            if problem is not None:
+                return Outcome(log.id, 'failed', length, reason=problem)
         description = json.dumps(self._settings.described())
         if ledger is not None:
             ledger.check(self._subject, self._settings.loss, log.id, description=description,

@@ -16,11 +16,6 @@ from symdp_ros.logs import LogFile, LogState, SkippedLog
 
 KINDS = ('released', 'already released', 'refused', 'failed')
 
-#: Why a log without a known symbol is refused; only for readers who may know its content.
-ALL_UNKNOWN = ('none of its symbols names a state of the chain: the release would be noise, and '
-               'cost as much as any other. List in symbol_map the values that name states, and '
-               'check field, topic and symbol_key')
-
 
 @dataclass(frozen=True)
 class Outcome:

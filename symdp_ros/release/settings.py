@@ -5,12 +5,14 @@ The settings of releases: how logs and archives are read, privatized and written
 
 Releases with the same `digest` are the same release; other settings change only their form.
 """
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 import json
 from typing import Any, TYPE_CHECKING
 
+import numpy as np
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, LogError
@@ -20,9 +22,10 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.regions import Locator, Place
 from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
-from symdp_ros.logs import Keep, LogFile, read_log, sample
+from symdp_ros.logs import Keep, LogFile, read_log, sample, sampled_values
 from symdp_ros.release import archive_file
-from symdp_ros.release.archive_file import Columns
+from symdp_ros.release.archive_file import Archive, Columns
+from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves
 from symdp_ros.release.units import Loss
 
 if TYPE_CHECKING:
@@ -180,6 +183,34 @@ class ReleaseSettings:
             raise LogError('no symbols are left to release', path=log.path)
         return words
 
+    def inspect(self, entries: list[tuple[int, str | None]], words: list[list[str | None]],
+                moves: Moves) -> Inspection:
+        """
+        Return what is known of a log, for its operator alone.
+
+        :param words: `words_of` the entries.
+        :param moves: of the chain.
+        """
+        index, no_region = self.chain.state_index, self.no_region
+        counts = Counter(sampled_values(entries, sampling=self.sampling, period=self.period,
+                                        input_timeout=self.input_timeout))
+        symbols, none = counts.total(), counts.pop(None, 0)
+        if self.pose is None:
+            table = symbol_table(index, parse_symbol_map(self.symbol_map), no_region)
+            names = Counter({str(value): count for value, count in counts.items()
+                             if value not in table and value not in no_region})
+            unknown = names.total()
+            silent = none + sum(counts[value] for value in no_region)
+        else:  # positions name a state, or none
+            names, unknown, silent = Counter(), none, 0
+        flat = np.array([-1 if symbol is None else index[symbol] for word in words
+                         for symbol in word], np.int64)
+        begins = np.zeros(len(flat), bool)
+        begins[np.cumsum([0, *map(len, words[:-1])])] = True
+        missing, standing = moves.missing(flat, begins)
+        return Inspection(symbols, unknown, silent, dict(names.most_common(MOST_NAMES)), missing,
+                          _named(standing, self.chain))
+
     def check(self) -> None:
         """
         Check the settings of sampling, before any log is read.
@@ -272,6 +303,13 @@ class ArchiveSettings:
         table = symbol_table(self.chain.states, parse_symbol_map(self.symbol_map), self.no_region)
         return {value: self.chain.state_index[state] for value, state in table.items()}
 
+    def inspect(self, archive: Archive, moves: Moves) -> Inspection:
+        """Return what is known of an archive, for its operator alone; `moves`: of the chain."""
+        unknown, silent, names, missing, standing = archive.inspect(
+            self.states_by_value(), self.no_region, moves)
+        return Inspection(archive.rows, unknown, silent, names, missing,
+                          _named(standing, self.chain))
+
     def mechanism_of(self, selection: str, base: str, smooth: bool = False,
                      random: 'RandomBits | None' = None) -> OfflineMechanism:
         """Return a new mechanism of a selection, a base, and smooth."""
@@ -296,6 +334,10 @@ def _described(settings: Settings) -> dict[str, Any]:
     return {'chain': settings.chain.digest(), 'epsilon': settings.privacy.epsilon,
             'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **more,
             'no_region': sorted(settings.no_region), 'symbol_map': sorted(settings.symbol_map)}
+
+
+def _named(counts: Iterable[int], chain: Chain) -> dict[str, int]:
+    return {state: int(count) for state, count in zip(chain.states, counts, strict=True) if count}
 
 
 def _digest(described: dict[str, Any]) -> str:

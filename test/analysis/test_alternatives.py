@@ -9,7 +9,8 @@ import pytest
 from strategies import chains, grid
 from symdp_ros import Chain, ConfigurationError
 from symdp_ros.analysis import alternatives
-from symdp_ros.analysis.alternatives import differences, fewest_differences, is_adjacent
+from symdp_ros.analysis.alternatives import (
+    differences, fewest_differences, is_adjacent, single_moves)
 
 
 def test_adjacent_words():
@@ -110,3 +111,18 @@ def test_a_large_map_is_decided_where_one_position_is_enough():
     assert fewest_differences(Chain(rows, '0,0')) == (1, True)
     ring = Chain({str(i): [str((i + 1) % 3000)] for i in range(3000)}, '0')
     assert fewest_differences(ring) == (2, False)
+
+
+@pytest.mark.parametrize('transitions, text', [
+    ({'a': ['a', 'b'], 'b': ['a', 'b']}, None),
+    ({'a': ['a', 'b'], 'b': ['a']}, '1 of 2 states allows one move only: there the next'),
+    ({'a': ['b'], 'b': ['c'], 'c': ['a', 'b']}, '2 of 3 states allow one move only: there the'),
+    ({'a': ['b'], 'b': ['a']}, 'every state allows one move only: the private route is certain'),
+])
+def test_where_nothing_can_be_hidden(transitions, text):
+    found = single_moves(Chain(transitions, 'a'))
+    assert found is text or found.startswith(text)
+
+
+def test_of_an_alphabet_everything_can_be_hidden():
+    assert single_moves(Chain.complete(['a', 'b'], 'a')) is None

@@ -310,6 +310,9 @@ def test_what_would_be_noise_is_refused_and_not_charged(place):
         assert said in ' '.join(run.stdout.split()) and 'r1 has spent ε = 0' in run.stdout
     run = release(place, *LEDGER, '--mechanism', 'causal', '--symbol-map', '2=dock',
                   logs=('modes',))
+    assert run.returncode == 1 and 'unknown symbols: 67 %' in ' '.join(run.stdout.split())
+    run = release(place, *LEDGER, '--mechanism', 'causal', '--symbol-map', '2=dock',
+                  '--allow-unknown', '0.67', logs=('modes',))
     assert run.returncode == 0 and 'r1 has spent ε = 1' in run.stdout
 
 

@@ -12,8 +12,8 @@ MANY = [f'L1/{number}' for number in range(145)] + ['Lobby', 'campus_5']
     (['dock'], "its only state, 'dock'"),
     (['dock', 'hall'], "one of its 2 states, 'dock' or 'hall'"),
     (['a', 'b', 'c'], "one of its 3 states, 'a', 'b' or 'c'"),
-    (MANY, "one of its 147 states, such as 'L1/0', 'L1/1' or 'L1/2' (`symdp check FILE --states` "
-           'lists all)'),
+    (MANY, "one of its 147 states, such as 'L1/0', 'L1/73' or 'campus_5' (`symdp check FILE "
+           '--states` lists all)'),
     (['a\x1b[31m', 'b' * 100], "one of its 2 states, 'a\\x1b[31m' or '" + 'b' * 60
      + "… (cut: 100 characters)'"),
 ])

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+`symdp release --dry-run`: what a release would find, cost and leave. Nothing is changed.
+
+All of it is printed on stderr and written to no file: it depends on the true route.
+"""
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from fractions import Fraction
+from functools import partial
+import json
+import os
+
+from symdp_ros.cli.log_arguments import new_account
+from symdp_ros.core.errors import BudgetError
+from symdp_ros.core.printable import printable
+from symdp_ros.logs import LogFile, SkippedLog
+from symdp_ros.release.accounts import Account
+from symdp_ros.release.archive_file import Archive
+from symdp_ros.release.inspection import Inspection, Moves
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.report import Outcome, outcome_of, Report
+from symdp_ros.release.settings import ReleaseSettings, Settings
+from symdp_ros.release.units import as_fraction, as_text, Loss
+
+_NUMBERS = 'symbols', 'known', 'unknown', 'no move', 'cost', 'left'
+
+
+def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[SkippedLog] = (), *,
+            allow_unknown: float, ledger: str | None, subject: str, budget: float,
+            subject_budget: float, on_message: Callable[[str], None]) -> int:
+    """
+    Print what a release of the logs would do; return 0 where none would be refused or fail.
+
+    :param on_message: called with what else the operator should know.
+    :raises ConfigurationError, BudgetError, LedgerError: a release would end with the same error.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(stderr=True, highlight=False, markup=False)
+    console.print('dry run: nothing is released, charged or written. These numbers are about the '
+                  'true route: they are for you alone; do not pass them on', soft_wrap=True)
+    settings.check()
+    with ExitStack() as stack:
+        opened = None
+        if ledger and any(map(os.path.lexists, (ledger, f'{ledger}.mark'))):
+            opened = stack.enter_context(Ledger(ledger, create=False))
+            if note := new_account(opened, subject):
+                on_message(f'{note}: one would be opened')
+        elif ledger:
+            on_message(f'{ledger} does not exist yet: it would be made')
+        trial = _Trial(settings, allow_unknown, opened, subject, budget, subject_budget)
+        table = Table(box=None, pad_edge=False, header_style='bold')
+        table.add_column('log', overflow='fold')
+        for column in _NUMBERS:
+            table.add_column(column, justify='right', overflow='fold')
+        table.add_column('would be', overflow='fold')
+        outcomes: list[Outcome] = []
+        notes: list[str] = []
+        for log in logs:
+            outcome = outcome_of(log, partial(trial.release, log))
+            assert outcome is not None  # nothing stops a dry run
+            outcomes.append(outcome)
+            found = trial.found.get(log.id)
+            counts = ('', '', '', '') if found is None else (
+                found.symbols, found.known, found.symbols - found.known, found.infeasible)
+            released = outcome.kind == 'released'
+            table.add_row(log.id, *map(str, counts),
+                          as_text(trial.costs[log.id]) if released else '',
+                          trial.left() if released else '', outcome.kind)
+            if outcome.reason:
+                notes.append(f'{log.id}: {outcome.reason}')
+            elif found is not None and found.names:
+                notes.append(f'{log.id}: unknown are {found.named(settings.chain.states)}')
+    for left_out in skipped:
+        table.add_row(left_out.name, *[''] * len(_NUMBERS), 'skipped')
+        notes.append(f'{left_out.name}: {left_out.reason}')
+    console.print(table)
+    for note in notes:
+        console.print(note, soft_wrap=True)
+    console.print('no move: steps that the map does not allow. They cannot come out as they are',
+                  soft_wrap=True)
+    console.print(trial.total() if ledger else 'no --ledger: a release would not be recorded',
+                  soft_wrap=True)
+    return 0 if Report(tuple(outcomes)).ok else 1
+
+
+class _Trial:
+    """What releases would cost, one after another; nothing is charged."""
+
+    def __init__(self, settings: Settings, allow_unknown: float, ledger: Ledger | None,
+                 subject: str, budget: float, subject_budget: float):
+        self._settings, self._allow_unknown, self._ledger = settings, allow_unknown, ledger
+        self._account = Account(subject) if ledger is None else ledger.account(subject)
+        if ledger is not None and self._account.budget is not None:
+            ledger.keep_budget(subject, subject_budget)  # refuses another one
+        self._budget = budget
+        self._limit = self._account.budget or as_fraction(subject_budget) or None
+        self._moves = Moves.of(settings.chain)
+        self._loss: Loss | None = None
+        #: Of each log: what was found in it, and what it would cost.
+        self.found: dict[str, Inspection] = {}
+        self.costs: dict[str, Fraction] = {}
+
+    def release(self, log: LogFile) -> Outcome:
+        """Return the outcome that a release would have."""
+        settings, content = self._settings, b''
+        if isinstance(settings, ReleaseSettings):
+            entries = settings.entries(log)
+            words = settings.words_of(entries, log)
+            found, loss = settings.inspect(entries, words, self._moves), settings.loss
+            if self._ledger is not None:
+                content = self._ledger.fingerprint(words)
+        else:
+            with Archive(log.path, settings.columns) as archive:
+                routes = archive.survey().routes
+                found, loss = settings.inspect(archive, self._moves), settings.loss_of(routes)
+            if self._ledger is not None:
+                content = self._ledger.file_fingerprint(log.path)
+        self.found[log.id] = found
+        if self._ledger is not None:
+            before = self._ledger.find(self._account.subject, log.id, settings.digest())
+            if before is not None:
+                same = before.content == content
+                return Outcome(log.id, 'already released' if same else 'failed', reason=(
+                    'costs nothing' if same else 'its content has changed since it was released'))
+        problem = found.problem(settings.chain, self._allow_unknown,
+                                archive=not isinstance(settings, ReleaseSettings))
+        if problem is not None:
+            return Outcome(log.id, 'failed', reason=problem)
+        self._check_budget(log, loss)
+        self.costs[log.id], self._loss = self._account.cost(loss), loss
+        return Outcome(log.id, 'released')
+
+    def _check_budget(self, log: LogFile, loss: Loss) -> None:
+        """Raise BudgetError where the ledger would refuse this, after the logs before it."""
+        if self._ledger is not None:
+            self._ledger.check(self._account.subject, loss, log.id, budget=self._budget,
+                               description=json.dumps(self._settings.described()))
+        cost = self._account.cost(loss)
+        limits = ((self._limit, self._spent()),
+                  (as_fraction(self._budget) or None, self._account.spent(log.id)))
+        for limit, spent in limits:
+            if limit is not None and spent + cost > limit:
+                raise BudgetError(f'{as_text(max(limit - spent, Fraction(0)))} would be left, and '
+                                  f'this costs {as_text(cost)}')
+
+    def _spent(self) -> Fraction:
+        return self._account.spent() + sum(self.costs.values(), Fraction(0))
+
+    def left(self) -> str:
+        """Return what would be left of the subject's budget."""
+        return 'no limit' if self._limit is None else as_text(self._limit - self._spent())
+
+    def total(self) -> str:
+        """Return in one sentence what all would cost."""
+        unit = self._account.unit or (None if self._loss is None else self._loss.unit)
+        here = as_text(sum(self.costs.values(), Fraction(0)))
+        return (f'{printable(self._account.subject)} would have spent ε = '
+                f'{as_text(self._spent())}, {here} of it on these logs'
+                f'{"" if unit is None else f", for {unit}"}; left: {self.left()}')
