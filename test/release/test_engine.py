@@ -467,7 +467,7 @@ def test_the_report_names_the_first_of_each_kind():
 def test_a_log_of_which_nothing_is_known_is_refused_where_the_operator_alone_sees_it(place):
     place.log('numbers.csv', '12345')
     place.log('fine.csv', 'x5a')
-    report = place.release(allow_unknown=0.05)
+    report = place.release(allow_unknown=1)
     assert [outcome.kind for outcome in report.outcomes] == ['released', 'failed']
     assert 'none of its symbols names a state' in report.outcomes[1].reason
     assert 'symbol_map' in report.outcomes[1].reason and place.spent() == 1
@@ -475,7 +475,7 @@ def test_a_log_of_which_nothing_is_known_is_refused_where_the_operator_alone_see
     # Elsewhere nothing may be said that depends on what a log contains.
     assert place.release().ok and place.spent() == 2
     # What was released before is handed out.
-    assert place.release(allow_unknown=0.05).ok and place.spent() == 2
+    assert place.release(allow_unknown=0).ok and place.spent() == 2
 
 
 @pytest.mark.parametrize('unknown_symbol', ['uniform', 'hold'])
