@@ -19,7 +19,7 @@ from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.printable import printable
 from symdp_ros.fleet_file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
-from symdp_ros.options import PARAMETERS
+from symdp_ros.options import map_choices, PARAMETERS, reports_of
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
 from symdp_ros.ros.output_domain import context_of
 from symdp_ros.ros.parameters import declare
@@ -39,7 +39,8 @@ class HostedPrivatizer(Privatizer):
 
     After an exception in a callback it processes nothing any more, until it is configured again.
 
-    :param mechanisms: those of the other robots; robots with equal settings share the tables.
+    :param mechanisms: those of the other robots, by map and by settings: robots that have the same
+        share the chain and the tables.
     :param on_failure: called after the first such exception, in the callback: the node is still
         in use.
     """
@@ -58,12 +59,26 @@ class HostedPrivatizer(Privatizer):
         self._failed = False
         super().configure()
 
+    def read_chain(self):
+        path = resolve_path(self.settings['chain_file'])
+        try:
+            status = path.stat()
+        except (OSError, ValueError):  # reading it tells what is wrong
+            return super().read_chain()
+        self._map = (str(path), status.st_ino, status.st_mtime_ns, status.st_size,
+                     *map_choices(self.settings).values(), reports_of(self.settings))
+        if self._map in self._mechanisms:
+            return self._mechanisms[self._map].chain, path.name
+        return super().read_chain()
+
     def make_mechanism(self, chain, privacy):
         key = (chain.digest(), privacy.epsilon, privacy.adjacency, self.settings['policy'],
                self.settings['trust'])
         if key in self._mechanisms:
-            return self._mechanisms[key].another()
-        self._mechanisms[key] = made = super().make_mechanism(chain, privacy)
+            made = self._mechanisms[key].another()
+        else:
+            self._mechanisms[key] = made = super().make_mechanism(chain, privacy)
+        self._mechanisms.setdefault(self._map, made)
         return made
 
     def create_subscription(self, msg_type, topic, callback, *args, **kwargs):

@@ -68,7 +68,7 @@ class Privatizer(ManagedNode):
 
     def configure(self):
         settings = self.settings
-        chain, self._chain_name = chain_of(settings)
+        chain, self._chain_name = self.read_chain()
         privacy = privacy_of(settings)
         check_sampling(chain, sampling=settings['sampling'],
                        input_timeout=settings['input_timeout'],
@@ -103,6 +103,10 @@ class Privatizer(ManagedNode):
                 'sampling': settings['sampling']},
             remapped=source.name, raw=True, regular=settings['sampling'] == 'message',
             shared=source.shared, warnings=source.warnings)
+
+    def read_chain(self) -> 'tuple[Chain, str]':
+        """Return the chain of the settings, and the name of its file."""
+        return chain_of(self.settings)
 
     def make_mechanism(self, chain: 'Chain', privacy: 'Privacy') -> 'OnlineMechanism':
         """Return what draws; its chain may be another object that is equal."""

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """One privatizer of a topic at a time on one machine."""
-from contextlib import suppress
 import errno
 from hashlib import sha256
 import os
+import select
 import socket
 import struct
 import threading
@@ -13,6 +13,11 @@ import time
 from symdp_ros.core.errors import ConfigurationError
 
 _PATIENCE = 0.05  # seconds from a holder's bind to its listen, at most
+
+# One thread for all claims of the process: a fleet has hundreds.
+_poll = select.epoll()
+_held: dict[int, socket.socket] = {}  # by file descriptor
+_threads: list[threading.Thread] = []
 
 
 class TopicClaim:
@@ -34,7 +39,7 @@ class TopicClaim:
 
     def __init__(self, domain: int, topic: str, message: str):
         name = f'\0symdp_ros/{sha256(f"{domain} {topic}".encode()).hexdigest()}'
-        self._sockets, self._threads = [], []
+        self._sockets = []
         self.blocked_by = ''
         for address in (name, f'{name}/{os.getuid()}'):
             held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -42,8 +47,9 @@ class TopicClaim:
             try:
                 held.bind(address)
                 held.listen()
-                self._threads.append(threading.Thread(target=_answer, args=[held], daemon=True))
-                self._threads[-1].start()
+                held.setblocking(False)
+                _held[held.fileno()] = held
+                _poll.register(held, select.EPOLLIN)
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
                     self.close()
@@ -54,24 +60,26 @@ class TopicClaim:
                     raise ConfigurationError(message) from None
                 self.blocked_by = 'a process of an unknown user' if holder is None else (
                     f'a process of the user with the number {holder}')
+        if not _threads:
+            _threads.append(threading.Thread(target=_answer, daemon=True))
+            _threads[0].start()
 
     def close(self) -> None:
         """Let others claim the topic."""
         for held in self._sockets:
-            with suppress(OSError):  # one that does not listen
-                held.shutdown(socket.SHUT_RDWR)  # ends its thread
-        for thread in self._threads:  # while one waits there, the name stays taken
-            thread.join()
-        for held in self._sockets:
-            held.close()
-        self._sockets, self._threads = [], []
+            _held.pop(held.fileno(), None)
+            held.close()  # `_poll` forgets it
+        self._sockets = []
 
 
-def _answer(held):
+def _answer():
     """Accept and close connections: the kernel has already told the callers what they ask."""
-    with suppress(OSError):  # it is closed
-        while True:
-            held.accept()[0].close()
+    while True:
+        for number, _ in _poll.poll():
+            try:
+                _held[number].accept()[0].close()
+            except (KeyError, OSError):  # it was closed meanwhile, or too many files are open
+                time.sleep(_PATIENCE)
 
 
 def _user_of(address) -> int | None:

@@ -308,5 +308,17 @@ def test_robots_with_equal_settings_share_tables(here, world):
     first, second, third = (node._word.mechanism for node in fleet._nodes.values())
     assert first.targets is second.targets is not third.targets
     assert first.chain is second.chain and first is not second
+    assert third.chain is first.chain
     hears(world, 'tb2', 'bca')  # and have words of their own
     hears(world, 'tb1', 'bda')
+
+
+def test_robots_share_a_map_as_long_as_it_is_the_same(here, world, chain_file, tmp_path):
+    fleet = here({'tb1': {}, 'tb2': {'epsilon': 900.0}, 'tb3': {'initial_state': 'b'}})
+    chains = [node._word.mechanism.chain for node in fleet._nodes.values()]
+    assert chains[0] is chains[1] and chains[2].initial_state == 'b'
+    chain_file.write_text(chain_file.read_text().replace('d: [d, a]', 'd: [d]'))
+    fleet_file(tmp_path, chain_file, {'tb1': {}, 'tb2': {'epsilon': 800.0}})
+    assert reload(world).success
+    old, new = (node._word.mechanism.chain for node in fleet._nodes.values())
+    assert old.successors('d') == ('d', 'a') and new.successors('d') == ('d',)
