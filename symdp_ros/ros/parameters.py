@@ -93,8 +93,8 @@ def declare(node: Node, options: Sequence[Option]) -> tuple[dict[str, Any], list
 def _check_names(node, overrides, names):
     """Return a sentence for each name that is probably mistyped; log the others."""
     of_any_node = {option.name for options in PARAMETERS.values() for option in options}
-    unknown = [name for name in overrides
-               if name not in names and not node.has_parameter(name) and not name.startswith('qos_overrides.')]
+    unknown = [name for name in overrides if name not in names and not node.has_parameter(name)
+               and not name.startswith('qos_overrides.')]
     problems, others = [], []
     for name in unknown:
         close = get_close_matches(name, names, 1, 0.8)

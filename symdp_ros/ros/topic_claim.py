@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One privatizer of a topic at a time on one machine."""
 import errno
+from functools import cache
 from hashlib import sha256
 import os
 import select
@@ -13,11 +14,7 @@ import time
 from symdp_ros.core.errors import ConfigurationError
 
 _PATIENCE = 0.05  # seconds from a holder's bind to its listen, at most
-
-# One thread for all claims of the process: a fleet has hundreds.
-_poll = select.epoll()
-_held: dict[int, socket.socket] = {}  # by file descriptor
-_threads: list[threading.Thread] = []
+_held: dict[int, socket.socket] = {}  # of all claims of this process, by file descriptor
 
 
 class TopicClaim:
@@ -49,7 +46,7 @@ class TopicClaim:
                 held.listen()
                 held.setblocking(False)
                 _held[held.fileno()] = held
-                _poll.register(held, select.EPOLLIN)
+                _poll().register(held, select.EPOLLIN)
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
                     self.close()
@@ -60,22 +57,30 @@ class TopicClaim:
                     raise ConfigurationError(message) from None
                 self.blocked_by = 'a process of an unknown user' if holder is None else (
                     f'a process of the user with the number {holder}')
-        if not _threads:
-            _threads.append(threading.Thread(target=_answer, daemon=True))
-            _threads[0].start()
 
     def close(self) -> None:
         """Let others claim the topic."""
         for held in self._sockets:
             _held.pop(held.fileno(), None)
-            held.close()  # `_poll` forgets it
+            held.close()  # the poll forgets it
         self._sockets = []
 
 
-def _answer():
+@cache
+def _poll() -> select.epoll:
+    """Return what waits for connections to any claim. One thread answers them all."""
+    poll = select.epoll()
+    threading.Thread(target=_answer, args=[poll], daemon=True).start()
+    return poll
+
+
+os.register_at_fork(after_in_child=_poll.cache_clear)  # a child has no such thread
+
+
+def _answer(poll):
     """Accept and close connections: the kernel has already told the callers what they ask."""
     while True:
-        for number, _ in _poll.poll():
+        for number, _ in poll.poll():
             try:
                 _held[number].accept()[0].close()
             except (KeyError, OSError):  # it was closed meanwhile, or too many files are open
