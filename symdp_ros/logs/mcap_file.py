@@ -97,10 +97,10 @@ def _scan(file: RegularFile, topics: Collection[str]) -> Iterator[Topic | Messag
             fields = _Fields(content, 4)
             names[number], encoding = fields.text(), fields.text()
             message_type, form, definition = schemas.get(schema, ('', '', b''))
-            more, wanted = fields.texts(), names[number] in topics
+            more = fields.texts()
             yield Topic(names[number], message_type, encoding,
                         more.get('offered_qos_profiles', ''), more.get('topic_type_hash', ''),
-                        form, definition.decode() if wanted else '')
+                        form, definition.decode(errors='replace'))
         elif opcode == _STATISTICS:
             announced, = _U64.unpack_from(content)
         elif opcode == _HEADER and _Fields(content).text() not in ('ros2', ''):

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`symdp release --keep`: what is charged, drawn, written and printed; and killed."""
+import os
+import subprocess
+import sys
+
+from in_process import ROOT, run_symdp
+from patrol_bags import patrol, read_bag, START, STORE, string, write_bag
+import pytest
+from symdp_ros import Chain
+from symdp_ros.logs import write_log
+from symdp_ros.release.ledger import Ledger
+
+CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
+PATROL = ['dock', 'gate', 'aisle_1', 'packing', 'charger', 'charger', 'gate'] * 3
+ARGUMENTS = ('--chain', CHAIN, '--epsilon', '1', '--mechanism', 'causal', '--ledger',
+             'robots.ledger', '--subject', 'r1')
+#: The process ends at once when it would move a release to its path.
+KILLED = ('import os, sys\nfrom symdp_ros.release import outbox\n'
+          'outbox._move = lambda *paths: os._exit(9)\n'
+          'from symdp_ros.cli.main import main\nsys.exit(main(sys.argv[1:]))')
+
+
+@pytest.fixture
+def place(tmp_path):
+    write_bag(tmp_path / 'monday', 'sqlite3', patrol(PATROL))
+    write_bag(tmp_path / 'tuesday', 'mcap', patrol(PATROL[:9]))
+    return tmp_path
+
+
+def release(place, *arguments, logs=('monday', 'tuesday'), out='out'):
+    return run_symdp('release', *logs, '-o', out, *ARGUMENTS, *arguments, cwd=place,
+                     COLUMNS='200')
+
+
+def released(place, out='out'):
+    return sorted(path for path in (place / out).iterdir() if path.name[0] != '.')
+
+
+def word(path):
+    return tuple(STORE.deserialize_cdr(data, 'std_msgs/msg/String').data
+                 for _, data in read_bag(path)[0]['/region'])
+
+
+def spent(place):
+    with Ledger(place / 'robots.ledger') as ledger:
+        return float(ledger.spent('r1')), [charge.words for charge in ledger.charges()]
+
+
+def test_releases_with_topics(place):
+    run = release(place, '--keep', '/battery_state', '--keep', 'name')
+    assert run.returncode == 0, run.stderr
+    assert [path.name for path in released(place)] == ['000001.private', '000002.private']
+    for path in released(place):
+        assert (path / 'private_0.mcap').exists()
+        assert read_bag(path)[1].keys() == {'/region', '/battery_state', '/name'}
+        assert Chain.from_yaml(CHAIN).is_feasible(word(path))
+    assert spent(place) == (2.0, [(word(path),) for path in released(place)])
+    for text in ('monday and 1 more:', 'covered by ε', 'shows when the robot docks',
+                 'not listed in --keep; shows where frames are', '--coarse-stamps makes it less',
+                 'ε does not cover kept topics'):
+        assert text in run.stdout, text
+    again = release(place, '--keep', '/battery_state', '--keep', 'name')
+    assert again.returncode == 0 and '2 already released' in again.stdout
+    assert len(released(place)) == 2 and spent(place)[0] == 2.0
+
+
+def test_other_topics_do_not_draw_again(place):
+    """The words of the ledger are written again; an equal release is not written twice."""
+    assert release(place, '--format', 'csv').returncode == 0  # without topics: text
+    _, words = spent(place)
+    for keeping in (['/battery_state'], ['/name', '/diagnostics'], ['/battery_state']):
+        topics = [argument for name in keeping for argument in ('--keep', name)]
+        run = release(place, *topics, '--format', 'sqlite3', '--coarse-stamps', '0.5')
+        assert run.returncode == 0 and '2 already released' in run.stdout, run.stdout
+        assert spent(place) == (2.0, words)
+    assert len(released(place)) == 6
+    recordings = [path for path in released(place) if path.is_dir()]
+    assert sorted(word(path) for path in recordings) == sorted(
+        [*(each[0] for each in words)] * 2)
+    elsewhere = release(place, '--keep', '/name', out='other')
+    assert elsewhere.returncode == 0 and spent(place) == (2.0, words)
+    assert sorted(map(word, released(place, 'other'))) == sorted(each[0] for each in words)
+
+
+def test_nothing_is_charged_for_what_is_refused(place):
+    for arguments, why in ((['--keep', '/tf'], 'shows where frames are'),
+                           (['--keep', '/batery_state'], 'did you mean /battery_state?')):
+        run = release(place, *arguments)
+        assert run.returncode == 1 and why in run.stdout.replace('\n', ' ')
+        assert released(place) == [] and spent(place) == (0.0, [])
+    for arguments, why in ((['--keep', '/region'], 'holds the region'),
+                           (['--keep-anyway', '/region'], 'holds the region'),
+                           (['--keep', '/name', '--format', 'jsonl'], 'recordings alone'),
+                           (['--keep', '/name', '--unknown-symbol', 'split'], 'split cuts'),
+                           (['--coarse-stamps', '1'], 'for kept topics')):
+        run = release(place, *arguments)
+        assert run.returncode != 0 and why in run.stderr, run.stderr
+    write_log(place / 'wednesday.csv', PATROL, format='csv')
+    run = release(place, '--keep', '/name', logs=['wednesday.csv'])
+    assert run.returncode == 1 and 'recordings alone' in run.stdout.replace('\n', ' ')
+    assert spent(place) == (0.0, [])
+    assert release(place, '--keep', '/name', '--keep-anyway', '/tf').returncode == 0
+    assert read_bag(released(place)[0])[1].keys() == {'/region', '/name', '/tf'}
+
+
+@pytest.mark.parametrize('form', ['sqlite3', 'mcap'])
+def test_a_kill_between_the_charge_and_the_move(place, form):
+    """What was charged is handed out at the next start, kept topics and all."""
+    keeping = ('--keep', '/battery_state', '--format', form)
+    killed = subprocess.run(
+        [sys.executable, '-c', KILLED, 'release', 'monday', '-o', 'out', *map(str, ARGUMENTS),
+         *keeping], cwd=place, env={**os.environ, 'PYTHONPATH': str(ROOT)}, capture_output=True)
+    assert killed.returncode == 9, killed.stderr
+    assert released(place) == [] and spent(place)[0] == 1.0
+    run = release(place, *keeping, logs=['monday'])
+    assert run.returncode == 0 and '1 already released' in run.stdout
+    [path] = released(place)
+    assert read_bag(path)[1].keys() == {'/region', '/battery_state'}
+    assert spent(place) == (1.0, [(word(path),)])
+    assert not list((place / 'out').glob('.staging*'))
+
+
+def test_what_was_staged_is_lost(place):
+    """It is written again, with the same private symbols."""
+    keeping = ('--keep', '/battery_state')
+    subprocess.run(
+        [sys.executable, '-c', KILLED, 'release', 'monday', '-o', 'out', *map(str, ARGUMENTS),
+         *keeping], cwd=place, env={**os.environ, 'PYTHONPATH': str(ROOT)}, capture_output=True)
+    for file in (place / 'out').glob('.staging*/*/*'):
+        file.unlink()
+    _, words = spent(place)
+    run = release(place, '--keep', '/name', logs=['monday'])
+    assert '1 already released' in run.stdout, run.stdout
+    [path] = released(place)
+    assert read_bag(path)[1].keys() == {'/region', '/name'}
+    assert spent(place) == (1.0, words) and (word(path),) == words[0]
+
+
+def test_a_topic_with_hostile_names(place):
+    write_bag(place / 'odd', 'mcap', [*patrol(PATROL), ('/x\x1b[2J\n', START, string('x'))])
+    run = release(place, '--keep', '/name', logs=['odd'])
+    assert run.returncode == 0 and '\x1b' not in run.stdout and r'/x\x1b[2J\n' in run.stdout
