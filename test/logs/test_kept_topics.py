@@ -11,7 +11,7 @@ from mcap.reader import make_reader
 from mcap.writer import Writer as McapWriter
 import numpy as np
 from patrol_bags import (battery, diagnostics, hand_on, header, patrol, read_bag, SECOND, START,
-                         STORE, string, transforms, TYPES, WORD, write_bag)
+                         STORE, string, TYPES, WORD, write_bag)
 import pytest
 from recordings import both
 from rosbags.interfaces import Nodetype, Qos, QosDurability, QosHistory, QosLiveliness
@@ -108,7 +108,8 @@ def test_the_schemas_are_those_of_rosbag2(tmp_path):
 
     def described(path):
         db = sqlite3.connect(f'file:{path}?mode=ro', uri=True)
-        tables = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+        tables = [name for name, in db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'")]
         columns = {table: {row[1:4] for row in db.execute(f'PRAGMA table_info({table})')}
                    for table in tables}
         db.close()
@@ -208,7 +209,7 @@ def test_headers_inside_of_lists(tmp_path, source):
     for i, (stamp, data) in enumerate(found['/tf']):
         moved = STORE.deserialize_cdr(data, 'tf2_msgs/msg/TFMessage').transforms
         assert stamp == i * SECOND
-        assert [(each.header.frame_id, each.child_frame_id) for each in moved] == [('', 'base')] * 2
+        assert all((each.header.frame_id, each.child_frame_id) == ('', 'base') for each in moved)
         assert moved[0].transform.translation.z == 3.0
         stamps = [each.header.stamp.sec * SECOND + each.header.stamp.nanosec for each in moved]
         # clamped to the last message that is kept

@@ -16,7 +16,7 @@ def test_kept_topics(world, tmp_path, chain_file):
     for name in ('logs', 'releases'):
         (tmp_path / name).mkdir()
     messages = patrol(PATROL)
-    poses = dict((topic, kind) for topic, _, kind in messages)['/tf']
+    poses = {topic: kind for topic, _, kind in messages}['/tf']
     for name, log in (('one', messages), ('two', [m for m in messages if m[0] == '/region']),
                       ('six', [(topic, stamp, poses if topic == '/name' else kind)
                                for topic, stamp, kind in messages])):
