@@ -11,7 +11,7 @@ ALPHABET = tuple(f'region_{i}' for i in range(43))
 
 
 def town() -> Chain:
-    """Return the invented town of the experiments: 43 streets, 211 moves."""
+    """Return an invented town: 43 streets, 211 moves."""
     return Chain.from_yaml(CHAIN_FILE)
 
 

@@ -40,7 +40,7 @@ _SCALING = """
 Each point is the time for one whole word, the median of three rounds. *Exponential* is
 `OfflineMechanism.privatize`, *online* `OnlineMechanism.privatize`, *mat-vecs* the n sparse
 matrix-vector products alone, *automaton* the exact reference. Left: words of n random symbols on
-the town of the experiments. Middle: square grids, words of 100 and (dashed) of 14 symbols from the
+an invented town. Middle: square grids, words of 100 and (dashed) of 14 symbols from the
 middle: what a short word cannot reach costs nothing. Right: 1,000 states with as many random
 successors each, words of 1,000 symbols.
 """

@@ -228,7 +228,7 @@ def _openfst(effort):
 _EXACTLY = (
     "The whole of the paper's Mechanism 3 with exact integers: the automaton of every distance ℓ "
     'is built by `HammingAutomaton` and counted, ℓ drawn, and a word drawn from its automaton. '
-    'The map is the town of the experiments, 43 streets and 211 moves; the word is random.')
+    'The map is an invented town, 43 streets and 211 moves; the word is random.')
 ROWS = (
     Row('automaton-14', ('automaton-14',), _automaton(14, 'automaton-14'), _EXACTLY),
     Row('automaton-100', ('automaton-100',), _automaton(100, 'automaton-100'),
