@@ -134,6 +134,26 @@ online mechanisms do not.
 2603.28903, abstract) report up to 55% less error for permute-and-flip than for the previous
 mechanism, on a traffic data set that is not this map.
 
+## The paper's statements on accuracy
+
+`symdp_ros/analysis/theorems.py` has each as a function, and `test/analysis/test_theorems.py`
+checks it by enumeration on small maps.
+
+| statement | about | holds? |
+| --- | --- | --- |
+| Theorem 2 | offline, alphabet: mean and variance | yes |
+| Theorem 2 | 2·exp(−2η²/n²) for η in (0, ½) | yes, but it says nothing: it is above 1.213 \
+for every n |
+| Theorem 4 | online, alphabet: mean, variance, Chernoff tails | yes |
+| Theorem 6 | offline, chain: upper bound of the mean | yes |
+| Theorem 6 | offline, chain: lower bound of the mean | no: 2.910 where the mean is 1.348, on \
+four states |
+| Theorem 6, remark after Theorem 7 | variance at most n²/4 | yes |
+| remark after Theorem 7 | online, chain: N_min in τ bounds the mean from below | yes |
+| remark after Theorem 7 | online, chain: N_max in τ bounds it from above | no (Table 1 above) |
+| Algorithm 1 | V(q) as a sum over states | no: it counts 3 of the 12 words of Figure 2; \
+the sum is over pairs of state and letter |
+
 ## How sure the marks are
 
 `test/package/test_experiments.py` computes the exact numbers again, draws the simulated words of
