@@ -1,14 +1,141 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """docs/comparison.md: its numbers come out again, and what they are made with is right."""
+from itertools import product
 import json
 from math import exp
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from studies.compare import __main__ as command, section
-from studies.compare.floor import best_guess
+from studies.compare import __main__ as command, areas, location, matching, places, section, words
+from studies.compare.adversary import by_channel
+from studies.compare.floor import best_guess, floor
+from studies.compare.page import page
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.graph import TransitionGraph
+
+DOCS = Path(__file__).resolve().parents[2] / 'docs'
+NUMBERS = json.loads((DOCS / 'comparison.json').read_text(encoding='utf-8'))
+needs_maps = pytest.mark.skipif(not section.DATA.is_dir(), reason='the maps are not there')
+SMALL = Chain({'a': {'a': 0.5, 'b': 0.5}, 'b': {'a': 0.2, 'c': 0.8},
+               'c': {'a': 0.3, 'b': 0.3, 'c': 0.4}}, 'a')
+SQUARE = areas.Area('square', TransitionGraph(
+    {'0': ['0', '1'], '1': ['1', '2'], '2': ['2', '3'], '3': ['3', '0']}, '0',
+    positions={'0': (0.0, 0.0), '1': (2.0, 0.0), '2': (2.0, 1.0), '3': (0.0, 1.0)}))
+
+
+def test_the_page_is_made_from_the_numbers():
+    sections = command.sections()
+    assert not NUMBERS['quick'] and NUMBERS['sections'].keys() == sections.keys()
+    text = (DOCS / 'comparison.md').read_text(encoding='utf-8')
+    assert text == page(NUMBERS, sections)
+    for figure in DOCS.glob('comparison-*.svg'):
+        assert f']({figure.name})' in text
+
+
+@needs_maps
+@pytest.mark.parametrize('name, k, epsilon', [
+    ('patrolling_sim/1r5.graph', 1, 2.0), ('nav2/route_sample_graph.geojson', 10, 8.0),
+    (areas.SPARSE, 30, 0.5)])
+def test_words_repeat(name, k, epsilon):
+    found = NUMBERS['sections']['words']
+    assert words.row(name, k, epsilon, found['walks']) in found['rows']
+
+
+@needs_maps
+def test_places_repeat():
+    found = NUMBERS['sections']['places']
+    for key in ('laplace', 'graph', 'policy', 'guided', 'adaptive'):
+        row = places.row('nav2/route_turtlebot3_graph.geojson', key, 3, found['walks'])
+        assert row in found['rows']
+
+
+def test_no_live_mechanism_is_below_the_floor():
+    """By more than the walks, which are a sample, allow."""
+    for row in NUMBERS['sections']['words']['rows']:
+        for key, mechanism in words.MECHANISMS.items():
+            if mechanism.live:
+                error, uncertainty = row['found'][key][:2]
+                assert error > row['floor'] - 5 * uncertainty - 0.005, (row['map'], key)
+
+
+def test_matched_routes_are_the_best():
+    random = np.random.default_rng(4)
+    seen = random.integers(0, 3, (20, 4), np.int32)
+    routes = [route for route in product(range(3), repeat=4)
+              if SMALL.is_feasible([SMALL.states[i] for i in route])]
+    chances = {(s, t): p for s in SMALL.states for t, p in SMALL.probabilities(s).items()}
+
+    def likely(route, word, match):
+        names = ['a', *(SMALL.states[i] for i in route)]
+        return match * sum(a == b for a, b in zip(route, word, strict=True)) + sum(
+            np.log(chances[move]) for move in zip(names, names[1:], strict=False))
+
+    for word, near, best in zip(seen, matching.nearest(SMALL, seen),
+                                matching.likeliest(SMALL, seen, 1.5), strict=True):
+        assert tuple(near) in routes and tuple(best) in routes
+        assert (near != word).sum() == min((np.array(r) != word).sum() for r in routes)
+        assert likely(best, word, 1.5) == pytest.approx(max(
+            likely(r, word, 1.5) for r in routes))
+
+
+def test_the_adversary_is_bayes():
+    channel = matching.channel(3, 1.0)
+    seen = np.array([[0, 2, 1]], np.int32)
+    weights = np.zeros((3, 3))
+    for route in product(range(3), repeat=3):
+        names = ['a', *(SMALL.states[i] for i in route)]
+        chance = np.prod([SMALL.probabilities(s).get(t, 0) * channel[i, o] for s, t, i, o in zip(
+            names, names[1:], route, seen[0], strict=False)])
+        weights[range(3), route] += chance
+    weights /= weights.sum(axis=1, keepdims=True)
+    assert by_channel(SMALL, channel, seen)[:, :, 0] == pytest.approx(weights)
+
+
+def test_the_floor_of_a_chain():
+    before = np.array([[1, 0, 0], [0.5, 0.5, 0]])  # of s_0 and s_1
+    rows = [[0.5, 0.5], [0.2, 0.8], [0.3, 0.3, 0.4]]
+    errors = [1 - best_guess(np.array(row), 0.7) for row in rows]
+    assert floor(SMALL, 2, 0.7) == pytest.approx((before @ errors).mean())
+
+
+def test_draws_follow_the_channel():
+    """False alarms: 10⁻⁶ at most, by Hoeffding's inequality for each of 9 chances."""
+    channel = matching.channel(3, 1.0)
+    drawn = matching.draw(channel, np.repeat(np.arange(3, dtype=np.int32)[:, None], 10**5, 1),
+                          np.random.default_rng(3))
+    for row, chances in zip(drawn, channel, strict=True):
+        assert np.bincount(row, minlength=3) / 10**5 == pytest.approx(chances, abs=0.0093)
+
+
+def test_location_mechanisms_keep_what_they_promise():
+    epsilon = 0.8
+    graph = location.graph_exponential(SQUARE, epsilon)
+    along = np.array([[0, 2, 3, 1], [2, 0, 1, 3], [3, 1, 0, 2], [1, 3, 2, 0]])
+    ratios = np.log(graph[:, None] / graph[None]).max(axis=2)
+    assert (ratios <= epsilon * along + 1e-9).all()
+    laplace = location.planar_laplace(SQUARE, epsilon)
+    assert SQUARE.metres is not None
+    ratios = np.log(laplace[:, None] / laplace[None]).max(axis=2)
+    assert (ratios <= epsilon * SQUARE.metres + 0.05).all()  # points in place of a density
+    policy = location.policy(SQUARE, epsilon)
+    steps = np.array([[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]])
+    assert (np.log(policy[:, None] / policy[None]).max(axis=2) <= epsilon * steps + 0.05).all()
+    held = location.location_set(SQUARE, np.array([0.6, 0.395, 0.0, 0.005]), epsilon)
+    assert (held[:, 2:] == 0).all() and (held[0] == held[3]).all()
+    assert abs(np.log(held[0, :2] / held[1, :2])).max() <= epsilon + 0.05
+
+
+def test_noise_of_the_k_norm():
+    """The norm of the noise is Gamma(2, 1/ε): its mean is 2/ε; on a line it is 1/ε."""
+    corners = np.array([(1.0, 1.0), (1.0, -1.0)])  # K: the square, whose norm is the larger |x|
+    noise = location.k_norm_noise(corners, 2.0)
+    assert abs(noise).max(axis=1).mean() == pytest.approx(1, rel=0.01)
+    assert noise.mean(axis=0) == pytest.approx(0, abs=0.02)
+    line = location.k_norm_noise(np.array([(3.0, 4.0)]), 2.0)
+    assert np.hypot(*line.T).mean() == pytest.approx(2.5, rel=0.01)
 
 
 def test_the_floor_is_the_linear_program():
@@ -79,3 +206,6 @@ def test_the_command_writes_the_page(monkeypatch, tmp_path):
     assert '## Good\n\nThe error is 0.25.' in text
     assert '## Bad\n\nNot measured in this run: the data is not there.' in text
     assert not (tmp_path / 'build' / 'compare-quick').exists()
+    monkeypatch.setattr(Sections.good, 'measure', None)  # not measured again
+    command.main(tmp_path / 'out', quick=True, only=['bad'])
+    assert (tmp_path / 'out' / 'comparison.md').read_text() == text

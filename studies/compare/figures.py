@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of docs/comparison.md that are made of curves."""
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator, PercentFormatter
+
+INK = '#48505c'
+#: A line of ours and of others: colour, marker, dashes.
+LOOKS = {
+    'paper': ('#8a929c', 'o', '--'), 'counting': ('#5f6670', 's', '--'),
+    'flip': ('#b08d57', '^', '--'), 'nearest': ('#d9a3a3', 'v', '--'),
+    'likeliest': ('#c0504d', 'D', '--'), 'guided': ('#1b6ca8', 'o', '-'),
+    'planned': ('#2a9d54', 's', '-'), 'adaptive': ('#6b4fa1', 'D', '-'),
+    'chain': ('#e07b1a', '^', '-'), 'smooth': ('#3fb8c4', 'v', '-'),
+    'laplace': ('#8a929c', 'o', '--'), 'graph': ('#b08d57', '^', '--'),
+    'policy': ('#c0504d', 'D', '--'), 'set': ('#5f6670', 's', '--')}
+
+
+def panels(count: int, sharey: bool = True) -> tuple[Figure, list[Axes]]:
+    """Return a figure of some plots side by side."""
+    figure = Figure(figsize=(11.5, 4.9), layout='constrained', facecolor='white')
+    FigureCanvasAgg(figure)
+    axes = list(figure.subplots(1, count, sharey=sharey, squeeze=False)[0])
+    for axis in axes:
+        axis.grid(color='#e3e6ea', lw=0.8)
+        axis.spines[['top', 'right']].set_visible(False)
+        axis.tick_params(colors=INK, labelsize=9)
+    return figure, axes
+
+
+def curve(axis: Axes, key: str, label: str, points: Iterable[Sequence[float]],
+          marked: bool = True) -> None:
+    """Draw one mechanism."""
+    colour, mark, dashes = LOOKS[key]
+    axis.plot(*zip(*points, strict=True), color=colour, marker=mark if marked else '', ls=dashes,
+              ms=5, lw=1.6, mec='white', mew=0.6, label=label)
+
+
+def over_epsilon(axis: Axes, epsilons: Sequence[float]) -> None:
+    """Make the horizontal axis that of ε."""
+    axis.set_xscale('log')
+    axis.set_xticks(epsilons, [f'{epsilon:g}' for epsilon in epsilons])
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.set_xlabel('ε', color=INK)
+
+
+def in_percent(axis: Axis) -> None:
+    """Write the numbers of a horizontal or vertical axis in percent."""
+    axis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the figure with its legend below."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc='outside lower center', ncols=4, frameon=False, fontsize=9)
+    with matplotlib.rc_context({'svg.hashsalt': 'symdp_ros'}):  # the same file every time
+        figure.savefig(path, metadata={'Date': None} if path.suffix == '.svg' else None)

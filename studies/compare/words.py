@@ -1,0 +1,483 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Same unit (word, Hamming, k): errors, distances and the adversary's success, on every map."""
+from collections.abc import Callable
+from math import sqrt
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+from studies.compare import areas, matching
+from studies.compare.adversary import by_channel, posteriors
+from studies.compare.floor import floor
+from studies.compare.section import measure_all, table
+from symdp_ros.analysis.adversary import walk_distribution
+from symdp_ros.analysis.belief import smooth_together
+from symdp_ros.core.annotations import Floats, ShortInts
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline.causal_smooth import CausalSmooth
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.privacy import Privacy
+
+TITLE = 'The same unit: words, Hamming distance, k'
+EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
+LENGTHS = {1: 50, 10: 100, 30: 150}  # of words, by k
+ERROR, STANDARD_ERROR, MOVES, METRES, SUCCESS = range(5)  # of a row's numbers
+COUNTED = 10  # words for permute-and-flip, which counts words: O(n²·edges) time
+
+
+class Release(NamedTuple):
+    """Some words, what a mechanism made of them, and what the adversary makes of that."""
+
+    words: ShortInts      # (words, length)
+    outputs: ShortInts    # (words, length)
+    error: Floats | None  # of each word, exactly; None: what the outputs show
+    beliefs: Floats       # (length, states, words)
+    exact: bool           # whether the beliefs are
+
+
+def _online(policy: str, smooth: bool = False) -> Callable[..., Release]:
+    def release(chain: Chain, privacy: Privacy, words: ShortInts, seed: int) -> Release:
+        mechanism = OnlineMechanism(chain, privacy, policy=policy, random=Random(seed))
+        drawn = _many(mechanism, words)
+        states = np.array(chain.states, object)
+        beliefs = smooth_together(mechanism, [row.tolist() for row in states[drawn]])
+        if smooth:  # the adversary sees more than is released: what was drawn
+            law, index = CausalSmooth(mechanism), chain.state_index
+            drawn = np.array([[index[s] for s in law.route(row.tolist())]
+                              for row in states[drawn]], np.int32)
+        errors = None if smooth or policy == 'adaptive' else _exact(mechanism, chain, words)
+        return Release(words, drawn, errors, beliefs, True)
+    return release
+
+
+def _offline(selection: str, base: str = 'chain') -> Callable[..., Release]:
+    def release(chain: Chain, privacy: Privacy, words: ShortInts, seed: int) -> Release:
+        if selection == 'permute_and_flip':
+            words = words[:COUNTED]
+        mechanism = OfflineMechanism(chain, privacy, selection=selection, base=base,
+                                     random=Random(seed))
+        drawn, length = _many(mechanism, words), words.shape[1]
+        ratio = mechanism.law.likelihood_ratio(length) or mechanism.law.ratio(length)
+        assert ratio is not None  # none of these is causal
+
+        def likelihood(t: int) -> Floats:
+            column = np.full((len(chain), len(words)), 1 / ratio)
+            column[drawn[:, t], np.arange(len(words))] = 1
+            return column
+
+        return Release(words, drawn, _exact(mechanism, chain, words),
+                       posteriors(chain, length, len(words), likelihood), False)
+    return release
+
+
+def _response(by_chain: bool) -> Callable[..., Release]:
+    def release(chain: Chain, privacy: Privacy, words: ShortInts, seed: int) -> Release:
+        spent = privacy.epsilon / privacy.adjacency
+        channel = matching.channel(len(chain), spent)
+        seen = matching.draw(channel, words, np.random.default_rng(seed))
+        routes = (matching.likeliest(chain, seen, spent) if by_chain
+                  else matching.nearest(chain, seen))
+        return Release(words, routes, None, by_channel(chain, channel, seen), True)
+    return release
+
+
+class Mechanism(NamedTuple):
+    """How a mechanism is written in the page, and what draws from it."""
+
+    label: str
+    live: bool
+    ours: bool
+    release: Callable[..., Release]
+
+
+MECHANISMS = {
+    'paper': Mechanism('online (the paper)', True, False, _online('paper')),
+    'counting': Mechanism('exponential, counting (the paper)', False, False,
+                          _offline('exponential', 'counting')),
+    'flip': Mechanism('permute-and-flip', False, False, _offline('permute_and_flip')),
+    'nearest': Mechanism('randomized response, nearest route', False, False, _response(False)),
+    'likeliest': Mechanism('randomized response, likeliest route', False, False, _response(True)),
+    'guided': Mechanism('guided', True, True, _online('guided')),
+    'planned': Mechanism('planned', True, True, _online('planned')),
+    'adaptive': Mechanism('adaptive', True, True, _online('adaptive')),
+    'chain': Mechanism('exponential, base: chain', False, True, _offline('exponential')),
+    'smooth': Mechanism('causal, smooth', False, True, _online('guided', smooth=True)),
+}
+
+
+def measure(quick: bool) -> dict[str, Any]:
+    """Return all rows: for each map, k and ε, what each mechanism does."""
+    walks = 20 if quick else 100
+    names = areas.names()
+    if quick:
+        names = ['nav2/route_turtlebot3_graph.geojson', 'patrolling_sim/cumberland.graph',
+                 areas.SPARSE]
+    tasks = [(name, k, epsilon, walks) for name in names for k in LENGTHS
+             for epsilon in (EPSILONS[1::2] if quick else EPSILONS)]
+    return {'walks': walks, 'counted': min(walks, COUNTED), 'lengths': LENGTHS,
+            'maps': {name: [len(areas.area(name).chain(1)), areas.area(name).chain(1).edge_count]
+                     for name in names},
+            'rows': measure_all('words', quick, row, tasks)}
+
+
+def row(name: str, k: int, epsilon: float, walks: int) -> dict[str, Any]:
+    """Return one row: by mechanism [error, its standard error, moves, metres, success]."""
+    area = areas.area(name)
+    chain, length = area.chain(k), LENGTHS[k]
+    words = areas.words(chain, length, walks)
+    found = {key: _summary(area, mechanism.release(
+        chain, Privacy(epsilon, k), words, crc32(f'{name} {k} {epsilon} {key}'.encode())))
+        for key, mechanism in MECHANISMS.items()}
+    before = walk_distribution(chain, length).max(axis=1).mean()
+    return {'map': name, 'k': k, 'epsilon': epsilon,
+            'floor': round(floor(chain, length, epsilon / k), 4), 'before': round(before, 4),
+            'found': found}
+
+
+def _summary(area: areas.Area, release: Release) -> list[float | None]:
+    words, outputs, errors, beliefs, exact = release
+    if errors is None:
+        errors = (words != outputs).mean(axis=1)
+    moves = area.moves[words, outputs].mean()
+    metres = None if area.metres is None else float(area.metres[words, outputs].mean())
+    if exact:
+        success = beliefs.max(axis=1).mean()
+    else:
+        success = (beliefs.argmax(axis=1) == words.T).mean()
+    uncertainty = float(errors.std(ddof=1)) / sqrt(len(errors))
+    return [round(float(errors.mean()), 4), round(uncertainty, 4),
+            round(float(moves), 3), metres if metres is None else round(metres, 2),
+            round(float(success), 4)]
+
+
+def _many(mechanism: OnlineMechanism | OfflineMechanism, words: ShortInts) -> ShortInts:
+    offsets = np.arange(len(words) + 1) * words.shape[1]
+    return mechanism.privatize_many(words.ravel(), offsets).reshape(words.shape)
+
+
+def _exact(mechanism: OnlineMechanism | OfflineMechanism, chain: Chain,
+           words: ShortInts) -> Floats:
+    """Return the expected error of each word."""
+    found = mechanism.law.errors(words.T.astype(np.int64), variances=False)
+    if found is not None:
+        return found[0].mean(axis=0)
+    states = np.array(chain.states, object)
+    return np.array([mechanism.distance_distribution(word.tolist())
+                     @ np.arange(words.shape[1] + 1) for word in states[words]]) / words.shape[1]
+
+
+def draw(numbers: dict[str, Any], folder: Path) -> None:
+    """Draw the errors with their floor, and errors beside the adversary's success."""
+    from studies.compare.figures import curve, in_percent, INK, over_epsilon, panels, save
+
+    epsilons = sorted({row['epsilon'] for row in numbers['rows']})
+    for name, of in (('comparison-words', None), ('comparison-adversary', SUCCESS)):
+        figure, axes = panels(len(LENGTHS))
+        for axis, k in zip(axes, LENGTHS, strict=True):
+            for key, mechanism in MECHANISMS.items():
+                errors = [mean(numbers, key, k, epsilon) for epsilon in epsilons]
+                across = epsilons if of is None else [
+                    mean(numbers, key, k, epsilon, of) for epsilon in epsilons]
+                curve(axis, key, mechanism.label, zip(across, errors, strict=True))
+            if of is None:
+                floors = [_floor(numbers, k, epsilon) for epsilon in epsilons]
+                axis.plot(epsilons, floors, color='black', lw=2, label='floor of live mechanisms')
+                axis.fill_between(epsilons, floors, color='black', alpha=0.07, lw=0)
+                over_epsilon(axis, epsilons)
+            else:
+                axis.set_xlabel('success of the adversary (right: less private)', color=INK)
+                in_percent(axis.xaxis)
+            axis.set_title(f'{"one symbol" if k == 1 else f"a visit of {k} symbols"} (k = {k})',
+                           fontsize=10.5, color=INK)
+            axis.set_ylim(0, 1)
+            in_percent(axis.yaxis)
+        axes[0].set_ylabel('wrong symbols', color=INK)
+        save(figure, folder / f'{name}.svg')
+
+
+def mean(numbers: dict[str, Any], key: str, k: int, epsilon: float, of: int = 0) -> float:
+    """Return the mean over all maps of one number of a mechanism."""
+    return float(np.mean([row['found'][key][of] for row in _rows(numbers, k, epsilon)
+                          if row['found'][key][of] is not None]))
+
+
+def _floor(numbers: dict[str, Any], k: int, epsilon: float) -> float:
+    return float(np.mean([row['floor'] for row in _rows(numbers, k, epsilon)]))
+
+
+def _before(numbers: dict[str, Any], k: int, epsilon: float) -> float:
+    return float(np.mean([row['before'] for row in _rows(numbers, k, epsilon)]))
+
+
+def _rows(numbers: dict[str, Any], k: int, epsilon: float) -> list[dict[str, Any]]:
+    return [row for row in numbers['rows'] if (row['k'], row['epsilon']) == (k, epsilon)]
+
+
+_PAGE = """\
+**The unit** of everything in this section: two words (routes of one length) that differ in at most
+k symbols. Whatever is published is at most e^ε times as likely for one as for the other. Outputs
+are routes that the map allows.
+
+| mechanism | live | from | errors |
+|---|---|---|---|
+| online (the paper) | yes | Chen et al. 2023, Theorem 7: our implementation | exact |
+| exponential, counting (the paper) | no | Chen et al. 2023, Mechanism 3: our implementation | \
+exact |
+| permute-and-flip | no | Benvenuti, Rao, Hale 2026: their code was not found, this is our \
+implementation | exact, {counted} words |
+| randomized response, nearest route | no | what an engineer would do first: each symbol by \
+randomized response over all states with ε/k, then the feasible route with the fewest symbols \
+changed (Viterbi) | simulated |
+| randomized response, likeliest route | no | the same, then the most probable feasible route by \
+the chain's P | simulated |
+| guided, planned | yes | ours; on a log: `selection: causal` | exact |
+| adaptive | yes | ours | simulated |
+| exponential, base: chain | no | ours, trust 0.8 | exact |
+| causal, smooth | no | ours: guided, then the most probable feasible route | simulated |
+
+{walks} walks by the chain's P on each of {maps} maps, with staying: {lengths}. For k > 1 the
+robot stays k symbols on average. In the sparse town it never stays: that is the town of the
+[paper's experiments](experiments/index.md), with out-degrees 2, 5, 3, 2, 3 along its route.
+*Exact*: for each walk, without sampling; *simulated*: one output for each walk. The standard error
+over walks is in the JSON, {most_error:.3f} at most ({usual_error:.3f} in the middle). The chain
+knows P, as the walks are drawn by it: a robot that moves differently gains less from what uses P
+(planned, adaptive, base: chain, smooth, likeliest route).
+
+### Errors
+
+![Wrong symbols by ε](comparison-words.svg)
+
+*Means over all maps. Dashed: others; solid: ours. Below the black line no live mechanism can be.*
+
+**The floor.** Let a live mechanism draw o_t when s_t is known and s_(t+1) is not, and spend ε/k on
+the symbol: all that came before being the same, P[o_t = x] differs by at most e^(ε/k) between any
+two s_t. Then it errs at least E[1 − g(P(·|s_(t−1)), ε/k)] on a symbol, where
+
+    g(p, η) = max over m of e^η·p_m / (m − 1 + e^η),   p_m: the sum of the m largest p(s).
+
+*Proof.* Fix all that came before t. Then s_t has the distribution p = P(·|s_(t−1)), and o_t is
+drawn by an η-private channel q, also if the mechanism is told s_(t−1) for free. Let E = e^η,
+m_x = min over s of q(x|s), M their sum. As q(s|s) ≤ E·m_s, and as a row sums to 1,
+q(s|s) ≤ 1 − M + m_s; so o_t = s_t with a chance of at most Σ p(s)·min(E·m_s, 1 − M + m_s).
+Lowering an m_s above (1 − M)/(E − 1) loses nothing: M falls with it. With all
+m_s = u_s·(1 − M)/(E − 1), 0 ≤ u_s ≤ 1, the bound is E·Σ p(s)u_s / (E − 1 + Σu), a quotient of
+linear functions, so it is largest where each u_s is 0 or 1: for m ones, at the m largest p(s).
+Randomized response on these m states has this value. ∎ For N equally likely moves the floor is
+1 − e^(ε/k) / (N − 1 + e^(ε/k)).
+
+It is no floor for mechanisms that see the whole route, nor for those that spend unequally. And it
+is low where robots stay: told the true previous region, anyone guesses well.
+
+The share of wrong symbols, means over all maps:
+
+{means}
+
+### Where we lose
+
+{losses}
+
+### The adversary
+
+![Wrong symbols beside the adversary's success](comparison-adversary.svg)
+
+*Means over all maps, a point for each ε. Down and left would be better at both.*
+
+The adversary knows the chain, P, the mechanism and ε, sees all outputs, and guesses where the
+robot is at each time. For what draws symbol by symbol it is exact (of smoothed or matched routes
+it sees even more: the symbols that were drawn). For exponential and permute-and-flip the success
+is that of an attack that takes the normaliser as constant: a better one may succeed more often.
+
+{adversary}
+
+The success of the adversary, means over all maps:
+
+{successes}
+
+Errors at equal success of the adversary (between the points of the figure, on straight lines; –:
+out of their range). Less is better:
+
+{equal}
+
+### Distance
+
+{distance}
+
+### Map by map
+
+The share of wrong symbols, all mechanisms, where ε = {at}. **Bold**: the least of the row.
+
+{maps_table}
+"""
+_AT = {1: 2.0, 10: 4.0, 30: 8.0}  # the ε of tables of one ε, by k
+_SUCCESSES = {1: (0.3, 0.5, 0.8), 10: (0.3, 0.35, 0.45), 30: (0.37, 0.4, 0.5)}  # by k
+_OTHERS = tuple(key for key, mechanism in MECHANISMS.items() if not mechanism.ours)
+_OURS = tuple(key for key, mechanism in MECHANISMS.items() if mechanism.ours)
+
+
+def page(numbers: dict[str, Any]) -> str:
+    """Return the section in Markdown."""
+    rows, counted = numbers['rows'], numbers['counted']
+    spread = [found[STANDARD_ERROR] for row in rows for found in row['found'].values()]
+    lengths = ', '.join(f'{length} symbols for k = {k}'
+                        for k, length in numbers['lengths'].items())
+    return _PAGE.format(
+        walks=numbers['walks'], counted=counted, maps=len(numbers['maps']), lengths=lengths,
+        most_error=max(spread), usual_error=float(np.median(spread)), means=_means(
+            numbers, ERROR, 'floor of live mechanisms', _floor),
+        losses=_losses(numbers), successes=_means(
+            numbers, SUCCESS, 'without any output', _before), equal=_equal(numbers),
+        adversary=_adversary(numbers), distance=_distance(numbers),
+        at=', '.join(f'{_at(numbers, k):g} (k = {k})' for k in LENGTHS),
+        maps_table=_map_by_map(numbers))
+
+
+def _epsilons(numbers: dict[str, Any]) -> list[float]:
+    return sorted({row['epsilon'] for row in numbers['rows']})
+
+
+def _at(numbers: dict[str, Any], k: int) -> float:
+    """Return the measured ε that is nearest to that of the tables."""
+    return min(_epsilons(numbers), key=lambda epsilon: abs(epsilon - _AT[k]))
+
+
+def _means(numbers: dict[str, Any], of: int, last: str, value: Callable[..., float]) -> str:
+    """Return a table of means over all maps for each k; the last row has a name and a value."""
+    epsilons, tables = _epsilons(numbers), []
+    for k in LENGTHS:
+        lines = [(m.label, *(f'{mean(numbers, key, k, epsilon, of):.3f}' for epsilon in epsilons))
+                 for key, m in MECHANISMS.items()]
+        lines.append((f'*{last}*', *(f'{value(numbers, k, epsilon):.3f}' for epsilon in epsilons)))
+        tables.append(table((f'k = {k}', *(f'ε = {epsilon:g}' for epsilon in epsilons)), lines))
+    return '\n\n'.join(tables)
+
+
+def _losses(numbers: dict[str, Any]) -> str:
+    """Say where a mechanism of others errs less than ours, live and on logs."""
+    parts = []
+    for what, others, ours in (
+            ('Live', ('paper',), ('guided', 'planned', 'adaptive')),
+            ('On logs', _OTHERS, _OURS)):
+        gaps = []
+        for row in numbers['rows']:
+            found = row['found']
+            other = min(others, key=lambda key: found[key][ERROR])
+            own = min(ours, key=lambda key: found[key][ERROR])
+            gaps.append((found[own][ERROR] - found[other][ERROR], row, other, own))
+        lost = sorted((gap for gap in gaps if gap[0] > 0), key=lambda gap: -gap[0])
+        text = (f'**{what}**: of {len(gaps)} cases (map, k, ε), the best of others '
+                f'({"; ".join(MECHANISMS[key].label for key in others)}) errs less than the best '
+                f'of ours in {len(lost)}.')
+        if lost:
+            gap, row, other, own = lost[0]
+            text += (f' The largest loss: {row["map"]}, k = {row["k"]}, ε = {row["epsilon"]:g}: '
+                     f'{MECHANISMS[other].label} {row["found"][other][ERROR]:.3f}, '
+                     f'{MECHANISMS[own].label} {row["found"][own][ERROR]:.3f}.')
+        parts.append(text)
+    parts.append(_each_alone(numbers, 'live, more than the online mechanism of the paper',
+                             ('guided', 'planned', 'adaptive'), ('paper',)))
+    parts.append(_each_alone(numbers, 'on logs, more than the best of all five others', _OURS,
+                             _OTHERS))
+    parts.append(_lost_at_equal(numbers))
+    return '\n\n'.join(parts)
+
+
+def _each_alone(numbers: dict[str, Any], what: str, ours: tuple[str, ...],
+                others: tuple[str, ...]) -> str:
+    """Return on how many maps each of ours alone errs more."""
+    lines = []
+    for key in ours:
+        for k in LENGTHS:
+            cells = []
+            for epsilon in _epsilons(numbers):
+                rows = _rows(numbers, k, epsilon)
+                lost = sum(row['found'][key][ERROR] > min(
+                    row['found'][other][ERROR] for other in others) + 5e-5 for row in rows)
+                cells.append(f'{lost} of {len(rows)}' if lost else '–')
+            lines.append((MECHANISMS[key].label, str(k), *cells))
+    return f'Each of ours alone: the number of maps on which it errs more, {what}.\n\n' + table(
+        ('', 'k', *(f'ε = {epsilon:g}' for epsilon in _epsilons(numbers))), lines)
+
+
+def _lost_at_equal(numbers: dict[str, Any]) -> str:
+    """Say where others err less than ours at equal success of the adversary."""
+    lines = []
+    for k, some in _SUCCESSES.items():
+        for success in some:
+            best = []
+            for keys in (_OTHERS, _OURS):
+                found = {key: error for key in keys
+                         if (error := _error_at(numbers, key, k, success)) is not None}
+                best.append(min(found.items(), key=lambda item: item[1], default=None))
+            other, own = best
+            if other and own and other[1] < own[1]:
+                lines.append(f'k = {k}, {success:.0%}: {MECHANISMS[other[0]].label} '
+                             f'{other[1]:.3f}, {MECHANISMS[own[0]].label} {own[1]:.3f}')
+    guided, paper = (_error_at(numbers, key, 1, 0.5) for key in ('guided', 'paper'))
+    text = '**At equal success of the adversary** (below), ours are no better where k = 1'
+    if guided is not None and paper is not None:
+        text += (f': at 50 % guided errs {guided:.3f}, the online mechanism of the paper '
+                 f'{paper:.3f}')
+    return text + '. The best of others errs less than the best of ours at ' + (
+        '; '.join(lines) + '.' if lines else 'none of the successes of the table.')
+
+
+def _adversary(numbers: dict[str, Any]) -> str:
+    """Say how much of the gain in errors is the adversary's gain, too."""
+    epsilon = _at(numbers, 1)
+    paper, best = ((mean(numbers, key, 1, epsilon), mean(numbers, key, 1, epsilon, SUCCESS))
+                   for key in ('paper', 'planned'))
+    visit = _at(numbers, 30)
+    chain, old, adaptive = (
+        (mean(numbers, key, 30, visit), mean(numbers, key, 30, visit, SUCCESS))
+        for key in ('chain', 'paper', 'adaptive'))
+    return f"""\
+**What we gain, this adversary gains, too.** At k = 1 all mechanisms lie nearly on one line: at
+ε = {epsilon:g}, planned errs {best[0]:.3f} and the online mechanism of the paper {paper[0]:.3f},
+and the adversary is right {best[1]:.0%} and {paper[1]:.0%} of the time. At k = 30, ε = {visit:g},
+exponential, base: chain errs {chain[0]:.3f} against {old[0]:.3f}, and the adversary is right
+{chain[1]:.0%} against {old[1]:.0%} of the time. A better mechanism makes full use of the ε that is
+granted; if the adversary should know less, grant a smaller ε. What is taken from P alone is free:
+adaptive errs {adaptive[0]:.3f} there, and the adversary is right {adaptive[1]:.0%} of the time."""
+
+
+def _equal(numbers: dict[str, Any]) -> str:
+    cells = [(k, success) for k, some in _SUCCESSES.items() for success in some]
+    lines = []
+    for key, mechanism in MECHANISMS.items():
+        errors = [_error_at(numbers, key, *cell) for cell in cells]
+        lines.append((mechanism.label, *('–' if error is None else f'{error:.3f}'
+                                         for error in errors)))
+    return table(('', *(f'k = {k}, {success:.0%}' for k, success in cells)), lines)
+
+
+def _error_at(numbers: dict[str, Any], key: str, k: int, success: float) -> float | None:
+    """Return the error where the curve of a mechanism has this success, or None."""
+    x, y = zip(*sorted((mean(numbers, key, k, epsilon, SUCCESS), mean(numbers, key, k, epsilon))
+                       for epsilon in _epsilons(numbers)), strict=True)
+    return float(np.interp(success, x, y)) if x[0] <= success <= x[-1] else None
+
+
+def _distance(numbers: dict[str, Any]) -> str:
+    cells = [(k, _at(numbers, k)) for k in LENGTHS]
+    lines = [(mechanism.label, *(f'{mean(numbers, key, k, epsilon, of):.2f}'
+                                 for k, epsilon in cells for of in (MOVES, METRES)))
+             for key, mechanism in MECHANISMS.items()]
+    return ('How far a private symbol is from the true one, on average: in moves on all maps, in '
+            'metres on those whose places are known. Simulated.\n\n' + table(
+                ('', *(f'{unit}, k = {k}, ε = {epsilon:g}' for k, epsilon in cells
+                       for unit in ('moves', 'metres'))), lines))
+
+
+def _map_by_map(numbers: dict[str, Any]) -> str:
+    lines = []
+    for k in LENGTHS:
+        for row in _rows(numbers, k, _at(numbers, k)):
+            errors = [row['found'][key][ERROR] for key in MECHANISMS]
+            lines.append((row['map'], str(k), f'{row["floor"]:.3f}', *(
+                f'**{error:.3f}**' if error == min(errors) else f'{error:.3f}'
+                for error in errors)))
+    return table(('map', 'k', 'floor', *(m.label for m in MECHANISMS.values())), lines)
