@@ -15,6 +15,7 @@ from bench import batch, offline, online, parquet, peers, processes
 from bench.goals import GOALS
 from bench.measure import Effort, NotMeasured, Row
 from bench.scaling import curves
+from symdp_ros.core.offline import loops
 
 ROWS = (*online.ROWS, *peers.ROWS, *offline.ROWS, *batch.ROWS, *parquet.ROWS,
         *processes.ROWS)
@@ -24,7 +25,8 @@ _LIBRARIES = ('numpy', 'scipy', 'numba', 'pyarrow', 'cryptography', 'opendp', 'd
 _COMPILE = """\
 from time import perf_counter
 from bench.chains import PRIVACY, town, walk
-from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline import loops, OfflineMechanism
+loops.use_compiled()
 mechanism, word = OfflineMechanism(town(), PRIVACY, base='counting'), walk(town(), 14)
 begun = perf_counter()
 import numba
@@ -51,6 +53,7 @@ def run(rows: Iterable[Row], effort: Effort, command: str, *, scaling: bool = Tr
     missing = dict.fromkeys(GOALS, 'not asked for')
     missing |= {goal: 'interrupted' for row in rows for goal in row.goals}
     started = perf_counter()
+    loops.use_compiled()
     try:
         _tell('compiling')
         found['compile'] = compile_seconds(again=not effort.quick)

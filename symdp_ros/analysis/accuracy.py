@@ -12,7 +12,8 @@ error always. Everything is exact up to rounding:
 | 'adaptive'; causal, smooth | simulated, standard error        | simulated     | any            |
 | exponential               | backward and forward, O(n·|E|)    | yes           | any            |
 | permute-and-flip          | distance distribution, O(n²·|E|), | no            | n²·|E| ≤ 10¹⁰, |
-|                           | on an alphabet O(n)               |               | any            |
+|                           | on an alphabet O(n); where very   | where very    | any            |
+|                           | many words count, as exponential  | many words do |                |
 
 Forward: `core.offline.moments`. Backward: `core.offline.exponential`. Each mechanism computes its
 errors itself (`core.law.Law`).

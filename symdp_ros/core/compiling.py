@@ -7,7 +7,9 @@ Where there is no numba (Ubuntu 24.04 has no package of it), the same loops run 
 hundred times slower. They do the same arithmetic: all integers have their types in the text, and a
 float64 of numpy adds as a compiled one does.
 """
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+import threading
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,8 +22,13 @@ try:
 except ImportError:
     numba = None
 
-__all__ = ['compiled', 'inlined', 'numba']
+__all__ = ['compiled', 'inlined', 'NotCompiledError', 'numba', 'without_compiling']
 Function = TypeVar('Function', bound=Callable[..., Any])
+_here = threading.local()
+
+
+class NotCompiledError(Exception):
+    """A loop is not on the disk, and must not be compiled now; raised and caught within `core`."""
 
 
 def compiled(function: Function) -> Function:
@@ -41,11 +48,23 @@ def inlined(function: Function) -> Function:
     return function if numba is None else numba.njit(inline='always')(function)
 
 
+@contextmanager
+def without_compiling() -> Iterator[None]:
+    """Let this thread raise `NotCompiledError` where a function of this package is compiled."""
+    _here.refuse = True
+    try:
+        yield
+    finally:
+        _here.refuse = False
+
+
 def _watch() -> None:
     """Report when a function of this package has to be compiled: it was not on the disk."""
     class Begins(event.Listener):
         def on_start(self, event: Any) -> None:
             if event.data['dispatcher'].py_func.__module__.startswith('symdp_ros.'):
+                if getattr(_here, 'refuse', False):
+                    raise NotCompiledError
                 loops_begin(COMPILING)
 
         def on_end(self, event: Any) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symdp_ros.analysis.accuracy import compare_mechanisms
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, MOST_SMOOTHED, OfflineMechanism
+from symdp_ros.core.offline import (CHOICES, loops, MOST_COUNTING_STEPS, MOST_SMOOTHED,
+                                    OfflineMechanism)
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.release.settings import Settings
@@ -91,8 +92,9 @@ class Mechanisms:
         """
         Draw a word of unknown symbols with each mechanism that may be chosen.
 
-        This compiles and imports all that releases need.
+        This compiles and imports all that releases need, however short they are.
         """
+        loops.use_compiled()
         if self._named is None:
             self._compared(_SHORT)
         for named in CHOICES.values() if self._named is None else (self._named,):

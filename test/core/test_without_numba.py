@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Without numba the same loops run uncompiled: the same bits give the same words."""
+"""Without numba, loops in NumPy, or the same ones uncompiled: the same bits, the same words."""
 import json
 from pathlib import Path
 import subprocess
@@ -20,10 +20,12 @@ import numpy as np
 from strategies import grid, RING
 
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
-from symdp_ros.core.offline import backward, batch, reachable
+from symdp_ros.core.offline import backward, batch, loops, reachable
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.reachable import ReachableChain
 
+loops._LOADING = -1.0  # compiled ones wherever there are any
+loops._COMPILING = dict.fromkeys(loops._COMPILING, -1.0)
 CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING}
 # After the first move, one way or the other for ever: one exponent for each state.
 CHAINS['wide'] = Chain({'0': ['a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, '0')
@@ -103,8 +105,12 @@ def test_it_is_reported():
             'from symdp_ros.core.compile_notice import UNCOMPILED, on_slow_loops\n'
             'chain = Chain({"a": ["a", "b"], "b": ["a"]}, "a")\n'
             'mechanism = OfflineMechanism(chain, Privacy(1.0))\n'
+            'from symdp_ros.core.offline import backward\n'
             'notices = []\n'
             'with on_slow_loops(notices.append):\n'
             '    assert len(mechanism.privatize("abaa")) == 4\n'
+            '    assert notices == []\n'
+            '    backward.STORED_BYTES = 0\n'
+            '    assert len(mechanism.privatize("abaab" * 10)) == 50\n'
             'assert notices == [UNCOMPILED]')
     subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)

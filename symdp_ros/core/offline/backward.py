@@ -54,11 +54,12 @@ normal.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import log, log2, nextafter, prod, sqrt
+from math import inf, log, log2, nextafter, prod, sqrt
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights
 from symdp_ros.core.exact_draw import as_integers, draw_index
+from symdp_ros.core.offline import loops
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online.response import exp_lower_bound
 
@@ -140,25 +141,24 @@ class BackwardSampler:
 
     def draw(self, word: Sequence[int], random: RandomBits | None = None) -> list[int]:
         """Return a private word; `random`: in place of the sampler's own."""
-        from symdp_ros.core.offline import kernels
-
         if len(word) == 0:
             return []
         n, plan, random = len(word), self.plan(len(word)), random or self._random
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
         W, E, scale, together = plan.workspace(n)
         numbers, out = np.array(word, np.int64), np.empty(n, np.int64)
-        position, state, row = kernels.route(
-            numbers, bits, self.edges, plan.period, plan.ratio, plan.spacing, plan.alone,
-            plan.rescale_every, plan.wide, W, E, scale, together, out)
+        seconds = self._numpy_seconds(n, plan)
+        position, state, row = loops.run(
+            'route', seconds, numbers, bits, self.edges, plan.period, plan.ratio, plan.spacing,
+            plan.alone, plan.rescale_every, plan.wide, W, E, scale, together, out)
         while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
             weights = as_integers(*self.moves(W[row], E[row] if plan.wide else 0, state))
             chosen = draw_index(weights, random, int(bits[position]) >> 11, 53)
             state = int(self._chain.successors(state)[chosen])
             out[position] = state
-            position, state, row = kernels.walk(
-                position + 1, state, numbers, bits, self.edges, plan.period, plan.ratio,
-                plan.spacing, plan.alone, plan.wide, W, E, scale, together, out)
+            position, state, row = loops.run(
+                'walk', seconds, position + 1, state, numbers, bits, self.edges, plan.period,
+                plan.ratio, plan.spacing, plan.alone, plan.wide, W, E, scale, together, out)
         route: list[int] = out.tolist()
         return route
 
@@ -220,13 +220,18 @@ class BackwardSampler:
         return W, E, plan
 
     def _swept(self, word: Sequence[int], plan: SweepPlan) -> tuple[Floats, ShortInts, int, int]:
-        from symdp_ros.core.offline import kernels
-
         W, E, scale, _ = plan.workspace(len(word))
-        exponent, row = kernels.sweep(
-            np.array(word, np.int64), self.edges, plan.period, plan.ratio, plan.spacing,
+        exponent, row = loops.run(
+            'sweep', self._numpy_seconds(len(word), plan), np.array(word, np.int64), self.edges, plan.period, plan.ratio, plan.spacing,
             plan.rescale_every, plan.wide, W, E, scale)
         return W, E, row, exponent
+
+    def _numpy_seconds(self, length: int, plan: SweepPlan) -> float:
+        """Return about how long `core.offline.short_words` takes for a word."""
+        if plan.spacing > 1:
+            return inf
+        each = 5e-6 + 1e-8 * plan.shape[1]
+        return length * (3e-5 + self._chain.most_successors * each) * (3 if plan.wide else 1)
 
     def plan(self, length: int) -> 'SweepPlan':
         """Return what is decided for words of one length."""

@@ -29,6 +29,7 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
+from symdp_ros.core.offline import loops
 from symdp_ros.core.offline.reachable import Edges, ReachableChain
 
 _COUNT_BITS = 128      # of an alphabet's counts; n ≤ 2³² of them are then off by 2⁻⁶³ together
@@ -210,11 +211,10 @@ class _Tables:
 
     def _step(self, table: Table, t: int) -> Table:
         """Return M_t from M_{t+1}."""
-        from symdp_ros.core.offline import kernels
-
-        before = self._take()
-        kernels.count_step(self._word[t], self._edges, self._chain.reached(t), self._width(t + 1),
-                           self._width(t), *table, *before)
+        before, count, width = self._take(), self._chain.reached(t), self._width(t)
+        seconds = self._chain.most_successors * (2e-4 + 5e-8 * count * width)
+        loops.run('count_step', seconds, self._word[t], self._edges, count, self._width(t + 1),
+                  width, *table, *before)
         return before
 
     def _width(self, t: int) -> int:

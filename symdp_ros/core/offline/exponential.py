@@ -101,18 +101,22 @@ class Exponential:
             for output in outputs]
 
     def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None]:
-        moves = _moves(self._chain, columns, log(self.ratio(len(columns))), self._weights)
+        _, moves = exponential_moves(self._chain, columns, self.ratio(len(columns)), self._weights)
         return forward(self._chain, columns, moves, variances)
 
 
-def _moves(chain: Chain, columns: Ints, log_ratio: float,
-           base: Weights | None) -> Iterator[Move]:
+def exponential_moves(chain: Chain, columns: Ints, ratio: float,
+                      base: Weights | None) -> tuple[Floats, Iterator[Move]]:
     """
-    Yield the moves of the exponential mechanism, for `core.offline.moments`.
+    Return ln Z of some words of one length, and the moves of the mechanism (`core.offline.moments`).
 
     It moves from o_{t−1} to o_t with a probability proportional to
     h(o_t|o_{t−1})·b_t(o_t)·V_t(o_t) (`core.offline.backward`). Here V is kept by its logarithm:
     at every √n-th position; those between are computed again.
+
+    :param columns: as in `core.law.Law.errors`.
+    :param ratio: R.
+    :param base: h of each move in the order of `chain.csr()`; None: h = 1.
     """
     from scipy.sparse import csr_array
 
@@ -129,37 +133,42 @@ def _moves(chain: Chain, columns: Ints, log_ratio: float,
     def weighed(after: Floats, t: int) -> tuple[Floats, Floats]:
         """Return h(s'|s)·b_t(s')·V_t(s') of each edge over the row's largest, and ln of that."""
         weights = np.append(after, np.full((1, count), -inf), axis=0)
-        weights[columns[t], words] += log_ratio
+        weights[columns[t], words] += log(ratio)
         weights = weights[successors]
         if log_base is not None:
             weights += log_base
         largest = np.maximum.reduceat(weights, starts)
         return np.exp(weights - np.repeat(largest, degrees, axis=0)), largest
 
-    def back(after: Floats, t: int) -> Floats:
+    def back(after: Floats, t: int) -> tuple[Floats, Floats]:
+        """Return ln V before position t over its largest, and that."""
         weights, largest = weighed(after, t)
         before: Floats = largest + np.log(each_row @ weights)
-        before -= before.max(axis=0)
-        return before
+        highest: Floats = before.max(axis=0)
+        return before - highest, highest
+
+    def moves() -> Iterator[Move]:
+        for begin in range(0, length, spacing):
+            end = min(begin + spacing, length)
+            after = [kept.pop(end - 1)]
+            for t in range(end - 1, begin, -1):
+                after.append(back(after[-1], t)[0])
+            for t in range(begin, end):
+                chances, _ = weighed(after.pop(), t)
+                chances /= np.repeat(each_row @ chances, degrees, axis=0)
+
+                def move(mass: Floats, chances: Floats = chances) -> Floats:
+                    moved: Floats = onto @ (chances * np.repeat(mass, degrees, axis=0))
+                    return moved
+
+                yield move
 
     spacing = max(1, ceil(sqrt(length)))
     kept = {}
-    values = np.zeros((n, count))
+    values, log_scale = np.zeros((n, count)), np.zeros(count)
     for t in range(length - 1, -1, -1):
         if t % spacing == spacing - 1 or t == length - 1:
             kept[t] = values  # ln V after position t, from 0
-        values = back(values, t)
-    for begin in range(0, length, spacing):
-        end = min(begin + spacing, length)
-        after = [kept.pop(end - 1)]
-        for t in range(end - 1, begin, -1):
-            after.append(back(after[-1], t))
-        for t in range(begin, end):
-            chances, _ = weighed(after.pop(), t)
-            chances /= np.repeat(each_row @ chances, degrees, axis=0)
-
-            def move(mass: Floats, chances: Floats = chances) -> Floats:
-                moved: Floats = onto @ (chances * np.repeat(mass, degrees, axis=0))
-                return moved
-
-            yield move
+        values, highest = back(values, t)
+        log_scale += highest
+    return log_scale + values[chain.state_index[chain.initial_state]], moves()

@@ -267,7 +267,8 @@ def _recompute_together(begin: int, alone: int, word: Ints, edges: Edges, ratio:
             t = begin + i * spacing + ahead
             if t + 1 == n or ahead + 1 == spacing and t < n:
                 count = _reached(reach, t + 1)
-                after[1:count + 1, i] = W[(t + spacing) // spacing, 1:count + 1]
+                for s in range(1, count + 1):
+                    after[s, i] = W[(t + spacing) // spacing, s]
         # Beyond n − 1, a state may have successors that no row of W has a place for.
         most = _reached(reach, min(begin + (SEGMENTS - 1) * spacing + ahead, n - 1))
         _gather_together(edges, after, here, most)
@@ -276,7 +277,9 @@ def _recompute_together(begin: int, alone: int, word: Ints, edges: Edges, ratio:
             if t < n:
                 count = _reached(reach, t)
                 if scale[t] != 0:
-                    here[1:count + 1, i] *= ldexp(1.0, -int(scale[t]))
+                    factor = ldexp(1.0, -int(scale[t]))
+                    for s in range(1, count + 1):
+                        here[s, i] *= factor
                 if word[t - 1] <= count:
                     here[word[t - 1], i] *= ratio
 
@@ -498,6 +501,12 @@ def _choose_wide(first: int, last: int, targets: Numbers, weights: Weights | Flo
 
 
 @compiled
+def _copy_lane(together: Floats, lane: int, here: Floats) -> None:
+    for s in range(len(here)):  # one line for the slice would take seconds to compile
+        here[s] = together[s, lane]
+
+
+@compiled
 def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, period: int,
          ratio: float, spacing: int, alone: int, wide: bool, W: Floats, E: ShortInts,
          scale: ShortInts, together: Floats, out: Ints) -> tuple[int, int, int]:
@@ -525,7 +534,7 @@ def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, per
                 first, beyond = begin, begin + SEGMENTS * spacing
                 _recompute_together(first, alone, word, edges, ratio, spacing, W, scale, together)
             i, seen, seen_row = (begin - first) // spacing, begin + alone + 1, 0
-            W[seen_row] = together[0, :, i]
+            _copy_lane(together[0], i, W[seen_row])
         else:
             i, seen, seen_row = 0, end, end_row
         if seen - position > 1:
@@ -545,7 +554,7 @@ def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, per
             if e < 0:
                 if seen <= t < end:
                     row = seen_row
-                    W[row] = together[t - begin - alone - 1, :, i]
+                    _copy_lane(together[t - begin - alone - 1], i, W[row])
                 return t - 1, state, row
             reached: Any = np.int64(targets[e])
             state = reached
@@ -721,4 +730,5 @@ def count_step(symbol: int, edges: Edges, count: int, width_after: int, width: i
             zero = total_bits[i] == 0
             here_exponent[s, i] = _NEVER if zero else highest[i] + grown
             total_bits[i] = 0 if zero else total_bits[i] - (grown << 52)
-        here[s, :width] = total
+        for i in range(width):  # one line for the slice would take seconds to compile
+            here[s, i] = total[i]

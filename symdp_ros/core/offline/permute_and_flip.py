@@ -3,18 +3,24 @@
 """Permute-and-flip over whole words, as one law."""
 from collections.abc import Sequence
 from fractions import Fraction
+from math import log
 from random import SystemRandom
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import draw_below
+from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords, Counts
+from symdp_ros.core.offline.exponential import exponential_moves
+from symdp_ros.core.offline.moments import forward
 from symdp_ros.core.offline.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.offline.words import distance, numbers
 from symdp_ros.core.privacy import Privacy
+
+_MANY_WORDS = 22.0  # ln Z, from which on 2/Z is below 10⁻⁹
 
 
 class PermuteAndFlip:
@@ -97,5 +103,21 @@ class PermuteAndFlip:
     def exact_probabilities(self, word: Word, outputs: Sequence[Sequence[str]]) -> None:
         return None
 
-    def errors(self, columns: Ints, variances: bool = True) -> None:
-        return None
+    def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None] | None:
+        """
+        Return those of the exponential mechanism, with the same R and h = 1, where no float differs.
+
+        With p_o = R^{−(d(w, o) − d_min)}, Z the sum of all p_o and Q ≤ Z that of their squares,
+        equation (2) of `core.offline.noisy_maximum` is P[o] = p_o ∫₀¹ Π_{r≠o} (1 − p_r x) dx,
+        at least p_o ∫₀^{1/2} e^{−xZ}(1 − x²Q) dx ≥ p_o/Z·(1 − e^{−Z/2} − 2/Z). The exponential
+        mechanism has p_o/Z: so the two differ by 2/Z + e^{−Z/2} in total variation, and as much at
+        each position. Z is at least Σ_o R^{matches(w, o)} / R^n.
+        """
+        length = len(columns)
+        if self._uniform is None or self.counting_steps(length) > MOST_COUNTING_STEPS:
+            return None
+        ratio = self.ratio(length)
+        log_sums, moves = exponential_moves(self._chain, columns, ratio, None)
+        if (log_sums - length * log(ratio) < _MANY_WORDS).any():
+            return None
+        return forward(self._chain, columns, moves, variances)

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The loops in NumPy do, bit by bit, what the compiled ones do; sizes alone choose between them."""
+from math import inf
+from random import Random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from strategies import grid, RING
+from symdp_ros import Chain, OfflineMechanism, Privacy
+from symdp_ros.core.compiling import numba
+from symdp_ros.core.offline import kernels, loops, reachable, short_words
+from symdp_ros.core.offline.backward import BackwardSampler
+from symdp_ros.core.offline.reachable import ReachableChain
+
+CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING,
+          # After the first move, one way or the other for ever: one exponent for each state.
+          'wide': Chain({'0': ['a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, '0')}
+
+
+def edges_of(chain, weighted):
+    """Return weights of moves that add up to 1 for each state; None: h = 1."""
+    if not weighted:
+        return None
+    weights = np.arange(1, len(chain.targets) + 1.0)
+    sums = np.add.reduceat(weights, chain.offsets[1:-1])
+    return (weights / np.repeat(sums, np.diff(chain.offsets[1:]))).astype(np.float32)
+
+
+@pytest.mark.parametrize('weighted', (False, True))
+@pytest.mark.parametrize('columns', (False, True))
+@pytest.mark.parametrize('name', CHAINS)
+def test_routes(name, columns, weighted, monkeypatch):
+    monkeypatch.setattr(reachable, '_MANY', 0 if columns else 10**9)
+    chain = ReachableChain(CHAINS[name])
+    sampler = BackwardSampler(chain, Privacy(3.0).epsilon_per_symbol, Random(5),
+                              edges_of(chain, weighted))
+    kinds = set()
+    for n in (1, 2, 40, 1_000):
+        plan = sampler.plan(n)
+        kinds |= {'wide'} & {name} if plan.wide else {plan.period}
+        word = np.array([Random(i).randrange(len(chain) + 1) for i in range(n)])
+        bits = np.frombuffer(Random(n).randbytes(8 * n), np.uint64)
+        found = []
+        for module in (kernels, short_words):
+            W, E, scale, together = plan.workspace(n)
+            out = np.empty(n, np.int64)
+            state = module.route(word, bits, sampler.edges, plan.period, plan.ratio, 1, 0,
+                                 plan.rescale_every, plan.wide, W, E, scale, together, out)
+            rows = [chain.reached_in(t, plan.period) for t in range(1, n + 1)]
+            found.append((state, out.tolist(), scale[1:].tolist(),
+                          [W[t, some].tobytes() for t, some in enumerate(rows, 1)],
+                          [E[t, some].tobytes() for t, some in enumerate(rows, 1)]
+                          if plan.wide else None))
+        assert found[0] == found[1], n
+    assert kinds >= {'wide' if name == 'wide' else 2 if name == 'period 2' else 1}
+
+
+def test_bits_that_decide_nothing():
+    """Where 53 bits are not enough, both stop at the same place."""
+    chain = ReachableChain(Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a'))
+    sampler = BackwardSampler(chain, Privacy(0.0).epsilon_per_symbol, Random(1))
+    plan = sampler.plan(3)
+    bits = np.array([5, 2**63, 7], np.uint64)
+    stops = []
+    for module in (kernels, short_words):
+        W, E, scale, together = plan.workspace(3)
+        stops.append(module.route(np.array([1, 2, 1]), bits, sampler.edges, 1, plan.ratio, 1, 0,
+                                  plan.rescale_every, plan.wide, W, E, scale, together,
+                                  np.empty(3, np.int64)))
+    assert stops == [(1, 1, 2)] * 2
+
+
+@pytest.mark.parametrize('most', (12, 40))
+@pytest.mark.parametrize('weighted', (False, True))
+@pytest.mark.parametrize('name', CHAINS)
+def test_counts(name, weighted, most):
+    n, chain = 40, ReachableChain(CHAINS[name])
+    weights = edges_of(chain, weighted)
+    edges = chain.edges if weights is None else chain.weighted(weights)
+    shape = len(chain) + 1, most + 1
+    after = [(np.ones(shape), np.zeros(shape, np.int32))] * 2
+    for t in range(n - 1, -1, -1):
+        width_after, width = min(n - t - 1, most) + 1, min(n - t, most) + 1
+        count, symbol = chain.reached(t), Random(t).randrange(len(chain) + 1)
+        here = []
+        for module, table in zip((kernels, short_words), after, strict=True):
+            here.append((np.empty(shape), np.empty(shape, np.int32)))
+            module.count_step(symbol, edges, count, width_after, width, *table, *here[-1])
+        for compiled, uncompiled in zip(*here, strict=True):
+            some = slice(1, count + 1), slice(width)
+            assert compiled[some].tobytes() == uncompiled[some].tobytes()
+        after = here
+
+
+class Loops:
+    """Stands for a module of loops; `found` lists what ran."""
+
+    def __init__(self, name, found):
+        self.route = lambda *arguments: found.append((name, *arguments))
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    found = []
+    monkeypatch.setattr('symdp_ros.core.offline.kernels', Loops('compiled', found))
+    monkeypatch.setattr('symdp_ros.core.offline.short_words', Loops('NumPy', found))
+    monkeypatch.setitem(loops._spent, 'route', 0.0)
+    return found
+
+
+def test_little_work_loads_nothing(ran):
+    loops.run('route', 0.1, 'a')
+    loops.run('route', 0.1, 'b')
+    loops.run('route', 0.2, 'c')  # more than 0.3 in all: what is on the disk is loaded
+    assert ran == [('NumPy', 'a'), ('NumPy', 'b'), ('compiled', 'c')]
+
+
+@pytest.mark.skipif(numba is None, reason='numba is not installed')
+def test_what_is_not_compiled_runs_in_numpy_until_that_would_take_longer(ran, monkeypatch):
+    def plus_one(x):
+        return x + 1
+
+    plus_one.__module__ = 'symdp_ros.test'
+    monkeypatch.setattr(kernels, 'route', numba.njit(plus_one), raising=False)
+    monkeypatch.setattr('symdp_ros.core.offline.kernels', kernels)
+    assert loops.run('route', 1.0, 1) is None and ran == [('NumPy', 1)]
+    assert loops.run('route', 1.0, 1) is None and len(ran) == 2
+    assert loops.run('route', 20.0, 1) == 2 and len(ran) == 2
+    assert loops.run('route', 1.0, 1) == 2 and len(ran) == 2  # compiled now
+
+
+def test_what_numpy_cannot_do_is_compiled(ran):
+    loops.run('route', inf, 'a')
+    assert ran == [('compiled', 'a')]
+
+
+def test_a_short_word_imports_no_compiler():
+    code = ('import sys\n'
+            'from symdp_ros import Chain, OfflineMechanism, Privacy\n'
+            'chain = Chain({"a": ["a", "b"], "b": ["a", "b", "c"], "c": ["a"]}, "a")\n'
+            'for selection in "exponential", "permute_and_flip":\n'
+            '    mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection)\n'
+            '    assert len(mechanism.privatize("abc" * 10)) == 30\n'
+            'assert "numba" not in sys.modules\n')
+    subprocess.run([sys.executable, '-c', code], check=True)
+
+
+def test_the_same_bits_give_the_same_words(monkeypatch):
+    """Whichever loops run."""
+    words = []
+    for spent in (0.0, 1e9):
+        monkeypatch.setattr(loops, '_spent', dict.fromkeys(loops._spent, spent))
+        words.append([OfflineMechanism(CHAINS['grid'], Privacy(2.0), selection=selection,
+                                       random=Random(3)).privatize(['1,1', None] * 30)
+                      for selection in ('exponential', 'permute_and_flip')])
+    assert words[0] == words[1]
