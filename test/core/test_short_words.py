@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The loops in NumPy do, bit by bit, what the compiled ones do; sizes alone choose between them."""
+"""The loops in NumPy do what the compiled ones do, bit by bit; sizes alone choose."""
 from math import inf
 from random import Random
 import subprocess

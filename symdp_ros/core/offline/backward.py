@@ -222,8 +222,8 @@ class BackwardSampler:
     def _swept(self, word: Sequence[int], plan: SweepPlan) -> tuple[Floats, ShortInts, int, int]:
         W, E, scale, _ = plan.workspace(len(word))
         exponent, row = loops.run(
-            'sweep', self._numpy_seconds(len(word), plan), np.array(word, np.int64), self.edges, plan.period, plan.ratio, plan.spacing,
-            plan.rescale_every, plan.wide, W, E, scale)
+            'sweep', self._numpy_seconds(len(word), plan), np.array(word, np.int64), self.edges,
+            plan.period, plan.ratio, plan.spacing, plan.rescale_every, plan.wide, W, E, scale)
         return W, E, row, exponent
 
     def _numpy_seconds(self, length: int, plan: SweepPlan) -> float:

@@ -108,7 +108,7 @@ class Exponential:
 def exponential_moves(chain: Chain, columns: Ints, ratio: float,
                       base: Weights | None) -> tuple[Floats, Iterator[Move]]:
     """
-    Return ln Z of some words of one length, and the moves of the mechanism (`core.offline.moments`).
+    Return ln Z of some words of one length, and the moves (`core.offline.moments`).
 
     It moves from o_{t−1} to o_t with a probability proportional to
     h(o_t|o_{t−1})·b_t(o_t)·V_t(o_t) (`core.offline.backward`). Here V is kept by its logarithm:

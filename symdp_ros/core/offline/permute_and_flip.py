@@ -105,7 +105,7 @@ class PermuteAndFlip:
 
     def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None] | None:
         """
-        Return those of the exponential mechanism, with the same R and h = 1, where no float differs.
+        Return those of the exponential mechanism, with R and h = 1, where no float differs.
 
         With p_o = R^{−(d(w, o) − d_min)}, Z the sum of all p_o and Q ≤ Z that of their squares,
         equation (2) of `core.offline.noisy_maximum` is P[o] = p_o ∫₀¹ Π_{r≠o} (1 − p_r x) dx,

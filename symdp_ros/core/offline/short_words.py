@@ -11,7 +11,7 @@ from math import frexp, ldexp
 
 import numpy as np
 import numpy.typing as npt
-from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.offline.reachable import Edges
 
 _FAR = 255                          # as in `core.offline.kernels`
