@@ -8,7 +8,7 @@ With `--protect`, it compares report periods instead (`cli.calibrate_visits`).
 import sys
 
 from symdp_ros.analysis.adversary import best_guess, Guess
-from symdp_ros.analysis.alternatives import fewest_differences
+from symdp_ros.analysis.alternatives import fewest_differences, single_moves
 from symdp_ros.analysis.calibration import Calibration, Error
 from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
@@ -104,6 +104,8 @@ def run(options) -> int:
                       f'(live, {_GUESSED})', _guesses(guesses), sep='\n')
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))
+    if sentence := single_moves(chain):
+        console.print(sentence)
     if options.plot:
         from symdp_ros.figures import draw_curves
         draw_curves({name: [(epsilon, row[name].mean, row[name].standard_error)

@@ -12,6 +12,7 @@ import tempfile
 import time
 
 from symdp_ros.analysis.accuracy import accuracy
+from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of, file_of, graph_of
 from symdp_ros.core.errors import SymdpError
@@ -332,6 +333,8 @@ class _Screen:
                       f'{expected.variance**0.5 / count:.3f} '
                       f'({"simulated" if expected.standard_error else "exact"}, for this route)')
         table.add_row('error of the belief', f'{mistaken / count:.3f} (what others can infer)')
+        if sentence := single_moves(self._chain):
+            table.add_row('one move only', sentence)
         table.add_row('who read the truth', readers or 'not yet reported')
         self._console.print('', table, sep='\n')
         return infeasible

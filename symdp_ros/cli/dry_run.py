@@ -39,10 +39,10 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[Skipp
     from rich.console import Console
     from rich.table import Table
 
+    settings.check()
     console = Console(stderr=True, highlight=False, markup=False)
     console.print('dry run: nothing is released, charged or written. These numbers are about the '
                   'true route: they are for you alone; do not pass them on', soft_wrap=True)
-    settings.check()
     with ExitStack() as stack:
         opened = None
         if ledger and any(map(os.path.lexists, (ledger, f'{ledger}.mark'))):

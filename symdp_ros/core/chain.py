@@ -116,9 +116,10 @@ class Chain:
         """
         initial_state = graph.initial_state if initial_state is None else initial_state
         if initial_state is None:
-            raise ChainError(f'{graph.place()}the file names no initial state: give '
-                             f'{one_of(graph.successors)}, as initial_state' if graph.successors
-                             else f'{graph.place()}{_EMPTY}')
+            missing = _EMPTY if not graph.successors else (
+                f'the file names no initial state: give {one_of(graph.successors)}, as '
+                'initial_state (--initial-state)')
+            raise ChainError(graph.place() + missing)
         if graph.successors and initial_state == graph.initial_state not in graph.successors:
             raise ChainError(f'{graph.place(line=graph.initial_line)}the initial state '
                              f'{initial_state!r} is not a state of the chain: '

@@ -123,8 +123,8 @@ class ArchiveReleaser:
                 return self._released_before(ledger, charge, log, content, archive.rows)
             if self._allow_unknown is not None:
                 chain = self._settings.chain
-                problem = self._settings.inspect(archive, Moves.of(chain)).problem(
-                    chain, self._allow_unknown, archive=True)
+                found = self._settings.inspect(archive, Moves.of(chain, stays_only=True))
+                problem = found.problem(chain, self._allow_unknown, archive=True)
                 if problem is not None:
                     return Outcome(log.id, 'failed', archive.rows, reason=problem)
             loss = self._settings.loss_of(

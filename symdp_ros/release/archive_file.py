@@ -215,11 +215,11 @@ class Archive:
         :param no_region: values that mean that no region is known.
         :return: rows with a value that names no state; other rows without a state; the most
             frequent of these values, and how often they occur; steps that are no moves; and how
-            many of these stay in each state.
+            often each state is repeated though it cannot follow itself.
         :raises LogError: a damaged file.
         """
-        keys = None if moves.keys is None else moves.keys.tobytes()
-        self._ask('inspect', dict(position_of), list(no_region), moves.states, moves.initial, keys)
+        self._ask('inspect', dict(position_of), list(no_region), moves.initial,
+                  moves.stays.tobytes(), None if moves.keys is None else moves.keys.tobytes())
         found: tuple[int, int, dict[str, int], int, list[int]] = self._answer()
         self._asked = False
         return found

@@ -205,21 +205,23 @@ class _File:
             yield self._chunk(held, begins, order, states)
         yield (),
 
-    def inspect(self, position_of: Mapping[str, int], no_region: Sequence[str], size: int,
-                initial: int, keys: bytes | None) -> Iterator[tuple[Any, ...]]:
+    def inspect(self, position_of: Mapping[str, int], no_region: Sequence[str], initial: int,
+                stays: bytes, keys: bytes | None) -> Iterator[tuple[Any, ...]]:
         """
         Yield what `archive_file.Archive.inspect` returns.
 
-        :param size: the number of states; `initial` and `keys`: as of `inspection.Moves`.
+        :param initial, stays, keys: as of `inspection.Moves`.
         """
-        moves = Moves(size, initial, None if keys is None else np.frombuffer(keys, np.int64))
+        moves = Moves(initial, np.frombuffer(stays, bool),
+                      None if keys is None else np.frombuffer(keys, np.int64))
+        need_moves = keys is not None or not moves.stays.all()
         states, names = _States(position_of), Counter[str]()
         unknown = silent = missing = 0
-        standing = np.zeros(size, np.int64)
+        standing = np.zeros(len(moves.stays), np.int64)
         symbol, position = -1, -2
-        for batch in self._batches(self._columns.names()[1:], 0, self._rows):
+        names_read = self._columns.names()[1 if need_moves else 2:]
+        for batch in self._batches(names_read, 0, self._rows):
             column = batch.column(self._columns.symbol)
-            found = states.of(column)
             silent += column.null_count
             for name, count in states.others(column):
                 if name in no_region:
@@ -229,14 +231,16 @@ class _File:
                     names[name] += count
             if len(names) > _MOST_VALUES:
                 names = Counter(dict(names.most_common(MOST_NAMES)))
+            child.extend_time()
+            if not need_moves:
+                continue
             # Within a route, each position is one more than the one before it.
             positions = batch.column(self._columns.position).fill_null(-1).to_numpy().astype(
                 np.int64)
-            begins = np.diff(positions, prepend=position) != 1
-            more, stays = moves.missing(found, begins, symbol)
-            missing, standing = missing + more, standing + stays
+            begins, found = np.diff(positions, prepend=position) != 1, states.of(column)
+            missing += moves.missing(found, begins, symbol)
+            standing += moves.standing(found, begins, symbol)
             symbol, position = int(found[-1]), int(positions[-1])
-            child.extend_time()
         yield (unknown, silent, dict(names.most_common(MOST_NAMES)), missing,
                standing.tolist()),
 

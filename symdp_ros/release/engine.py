@@ -65,7 +65,7 @@ class Releaser:
         self._budget, self._subject_budget = budget, subject_budget
         self._on_topics = on_topics
         self._rewrite_missing, self._allow_unknown = rewrite_missing, allow_unknown
-        self._moves = Moves.of(settings.chain)
+        self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._outbox = Outbox(release_dir, ledger, wait=wait, on_wait=on_wait)
         self._naming = Naming(self._outbox.directory, ledger, settings.format,

@@ -27,54 +27,63 @@ _SHOWN = 3
 
 class Moves:
     """
-    The moves of a chain, to count the steps of words that are none of them.
+    The moves of a chain, to find the steps of words that are none of them.
 
-    :param states: their number.
     :param initial: the position of the initial state.
-    :param keys: state · states + successor of every move, sorted, int64; None: all moves exist.
+    :param stays: whether each state can follow itself; shape (states,).
+    :param keys: state · states + successor of every move, sorted, int64; None: all moves exist,
+        or they are not asked for.
     """
 
-    def __init__(self, states: int, initial: int, keys: npt.NDArray[np.int64] | None):
-        self.states, self.initial, self.keys = states, initial, keys
-        self._stays = np.ones(states, bool)
-        if keys is not None:
-            self._stays[:] = False
-            self._stays[keys[keys % (states + 1) == 0] // states] = True
+    def __init__(self, initial: int, stays: npt.NDArray[np.bool_],
+                 keys: npt.NDArray[np.int64] | None):
+        self.initial, self.stays, self.keys = initial, stays, keys
 
     @classmethod
-    def of(cls, chain: Chain) -> 'Moves':
-        """Return those of a chain."""
-        keys = None
-        if chain.stores_edges:
+    def of(cls, chain: Chain, *, stays_only: bool = False) -> 'Moves':
+        """Return those of a chain; `stays_only`: whether its states can follow themselves."""
+        states, keys = len(chain), None
+        if chain.stores_edges and not stays_only:
             offsets, targets = chain.csr()
-            sources = np.repeat(np.arange(len(chain), dtype=np.int64), np.diff(offsets))
-            keys = np.sort(sources * len(chain) + targets)
-        return cls(len(chain), chain.state_index[chain.initial_state], keys)
+            sources = np.repeat(np.arange(states, dtype=np.int64), np.diff(offsets))
+            keys = np.sort(sources * states + targets)
+        stays = np.ones(states, bool)
+        stays[[chain.state_index[state] for state in chain.states_without_staying()]] = False
+        return cls(chain.state_index[chain.initial_state], stays, keys)
 
-    def missing(self, symbols: npt.NDArray[Any], begins: npt.NDArray[np.bool_],
-                before: int = -1) -> tuple[int, npt.NDArray[np.int64]]:
+    def standing(self, symbols: npt.NDArray[Any], begins: npt.NDArray[np.bool_],
+                 before: int = -1) -> npt.NDArray[np.int64]:
         """
-        Return how many steps are no move, and how many of them stay, for each state.
-
-        A step from or to an unknown symbol is not counted. A word begins with a step from the
-        initial state.
+        Return how often each state is repeated though it cannot follow itself.
 
         :param symbols: positions of states, −1: unknown; shape (symbols,).
         :param begins: whether a word begins there; the same shape.
         :param before: the symbol before the first one.
         """
-        symbols = symbols.astype(np.int64)
-        last = np.concatenate(([before], symbols[:-1]))
-        last[begins] = self.initial
-        known = (symbols >= 0) & (last >= 0)
-        last, symbols, begins = last[known], symbols[known], begins[known]
-        standing = np.bincount(symbols[(last == symbols) & ~begins & ~self._stays[symbols]],
-                               minlength=self.states)
+        repeated = ~begins
+        repeated[0] &= symbols[0] == before
+        repeated[1:] &= symbols[1:] == symbols[:-1]
+        repeats = symbols[repeated]
+        counts = np.bincount(repeats[repeats >= 0], minlength=len(self.stays))
+        counts[self.stays] = 0
+        return counts
+
+    def missing(self, symbols: npt.NDArray[Any], begins: npt.NDArray[np.bool_],
+                before: int = -1) -> int:
+        """
+        Return how many steps are no move; parameters as of `standing`.
+
+        A word begins with a step from the initial state. A step from or to an unknown symbol is
+        not counted.
+        """
         if self.keys is None:
-            return 0, standing
-        steps = last * self.states + symbols
-        found = np.searchsorted(self.keys, steps)
-        return int(np.sum(self.keys[np.minimum(found, len(self.keys) - 1)] != steps)), standing
+            return 0
+        sources = np.concatenate(([before], symbols[:-1])).astype(np.int64)
+        sources[begins] = self.initial
+        known = (symbols >= 0) & (sources >= 0)
+        steps = sources[known] * len(self.stays) + symbols[known]
+        found = np.minimum(np.searchsorted(self.keys, steps), len(self.keys) - 1)
+        return int(np.sum(self.keys[found] != steps))
 
 
 @dataclass(frozen=True)
@@ -87,8 +96,9 @@ class Inspection:
         regions.
     :param silent: how many are unknown otherwise: the log itself says that there is no region.
     :param names: unknown values and how often they occur, at most `MOST_NAMES` of them.
-    :param infeasible: how many steps of the words to release are no moves of the chain.
-    :param standing: how many of these stay in a state that cannot follow itself, for each.
+    :param infeasible: how many steps of the words to release are no moves of the chain; 0 where
+        the moves were not asked for.
+    :param standing: how often each state is repeated though it cannot follow itself.
     """
 
     symbols: int

@@ -207,9 +207,9 @@ class ReleaseSettings:
                          for symbol in word], np.int64)
         begins = np.zeros(len(flat), bool)
         begins[np.cumsum([0, *map(len, words[:-1])])] = True
-        missing, standing = moves.missing(flat, begins)
-        return Inspection(symbols, unknown, silent, dict(names.most_common(MOST_NAMES)), missing,
-                          _named(standing, self.chain))
+        return Inspection(symbols, unknown, silent, dict(names.most_common(MOST_NAMES)),
+                          moves.missing(flat, begins),
+                          _named(moves.standing(flat, begins), self.chain))
 
     def check(self) -> None:
         """

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of a log before ε is spent, against counting step by step."""
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from strategies import chains
+from symdp_ros import Chain, Privacy, ReleaseSettings
+from symdp_ros.logs import LogFile
+from symdp_ros.release.inspection import Inspection, Moves
+from symdp_ros.release.settings import ArchiveSettings
+
+LOOP = Chain({'a': ['b'], 'b': ['c', 'b'], 'c': ['a']}, 'c')
+
+
+def counted(chain, words):
+    """Return the steps that are no moves, and the repeats among them, one by one."""
+    missing, standing = 0, Counter()
+    for word in words:
+        here = chain.initial_state
+        for i, symbol in enumerate(word):
+            if None not in (here, symbol) and symbol not in chain.successors(here):
+                missing += 1
+                standing[symbol] += symbol == here and i > 0
+            here = symbol
+    return missing, +standing
+
+
+def inspected(chain, words, **settings):
+    """Return what is found in a log that `split` cuts into words."""
+    entries = [(i, symbol) for i, symbol in enumerate(
+        symbol for word in words for symbol in (*word, 'no state'))]
+    of = ReleaseSettings(chain, Privacy(1.0), unknown_symbol='split', **settings)
+    return of.inspect(entries, of.words_of(entries, LogFile('log.csv', 'log.csv')),
+                      Moves.of(chain))
+
+
+@given(chains(), st.data())
+def test_steps_that_are_no_moves(chain, data):
+    words = data.draw(st.lists(st.lists(st.sampled_from(chain.states), min_size=1, max_size=9),
+                               min_size=1, max_size=4))
+    found = inspected(chain, words)
+    missing, standing = counted(chain, words)
+    assert (found.infeasible, found.standing) == (missing, standing)
+    assert (found.symbols, found.unknown) == (sum(map(len, words)) + len(words), len(words))
+    assert found.names == {'no state': len(words)} and found.silent == 0
+
+
+def test_an_alphabet_lacks_no_move():
+    found = inspected(Chain.complete(['a', 'b'], 'a'), ['aab', 'ba'])
+    assert found.infeasible == 0 and found.standing == {}
+
+
+@pytest.mark.parametrize('group', [1, 3, 1000])
+def test_of_an_archive(walks, group, monkeypatch):
+    """However it is stored: the steps of each route, and each unknown value."""
+    from symdp_ros.release import archive_file
+
+    monkeypatch.setattr(archive_file, '_BATCH_ROWS', 4)
+    words = [(i, [None if s == 'x' else s for s in word] + ['none', 'B', 'B', 'a', 'a'])
+             for i, word in walks.words(40)]
+    settings = ArchiveSettings(walks.chain, Privacy(1.0))
+    for start in (0, 1):
+        walks.archive(words, start=start, group=group)
+        with archive_file.Archive(walks.path, settings.columns) as archive:
+            found = settings.inspect(archive, Moves.of(walks.chain))
+            stays = settings.inspect(archive, Moves.of(walks.chain, stays_only=True))
+        known = [[s if s in walks.chain.states else None for s in word] for _, word in words]
+        missing, standing = counted(walks.chain, known)
+        assert (found.infeasible, found.standing) == (missing, standing)
+        assert (stays.infeasible, stays.standing) == (0, standing)
+        assert (found.unknown, found.names) == (80, {'B': 80})
+        assert found.silent == sum(word.count(None) + 1 for _, word in words)
+        assert found.symbols == sum(len(word) for _, word in words)
+
+
+def inspection(unknown=0, silent=0, standing=0, names=None):
+    return Inspection(100, unknown, silent, names or {}, standing, {'a': standing})
+
+
+@pytest.mark.parametrize('found, allowed, text', [
+    (inspection(), 0, None),
+    (inspection(silent=99), 0, None),
+    (inspection(silent=100), 1, 'none of its symbols names a state'),
+    (inspection(unknown=100, names={'A': 100}), 1, "did you mean 'a'?"),
+    (inspection(unknown=5), 0.05, None),
+    (inspection(unknown=6), 0.05, 'unknown symbols: 6 %: positions outside all regions'),
+    (inspection(unknown=6, names={'A': 4, 'zzz': 2}), 0.05,
+     "unknown symbols: 6 %: such as 'A' (4 times; did you mean 'a'?), 'zzz' (2 times). Nothing "
+     'was charged: correct the names (symbol_map), or release it with --allow-unknown 0.06'),
+    (inspection(standing=5), 0.05, None),
+    (inspection(standing=6), 0.05, 'the robot stands still: 6 % of the symbols repeat a state '
+     "that cannot follow itself on this map, such as 'a'. Nothing was charged: let states follow "
+     'themselves (--self-loops), or take changes of region alone (--sampling change), or release '
+     'it with --allow-unknown 0.06'),
+])
+def test_what_is_refused(found, allowed, text):
+    problem = found.problem(LOOP, allowed)
+    assert problem is None if text is None else text in problem
+
+
+@given(st.integers(1, 10**7), st.data())
+def test_the_share_that_a_refusal_names_allows_it(symbols, data):
+    unknown = data.draw(st.integers(1, max(symbols - 1, 1)))
+    problem = Inspection(symbols, unknown, 0, {}, 0, {}).problem(LOOP, 0)
+    if unknown < symbols:
+        share = float(problem.rpartition(' ')[2])
+        assert Inspection(symbols, unknown, 0, {}, 0, {}).problem(LOOP, share) is None
+        assert share <= 1
