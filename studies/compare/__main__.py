@@ -74,7 +74,8 @@ def main(directory: str | Path, quick: bool = False, only: Collection[str] = ())
     found = json.loads(json.dumps(numbers(quick, before, only)))
     write(found, Path(directory))
     for name in only:
-        (unfinished(quick) / f'{name}.json').unlink(missing_ok=True)
+        for file in unfinished(quick).glob(f'{name}.json*'):
+            file.unlink()
     if not only:
         rmtree(unfinished(quick), ignore_errors=True)
 

@@ -13,6 +13,7 @@ from studies.compare import areas, matching
 from studies.compare.adversary import by_channel, posteriors
 from studies.compare.floor import floor
 from studies.compare.section import measure_all, table
+from studies.gains import HABIT, habit
 from symdp_ros.analysis.adversary import walk_distribution
 from symdp_ros.analysis.belief import smooth_together
 from symdp_ros.core.annotations import Floats, ShortInts
@@ -26,6 +27,7 @@ TITLE = 'The same unit: words, Hamming distance, k'
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 LENGTHS = {1: 50, 10: 100, 30: 150}  # of words, by k
 ERROR, STANDARD_ERROR, MOVES, METRES, SUCCESS = range(5)  # of a row's numbers
+HABIT_EPSILONS, HABIT_WALKS = (1.0, 2.0, 4.0), 50
 COUNTED = 10  # words for permute-and-flip, which counts words: O(n²·edges) time
 
 
@@ -121,7 +123,11 @@ def measure(quick: bool) -> dict[str, Any]:
     return {'walks': walks, 'counted': min(walks, COUNTED), 'lengths': LENGTHS,
             'maps': {name: [len(areas.area(name).chain(1)), areas.area(name).chain(1).edge_count]
                      for name in names},
-            'rows': measure_all('words', quick, row, tasks)}
+            'rows': measure_all('words', quick, row, tasks),
+            'habit_walks': min(walks, HABIT_WALKS),
+            'habits': measure_all('habits', quick, habit_row, [
+                (name, epsilon, right, min(walks, HABIT_WALKS)) for name in names
+                for epsilon in HABIT_EPSILONS for right in (True, False)])}
 
 
 def row(name: str, k: int, epsilon: float, walks: int) -> dict[str, Any]:
@@ -136,6 +142,18 @@ def row(name: str, k: int, epsilon: float, walks: int) -> dict[str, Any]:
     return {'map': name, 'k': k, 'epsilon': epsilon,
             'floor': round(floor(chain, length, epsilon / k), 4), 'before': round(before, 4),
             'found': found}
+
+
+def habit_row(name: str, epsilon: float, right: bool, walks: int) -> dict[str, Any]:
+    """Return the error by mechanism where P has a habit, and the robot has it, too, or not."""
+    area = areas.area(name)
+    plain = area.chain(1)
+    chain = habit(plain)
+    words = areas.words(chain if right else plain, LENGTHS[1], walks)
+    found = {key: _summary(area, mechanism.release(chain, Privacy(epsilon), words, crc32(
+        f'{name} {epsilon} {key} {right}'.encode())))[ERROR]
+        for key, mechanism in MECHANISMS.items()}
+    return {'map': name, 'epsilon': epsilon, 'right': right, 'found': found}
 
 
 def _summary(area: areas.Area, release: Release) -> list[float | None]:
@@ -239,13 +257,16 @@ the chain's P | simulated |
 | exponential, base: chain | no | ours, trust 0.8 | exact |
 | causal, smooth | no | ours: guided, then the most probable feasible route | simulated |
 
+Mechanisms 1 and 2 of the paper are its Mechanisms 3 and 4 on a map where every state can follow
+every state (here: lcas_tmap2/test.tmap2); there our implementation draws with ε/k, not ε/(2k), as
+the words then allow (`core.offline.mechanism`).
+
 {walks} walks by the chain's P on each of {maps} maps, with staying: {lengths}. For k > 1 the
 robot stays k symbols on average. In the sparse town it never stays: that is the town of the
 [paper's experiments](experiments/index.md), with out-degrees 2, 5, 3, 2, 3 along its route.
 *Exact*: for each walk, without sampling; *simulated*: one output for each walk. The standard error
-over walks is in the JSON, {most_error:.3f} at most ({usual_error:.3f} in the middle). The chain
-knows P, as the walks are drawn by it: a robot that moves differently gains less from what uses P
-(planned, adaptive, base: chain, smooth, likeliest route).
+over walks is in the JSON, {most_error:.3f} at most ({usual_error:.3f} in the middle). P is right
+here, as the walks are drawn by it; for a wrong P see below.
 
 ### Errors
 
@@ -269,8 +290,9 @@ linear functions, so it is largest where each u_s is 0 or 1: for m ones, at the 
 Randomized response on these m states has this value. ∎ For N equally likely moves the floor is
 1 − e^(ε/k) / (N − 1 + e^(ε/k)).
 
-It is no floor for mechanisms that see the whole route, nor for those that spend unequally. And it
-is low where robots stay: told the true previous region, anyone guesses well.
+It is met where every state can follow every state, all alike (lcas_tmap2/test.tmap2, k = 1). It is
+no floor for mechanisms that see the whole route, nor for those that spend unequally. And it is low
+where robots stay: told the true previous region, anyone guesses well.
 
 The share of wrong symbols, means over all maps:
 
@@ -279,6 +301,15 @@ The share of wrong symbols, means over all maps:
 ### Where we lose
 
 {losses}
+
+### When P is wrong
+
+Planned, adaptive, base: chain, smooth and the likeliest route use P. Here P has a habit, one move
+of probability {habit:g} from each state (k = 1, {habit_walks} walks on each map). *Right*: the
+robot has this habit. *Wrong*: it has none, all its moves are alike. Means over all maps of the
+share of wrong symbols; ε holds either way.
+
+{habits}
 
 ### The adversary
 
@@ -332,7 +363,8 @@ def page(numbers: dict[str, Any]) -> str:
             numbers, SUCCESS, 'without any output', _before), equal=_equal(numbers),
         adversary=_adversary(numbers), distance=_distance(numbers),
         at=', '.join(f'{_at(numbers, k):g} (k = {k})' for k in LENGTHS),
-        maps_table=_map_by_map(numbers))
+        maps_table=_map_by_map(numbers), habit=HABIT, habit_walks=numbers['habit_walks'],
+        habits=_habits(numbers))
 
 
 def _epsilons(numbers: dict[str, Any]) -> list[float]:
@@ -382,6 +414,7 @@ def _losses(numbers: dict[str, Any]) -> str:
     parts.append(_each_alone(numbers, 'on logs, more than the best of all five others', _OURS,
                              _OTHERS))
     parts.append(_lost_at_equal(numbers))
+    parts.append(_lost_by_habit(numbers))
     return '\n\n'.join(parts)
 
 
@@ -400,6 +433,25 @@ def _each_alone(numbers: dict[str, Any], what: str, ours: tuple[str, ...],
             lines.append((MECHANISMS[key].label, str(k), *cells))
     return f'Each of ours alone: the number of maps on which it errs more, {what}.\n\n' + table(
         ('', 'k', *(f'ε = {epsilon:g}' for epsilon in _epsilons(numbers))), lines)
+
+
+def _lost_by_habit(numbers: dict[str, Any]) -> str:
+    """Say what base: chain and adaptive lose by a wrong P."""
+    epsilon = _habit_epsilon(numbers)
+    chain, counting, adaptive, guided = (
+        _habit_error(numbers, key, epsilon, False)
+        for key in ('chain', 'counting', 'adaptive', 'guided'))
+    return (f'**With a wrong P** (below), k = 1, ε = {epsilon:g}: exponential, base: chain errs '
+            f'{chain:.3f}, counting {counting:.3f}; adaptive {adaptive:.3f}, guided {guided:.3f}.')
+
+
+def _habit_epsilon(numbers: dict[str, Any]) -> float:
+    return min((row['epsilon'] for row in numbers['habits']), key=lambda value: abs(value - 2))
+
+
+def _habit_error(numbers: dict[str, Any], key: str, epsilon: float, right: bool) -> float:
+    return float(np.mean([row['found'][key] for row in numbers['habits']
+                          if (row['epsilon'], row['right']) == (epsilon, right)]))
 
 
 def _lost_at_equal(numbers: dict[str, Any]) -> str:
@@ -470,6 +522,15 @@ def _distance(numbers: dict[str, Any]) -> str:
             'metres on those whose places are known. Simulated.\n\n' + table(
                 ('', *(f'{unit}, k = {k}, ε = {epsilon:g}' for k, epsilon in cells
                        for unit in ('moves', 'metres'))), lines))
+
+
+def _habits(numbers: dict[str, Any]) -> str:
+    cells = [(epsilon, right) for epsilon in sorted({row['epsilon'] for row in numbers['habits']})
+             for right in (True, False)]
+    lines = [(mechanism.label, *(f'{_habit_error(numbers, key, *cell):.3f}' for cell in cells))
+             for key, mechanism in MECHANISMS.items()]
+    return table(('', *(f'ε = {epsilon:g}, {"right" if right else "wrong"}'
+                        for epsilon, right in cells)), lines)
 
 
 def _map_by_map(numbers: dict[str, Any]) -> str:

@@ -45,6 +45,14 @@ def test_words_repeat(name, k, epsilon):
 
 
 @needs_maps
+def test_words_of_a_habit_repeat():
+    found = NUMBERS['sections']['words']
+    for right in (True, False):
+        assert words.habit_row('patrolling_sim/1r5.graph', 2.0, right,
+                               found['habit_walks']) in found['habits']
+
+
+@needs_maps
 def test_places_repeat():
     found = NUMBERS['sections']['places']
     for key in ('laplace', 'graph', 'policy', 'guided', 'adaptive'):
