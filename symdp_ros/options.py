@@ -281,6 +281,19 @@ BUDGET = Option('budget', float, 0.0, 'the total ε that one log may ever spend;
 SUBJECT_BUDGET = Option('subject_budget', float, 0.0,
                         'the total ε that the subject may ever spend, stored in the ledger; 0: '
                         'the stored one, or no limit if there is none', least=0)
+ACCOUNTING = Option('accounting', str, 'pure',
+                    'how the releases of a subject add up to what subject_budget limits, stored '
+                    'with it. pure: the sum of their ε; zcdp: zero-concentrated differential '
+                    'privacy, an ε that holds except with the chance delta',
+                    choices=('pure', 'zcdp'))
+DELTA = Option('delta', float, 0.0, 'with accounting: zcdp, δ, such as 1e-6', least=0, most=0.01)
+STORED_ACCOUNTING = replace(ACCOUNTING, default='',
+                            meaning='with --set-budget: how releases add up. pure: the sum of '
+                            'their ε; zcdp: an ε that holds except with the chance delta; if not '
+                            'set: as before')
+LEDGER_DELTA = replace(DELTA, default='', least=1e-100,
+                       meaning='with --accounting zcdp, δ; else the δ at which zcdp is shown; if '
+                       'not set: the stored one, or 1e-6')
 EXPORT = Option('export', str, '', 'print every charge in this format instead; with --remaining, '
                 'every subject', choices=('csv', 'json'))
 REMAINING = Option('remaining', bool, False,
@@ -337,12 +350,12 @@ PARAMETERS = {
         replace(LEDGER_FILE, default='',
                 meaning='ledger that every word is charged to; if not set: none'),
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
-        SUBJECT_BUDGET, OUTPUT_DOMAIN, AUTOSTART, PARAMETER_SERVICES),
+        SUBJECT_BUDGET, ACCOUNTING, DELTA, OUTPUT_DOMAIN, AUTOSTART, PARAMETER_SERVICES),
     'log_release': (
         *CHAIN, *PRIVACY, MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH, *MESSAGES, UNKNOWN_SYMBOL,
-        LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, TOPIC, STAMP_KEY,
-        SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
-        PARAMETER_SERVICES),
+        LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA,
+        TOPIC, STAMP_KEY, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS,
+        AUTOSTART, PARAMETER_SERVICES),
     'belief': (*CHAIN, *PRIVACY, POLICY, TRUST, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP, *OUT,
                REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
@@ -422,7 +435,7 @@ CLIP = Option('clip', int, 300,
               'log has', least=1, most=10**9, unit='transitions')
 LEARN_LEDGER = (replace(LEDGER_FILE, name='ledger', meaning='file that records what was spent; '
                         'made if it does not exist; not in the directory of the chain file'),
-                SUBJECT, SUBJECT_BUDGET)
+                SUBJECT, SUBJECT_BUDGET, ACCOUNTING, DELTA)
 LEARNED_CHAIN = MADE_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
 REGIONS = Option('regions', str, '',
                  'compare the polygons of this file (YAML) with the map, too', unit='file')
@@ -475,7 +488,7 @@ RELEASE_MECHANISM = replace(
 RELEASE_LEDGER = (
     replace(LEDGER_FILE, name='ledger', default='',
             meaning='file that records what was spent; made if it does not exist; not in DIR'),
-    replace(SUBJECT, default=''), BUDGET, SUBJECT_BUDGET)
+    replace(SUBJECT, default=''), BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA)
 RECORDED_TYPE = replace(MESSAGE_TYPE, default='',
                         meaning='type of the recorded messages; if not set: as the recording says')
 OF_LEARNED_LOGS = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE, STAMP_KEY, SYMBOL_KEY,

@@ -65,6 +65,8 @@ def run(options: argparse.Namespace) -> int:
     for log in skipped:
         raise LogError(f'{printable(log.name)}: {log.reason}')
     with Ledger(options.ledger) as ledger:
+        ledger.keep_budget(options.subject, options.subject_budget, options.accounting,
+                           options.delta)
         outcome = learn_from_logs(
             settings, logs, output, ledger=ledger, subject=options.subject,
             subject_budget=options.subject_budget, wait=float('inf'),

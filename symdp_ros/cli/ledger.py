@@ -8,7 +8,7 @@ import sys
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
-from symdp_ros.options import EXPORT, RECOVER, REMAINING
+from symdp_ros.options import EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING
 
 
 def add_parser(commands) -> None:
@@ -20,10 +20,11 @@ def add_parser(commands) -> None:
                     'subject: all costs of a subject count for the same number of changed '
                     'symbols. Exit status 1 if anything is wrong.')
     parser.add_argument('file', metavar='FILE', help='the ledger')
-    add_arguments(parser, [REMAINING, EXPORT])
+    add_arguments(parser, [REMAINING, EXPORT, LEDGER_DELTA])
     changes = parser.add_argument_group('changes', 'Each is written into the ledger as an entry.')
     changes.add_argument('--set-budget', metavar=('SUBJECT', 'EPSILON'), nargs=2, action='append',
                          default=[], help='give a subject another subject_budget; 0: no limit')
+    add_arguments(changes, [STORED_ACCOUNTING])
     changes.add_argument('--spent-at-least', metavar=('SUBJECT', 'EPSILON'), nargs=2,
                          action='append', default=[],
                          help='count at least this much as spent, if the ledger has recorded less')
@@ -34,8 +35,11 @@ def add_parser(commands) -> None:
 def run(options) -> int:
     """Print the ledger; return 1 where it or its releases have a problem."""
     from symdp_ros.release.ledger import Ledger
+    from symdp_ros.release.units import as_fraction
 
     budgets = [(subject, _amount(text)) for subject, text in options.set_budget]
+    if options.accounting and not budgets:
+        raise ConfigurationError('--accounting is stored with a budget: give --set-budget, too')
     least = {subject: _amount(text) for subject, text in options.spent_at_least}
     if options.recover:
         from symdp_ros.release.recovery import recover
@@ -46,18 +50,20 @@ def run(options) -> int:
         for subject, amount in least.items():
             ledger.set_spent(subject, amount, 'set by the operator')
         for subject, amount in budgets:
-            ledger.set_budget(subject, amount)
+            ledger.set_budget(subject, amount, options.accounting or '',
+                              (options.delta or 0.0) if options.accounting == 'zcdp' else 0.0)
         entries, files = ledger.entries(), ledger.files()
         problems = ledger.problems()
         charges = [entry for entry in entries if entry.kind == 'charge']
+        delta = None if options.delta is None else as_fraction(options.delta)
         accounts = [ledger.account(subject) for subject in ledger.subjects()]
         if options.export:
-            _export(_remaining(accounts) if options.remaining else
+            _export(_remaining(accounts, delta) if options.remaining else
                     _charges(ledger, charges, files), options.export)
         elif options.remaining:
             _print_remaining(accounts)
         else:
-            _print(ledger, entries, accounts)
+            _print(ledger, entries, accounts, delta)
     problems += _file_problems(files)
     for problem in problems:
         print(f'symdp ledger: {problem}', file=sys.stderr)
@@ -94,12 +100,14 @@ def _console():
     return Console(highlight=False, markup=False)
 
 
-def _print(ledger, entries, accounts):
+def _print(ledger, entries, accounts, delta):
     console = _console()
     for account in accounts:
         console.print(str(account), soft_wrap=True, style='bold')
         if account.repeated_text:
             console.print(account.repeated_text, soft_wrap=True)
+        if account.spent():
+            console.print(account.zcdp_text(delta), soft_wrap=True)
         console.print(_table_of(ledger, [entry for entry in entries if entry.kind != 'recovery'
                                          and entry.subject == account.subject]))
         console.print()
@@ -130,6 +138,7 @@ def _table_of(ledger, entries):
 
 
 def _print_remaining(accounts):
+    from symdp_ros.release.accounts import accounting_text
     from symdp_ros.release.units import as_text
 
     table = _table(('subject', 'left'), ('budget', 'right'), ('spent', 'right'), ('left', 'right'),
@@ -138,18 +147,22 @@ def _print_remaining(accounts):
         table.add_row(
             printable(account.subject),
             *('no limit' if amount is None else as_text(amount)
-              for amount in (account.budget, account.spent(), account.left)),
-            'nothing charged yet' if account.unit is None else str(account.unit))
+              for amount in (account.budget, account.counted, account.left)),
+            ('nothing charged yet' if account.unit is None else str(account.unit))
+            + ('' if account.delta is None else f'; {accounting_text(account.delta)}'))
     _console().print(table)
 
 
 def _change_text(entry):
     """Describe an entry that is not a charge."""
+    from symdp_ros.release.accounts import accounting_text
     from symdp_ros.release.units import as_text
 
     described, amount = entry.described, entry.amount
     if entry.kind == 'budget':
-        return f'budget: {as_text(amount) if amount else "no limit"}'
+        delta = entry.described_amount('delta')
+        return (f'budget: {as_text(amount) if amount else "no limit"}'
+                + (f' ({accounting_text(delta)})' if delta is not None else ''))
     if entry.kind == 'spent':
         return f'also spent: {as_text(amount)} ({described.get("reason", "")})'
     if entry.kind == 'unit':
@@ -165,22 +178,32 @@ def _charges(ledger, charges, files):
         'number': charge.number, 'made': charge.made, 'subject': charge.subject,
         'log_id': charge.log_id, 'symbols': charge.length, 'epsilon': charge.epsilon,
         'adjacency': charge.adjacency, 'cost': written(ledger.cost(charge)),
-        'unit': str(ledger.account(charge.subject).unit), 'settings': charge.described,
+        'unit': str(ledger.account(charge.subject).unit),
+        'rho': written(_rho(ledger.account(charge.subject), charge)),
+        'settings': charge.described,
         'files': [str(file.path) for file in files if file.number == charge.number],
     } for charge in charges]
 
 
-def _remaining(accounts):
+def _rho(account, charge):
+    """Return the ρ of a charge in the unit of its subject."""
+    return charge.loss.concentrated.rho(account.unit.factor(charge.loss.period))
+
+
+def _remaining(accounts, delta):
     """Return what each subject has left, for export."""
-    from symdp_ros.release.accounts import written
+    from symdp_ros.release.accounts import rounded_up, SHOWN_DELTA, written
 
     return [{
         'subject': account.subject, 'unit': '' if account.unit is None else str(account.unit),
         'budget': None if account.budget is None else written(account.budget),
-        'spent': written(account.spent()),
+        'accounting': 'pure' if account.delta is None else 'zcdp',
+        'spent': written(account.counted),
         'left': None if account.left is None else written(account.left),
         'most_by_one_log': written(account.spent_by_one),
-    } for account in accounts]
+        'pure': written(account.spent()), 'rho': written(rounded_up(account.rho)),
+        'delta': written(at), 'zcdp': written(account.epsilon_at(at)),
+    } for account in accounts for at in (delta or account.delta or SHOWN_DELTA,)]
 
 
 def _export(rows, form):

@@ -16,8 +16,8 @@ from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.options import (ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRUST, OF_ARCHIVES, OF_LOGS,
-                               OUTPUT, POLICY, PRIVACY, privacy_of, RELEASE_LEDGER,
+from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRUST, OF_ARCHIVES,
+                               OF_LOGS, OUTPUT, POLICY, PRIVACY, privacy_of, RELEASE_LEDGER,
                                RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP)
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ def run(options) -> int:
                                      'characters that cannot be printed: give a plain name')
     if options.ledger is None and (options.budget or options.subject_budget):
         raise ConfigurationError('a budget needs a --ledger to keep it in')
+    if options.ledger is None and (options.accounting != ACCOUNTING.default or options.delta):
+        raise ConfigurationError('--accounting and --delta need a --ledger: they say how its '
+                                 'charges add up')
     check_period(options)
     chain, output = chain_of(options), Path(options.output)
     archive = _is_archive(options)
@@ -95,6 +98,9 @@ def run(options) -> int:
     with ExitStack() as stack:
         stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
+        if ledger is not None:
+            ledger.keep_budget(options.subject, options.subject_budget, options.accounting,
+                               options.delta)
         is_new = ledger is not None and ledger.account(options.subject).unit is None
         if ledger is not None and (note := new_account(ledger, options.subject)):
             _print_message(f'{note}: one is opened')

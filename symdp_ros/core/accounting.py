@@ -114,8 +114,8 @@ def _epsilon(rho: Fraction, delta: Fraction, step: int) -> Fraction:
     log_alpha = alpha.ln(c)
     value = c.add(c.multiply(alpha, _decimal(rho)), c.subtract(less.ln(c), log_alpha))
     value = c.subtract(value, c.divide(c.add(_decimal(delta).ln(c), log_alpha), less))
-    value = c.add(value, c.multiply(_SLACK, c.add(1, c.add(abs(value), less))))
-    above = (value * _UNIT).to_integral_value(ROUND_CEILING)
+    value = c.add(value, c.multiply(_SLACK, c.add(1, c.add(value.copy_abs(), less))))
+    above = c.multiply(value, _UNIT).to_integral_value(ROUND_CEILING)
     return max(Fraction(int(above), _UNIT), Fraction(0))
 
 

@@ -25,6 +25,10 @@ class Law(Protocol):
     def online(self) -> OnlineMechanism | None:
         """Return the online mechanism that draws, where one does."""
 
+    @property
+    def loss_bound(self) -> str:
+        """Return which of `core.accounting.BOUNDS` holds for it."""
+
     def ratio(self, length: int) -> float | None:
         """Return R = 1/B as drawn with; None where an online mechanism draws."""
 

@@ -92,6 +92,8 @@ class LogRelease(ManagedNode):
         check_apart(resolve_path(settings['ledger_file']), self._release_dir)
         self._check_field()
         self._ledger = Ledger(resolve_path(settings['ledger_file']))
+        self._ledger.keep_budget(*(settings[name] for name in (
+            'subject', 'subject_budget', 'accounting', 'delta')))
         # Made now, so that problems are reported at the start; this also finishes interrupted
         # releases.
         self._mechanisms = Mechanisms(self._release_settings, self._random,

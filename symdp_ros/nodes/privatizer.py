@@ -9,7 +9,8 @@ from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.field_paths import NOT_INPUT
 from symdp_ros.core.reports import protection
 from symdp_ros.core.sampling_rules import check_sampling
-from symdp_ros.options import history_topic, OUTPUT_DOMAIN, output_topic, privacy_of
+from symdp_ros.options import (ACCOUNTING, history_topic, OUTPUT_DOMAIN, output_topic,
+                               privacy_of)
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
@@ -224,14 +225,16 @@ class Privatizer(ManagedNode):
     def _open_account(self):
         settings = self.settings
         if not settings['ledger_file']:
-            if settings['subject_budget'] > 0 or settings['subject']:
-                raise ConfigurationError('subject and subject_budget need a ledger_file')
+            if settings['subject_budget'] > 0 or settings['subject'] or (
+                    settings['accounting'] != ACCOUNTING.default or settings['delta']):
+                raise ConfigurationError('subject, subject_budget, accounting and delta need a '
+                                         'ledger_file')
             return None
         if not settings['subject']:
             raise ConfigurationError('ledger_file needs a subject: name whose regions these are')
         account = Account(resolve_path(settings['ledger_file']), settings['subject'],
                           settings['subject_budget'], settings['sampling'], settings['period'],
-                          settings['protect'])
+                          settings['protect'], settings['accounting'], settings['delta'])
         for problem in account.ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
         self.get_logger().info(

@@ -6,23 +6,27 @@ What each subject has spent: the sums of a ledger's entries.
 An entry is one row of the ledger. Most are charges; others set the budget or the unit of a
 subject, or add to what it has spent.
 """
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 import json
+from math import ceil
 import re
 from typing import Any
 import zlib
 
+from symdp_ros.core.accounting import BOUNDS, Concentrated, epsilon_at
 from symdp_ros.core.errors import BudgetError, LedgerError
 from symdp_ros.core.printable import printable
-from symdp_ros.release.units import as_decimal, as_text, Loss, Unit
+from symdp_ros.release.units import as_decimal, as_rounded_text, as_text, Loss, Unit
 
 KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
 _AMOUNT = re.compile(r'\d{1,2000}(\.\d{1,2000}|/0*[1-9]\d{0,2000})?')
 
 
 _Sums = dict[Fraction | None, Fraction]  # period → sum of ε/k'
+#: δ at which ρ is shown where no other was chosen.
+SHOWN_DELTA = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True)
@@ -30,12 +34,15 @@ class Entry:
     """
     One row of the ledger, as it is stored.
 
-    :param kind: 'charge'; or 'budget' (`epsilon` is the new subject_budget, 0: none), 'unit' (of
-        the subject from now on, and for what it has spent), 'spent' (`epsilon` was spent in
-        addition to the charges, in the subject's unit), 'recovery' (see `description`).
+    :param kind: 'charge'; or 'budget' (`epsilon` is the new subject_budget, 0: none; in the
+        description, 'delta' where it limits the ε of zCDP at this δ), 'unit' (of the subject from
+        now on, and for what it has spent), 'spent' (`epsilon` was spent in addition to the
+        charges, in the subject's unit; in the description, 'rho' where that is known), 'recovery'
+        (see `description`).
     :param log_id: None: a word that a live node began.
     :param settings: a digest of all settings that the distribution depends on.
-    :param description: these settings as JSON, for people to read.
+    :param description: these settings as JSON, for people to read; and the `bound` and `routes`
+        of the loss, where they are not 'pure' and 1.
     :param epsilon, period, seconds: as decimals, or as p/q where there is none.
     :param adjacency: k; 0 in entries that have none.
     :param made: UTC.
@@ -95,9 +102,16 @@ class Entry:
 
     @property
     def loss(self) -> Loss:
-        """Return the privacy loss of the release."""
+        """Return the privacy loss of the release; older entries have the bound 'pure'."""
+        described = self.described
+        bound, routes = described.get('bound'), described.get('routes')
         return Loss(self.amount, self.adjacency, self.sampling, amount_or_none(self.period),
-                    amount_or_none(self.seconds))
+                    amount_or_none(self.seconds), bound if bound in BOUNDS else 'pure',
+                    routes if type(routes) is int and routes > 0 else 1)
+
+    def described_amount(self, name: str) -> Fraction | None:
+        """Return an amount of the description, or None; raise LedgerError if it is damaged."""
+        return amount_or_none(self.described.get(name))
 
     def is_sound(self) -> bool:
         """Return whether every column holds a valid value."""
@@ -112,11 +126,18 @@ class Entry:
                          or self.kind == 'unit' and self.seconds is not None)
                     and isinstance(self.content, bytes) and isinstance(self.packed, bytes)
                     and amount(self.epsilon) >= 0
+                    and (self.kind == 'charge' or self._amounts_are_sound())
                     and (self.period is None or amount(self.period) > 0)
                     and (self.seconds is None or amount(self.seconds) > 0
                          and (self.period is not None or self.kind != 'charge')))
         except LedgerError:
             return False
+
+    def _amounts_are_sound(self) -> bool:
+        """Return whether the amounts of the description are; raise LedgerError if they are not."""
+        self.described_amount('rho')
+        delta = self.described_amount('delta')
+        return delta is None or 0 < delta < 1
 
 
 @dataclass
@@ -127,17 +148,28 @@ class Account:
     unit: Unit | None = None
     budget: Fraction | None = None
     raised: Fraction = Fraction(0)  # what was spent in addition to the charges
+    delta: Fraction | None = None  # of accounting: zcdp; None: pure
+    has_accounting: bool = False  # whether the ledger stores that it is pure, or zcdp
+    raised_rho: Fraction = Fraction(0)  # of the part of `raised` whose ρ is known
+    raised_pure: Fraction = Fraction(0)  # the part of `raised` whose ρ is not known
     live_words: int = 0
     _sums: _Sums = field(default_factory=dict, repr=False)
     _logs: dict[str, _Sums] = field(default_factory=dict, repr=False)  # of each log id
     _live: _Sums = field(default_factory=dict, repr=False)  # the largest ε/k' of one live word
+    _concentrated: dict[Fraction | None, Concentrated] = field(default_factory=dict, repr=False)
 
     def add(self, entry: Entry) -> None:
         """Count one more entry of this subject."""
         if entry.kind == 'budget':
             self.budget = entry.amount or None
+            self.delta, self.has_accounting = entry.described_amount('delta'), True
         elif entry.kind == 'spent':
             self.raised += entry.amount
+            rho = entry.described_amount('rho')
+            if rho is None:
+                self.raised_pure += entry.amount
+            else:
+                self.raised_rho += rho
         elif entry.kind == 'unit':
             self.unit = Unit(entry.adjacency or None, entry.sampling,
                              amount_or_none(entry.period), amount_or_none(entry.seconds))
@@ -155,6 +187,8 @@ class Account:
                 self._live[loss.period] = max(per_symbol, self._live.get(loss.period, per_symbol))
             for sums in every:
                 sums[loss.period] = sums.get(loss.period, Fraction(0)) + per_symbol
+            self._concentrated[loss.period] = loss.concentrated + self._concentrated.get(
+                loss.period, Concentrated())
 
     def spent(self, log_id: str | None = None) -> Fraction:
         """
@@ -177,9 +211,39 @@ class Account:
                                   *self._costs(self._live)], default=Fraction(0))
 
     @property
+    def rho(self) -> Fraction:
+        """Return the ρ of zCDP of all releases, in the unit of the subject."""
+        return self._rho(self._concentrated)
+
+    def _rho(self, concentrated: dict[Fraction | None, Concentrated]) -> Fraction:
+        # What is known of additional spending is its ε alone: it may have been one release.
+        unit = self.unit or Unit()
+        return self.raised_rho + self.raised_pure**2 / 2 + sum(
+            (sums.rho(unit.factor(period)) for period, sums in concentrated.items()), Fraction(0))
+
+    def epsilon_at(self, delta: Fraction) -> Fraction:
+        """Return an ε so that all releases are (ε, δ)-private; at most the sum of their ε."""
+        return min(self.spent(), epsilon_at(self.rho, delta))
+
+    @property
+    def counted(self) -> Fraction:
+        """Return what the budget limits: the sum, or with accounting: zcdp the ε at its δ."""
+        return self.spent() if self.delta is None else self.epsilon_at(self.delta)
+
+    def counted_with(self, loss: Loss) -> Fraction:
+        """Return `counted` after one more release, which is in the unit of the subject."""
+        spent = self.spent() + self.cost(loss)
+        if self.delta is None:
+            return spent
+        account = self if self.unit is not None else replace(self, unit=loss.unit)
+        after = loss.concentrated + self._concentrated.get(loss.period, Concentrated())
+        return min(spent, epsilon_at(account._rho(
+            self._concentrated | {loss.period: after}), self.delta))
+
+    @property
     def left(self) -> Fraction | None:
         """Return what is left of the budget; None: there is no limit."""
-        return None if self.budget is None else max(self.budget - self.spent(), Fraction(0))
+        return None if self.budget is None else max(self.budget - self.counted, Fraction(0))
 
     @property
     def logs(self) -> int:
@@ -204,8 +268,8 @@ class Account:
     @property
     def budget_text(self) -> str:
         """Return the budget, as nodes log it."""
-        return 'subject_budget: ' + ('none stored, no limit' if self.budget is None else
-                                     as_text(self.budget))
+        return 'subject_budget: ' + ('none stored, no limit' if self.budget is None else as_text(
+            self.budget)) + ('' if self.delta is None else f' ({accounting_text(self.delta)})')
 
     @property
     def repeated_text(self) -> str:
@@ -214,11 +278,19 @@ class Account:
                  for count, name in ((self.logs, 'log'), (self.live_words, 'live word')) if count]
         return '' if self.logs + self.live_words < 2 else (
             f'such a change in one of its {" and ".join(words)} costs at most ε = '
-            f'{as_text(self.spent_by_one)}; in every one of them (the same visit every day), '
-            f'ε = {as_text(self.spent())}')
+            f'{as_text(min(self.spent_by_one, self.counted))}; in every one of them (the same visit every day), '
+            f'ε = {as_text(self.counted)}')
+
+    def zcdp_text(self, delta: Fraction | None = None) -> str:
+        """Return what accounting: zcdp counts, at some δ or the one of the budget."""
+        delta = delta or self.delta or SHOWN_DELTA
+        return (f'accounting zcdp: ρ = {as_rounded_text(self.rho)}, which is '
+                f'ε = {as_text(self.epsilon_at(delta))} at δ = {float(delta):g}; '
+                f'accounting pure: ε = {as_text(self.spent())}')
 
     def __str__(self) -> str:
-        return (f'{printable(self.subject)} has spent ε = {as_text(self.spent())}'
+        return (f'{printable(self.subject)} has spent ε = {as_text(self.counted)}'
+                + ('' if self.delta is None else f' ({accounting_text(self.delta)})')
                 + (f' of {as_text(self.budget)}' if self.budget is not None else '')
                 + (f', for {self.unit}' if self.unit is not None else ''))
 
@@ -235,9 +307,19 @@ def amount(text: object) -> Fraction:
     return Fraction(text)
 
 
+def rounded_up(rho: Fraction) -> Fraction:
+    """Return a ρ of at most 30 decimals: exact sums of many have too many digits."""
+    return Fraction(ceil(rho * 10**30), 10**30)
+
+
 def written(number: Fraction) -> str:
     """Return an amount as the text that a ledger stores."""
     return as_decimal(number) or str(number)
+
+
+def accounting_text(delta: Fraction | None) -> str:
+    """Return the name of an accounting; `delta`: None if it is pure."""
+    return 'pure' if delta is None else f'zcdp, δ = {float(delta):g}'
 
 
 def amount_or_none(text: object) -> Fraction | None:

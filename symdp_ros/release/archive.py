@@ -29,11 +29,12 @@ import shutil
 from typing import TYPE_CHECKING
 
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.logs import LogFile
 from symdp_ros.release import archive_file
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.archive_draw import privatized, SUFFIX
-from symdp_ros.release.archive_file import Archive
+from symdp_ros.release.archive_file import Archive, Survey
 from symdp_ros.release.inspection import Moves
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.ledger_database import LedgerFile
@@ -127,13 +128,16 @@ class ArchiveReleaser:
                 problem = found.problem(chain, self._allow_unknown, archive=True)
                 if problem is not None:
                     return Outcome(log.id, 'failed', archive.rows, reason=problem)
-            loss = self._settings.loss_of(
-                archive.survey().routes if self._settings.charge == 'route' else 1)
+            survey = self._survey(archive)
+            mechanism = self._mechanisms.for_length(
+                1 if survey is None else survey.longest, archive.rows)
+            loss = self._settings.loss_of(1 if survey is None else survey.routes,
+                                          mechanism.law.loss_bound)
             if ledger is not None:
                 ledger.check(self._subject, loss, log.id, description=self._description,
                              budget=self._budget, subject_budget=self._subject_budget)
             with self._outbox.staged(SUFFIX) as path:
-                self._write(archive, path)
+                self._write(archive, survey, mechanism, path)
                 archive.check_unchanged()
                 self._outbox.check([self._output.name])
                 return self._charge_and_publish(log, archive.rows, loss, content, path, stop)
@@ -167,25 +171,31 @@ class ArchiveReleaser:
             raise ConfigurationError(f'{self._output} is in the ledger as the path of another '
                                      'release: name another one')
 
-    def _write(self, archive: Archive, path: Path) -> None:
+    def _survey(self, archive: Archive) -> Survey | None:
+        """Return a survey of the archive; None: nothing of it is needed."""
+        if self._scheduler is not None:
+            from symdp_ros.release import cluster
+
+            return archive.survey(cluster.wanted_cuts(archive))
+        needed = self._settings.charge == 'route' or self._mechanisms.need_length
+        return archive.survey() if needed else None
+
+    def _write(self, archive: Archive, survey: Survey | None, mechanism: OfflineMechanism,
+               path: Path) -> None:
         """Write a private archive into the staging directory."""
         settings = self._settings
 
         def on_rows(rows: int) -> None:
             self._on_rows(rows, archive.rows)
 
-        if self._scheduler is not None:
+        if self._scheduler is not None and survey is not None:
             from symdp_ros.release import cluster
 
             with cluster.connected(self._scheduler) as client:
-                survey = archive.survey(cluster.wanted_cuts(archive))
-                chosen = self._mechanisms.for_length(survey.longest, archive.rows)
                 cluster.write(client, archive, survey, replace(
-                    settings, mechanism=chosen.selection, base=chosen.base,
-                    smooth=chosen.smooth), path, on_rows)
+                    settings, mechanism=mechanism.selection, base=mechanism.base,
+                    smooth=mechanism.smooth), path, on_rows)
         else:
-            longest = archive.survey().longest if self._mechanisms.need_length else 1
-            mechanism = self._mechanisms.for_length(longest, archive.rows)
             more = min(os.cpu_count() or 1, _MOST_THREADS) - 1
             mechanisms = [mechanism, *(settings.mechanism_of(
                 mechanism.selection, mechanism.base, mechanism.smooth, self._random)

@@ -3,6 +3,7 @@
 """Releasing logs: read, sample, privatize, charge, and only then publish (`release.outbox`)."""
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, ExitStack
+from dataclasses import replace
 import json
 import os
 from pathlib import Path
@@ -148,10 +149,11 @@ class Releaser:
             if problem is not None:
                 return Outcome(log.id, 'failed', length, reason=problem)
         description = json.dumps(self._settings.described())
-        if ledger is not None:
-            ledger.check(self._subject, self._settings.loss, log.id, description=description,
-                         budget=self._budget, subject_budget=self._subject_budget)
         mechanism = self._mechanisms.for_length(max(map(len, words)))
+        loss = replace(self._settings.loss, bound=mechanism.law.loss_bound)
+        if ledger is not None:
+            ledger.check(self._subject, loss, log.id, description=description,
+                         budget=self._budget, subject_budget=self._subject_budget)
         released = [mechanism.privatize(word) for word in words]
         with self._staged(log, released) as staged:
             self._outbox.check(self._naming.wanted(log.id, len(staged)))
@@ -162,8 +164,8 @@ class Releaser:
             if stop():
                 return None
             charge, new = ledger.charge(
-                self._subject, self._settings.loss, log_id=log.id, settings=self._digest,
-                content=content, words=released, description=description,
+                self._subject, loss, log_id=log.id, settings=self._digest, content=content,
+                words=released, description=description,
                 files=lambda number: list(self._placed(log.id, number, staged)),
                 budget=self._budget, subject_budget=self._subject_budget)
             if not new:  # another process was faster

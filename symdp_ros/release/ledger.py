@@ -30,10 +30,13 @@ import zlib
 
 from symdp_ros.core.errors import BudgetError, LedgerError
 from symdp_ros.core.printable import printable
-from symdp_ros.release.accounts import Account, Entry, written
+from symdp_ros.release.accounts import Account, accounting_text, Entry, rounded_up, written
 from symdp_ros.release.ledger_database import FAILURES, FILE_COLUMNS, LedgerDatabase, LedgerFile
 from symdp_ros.release.ledger_reader import LedgerReader
 from symdp_ros.release.units import as_fraction, as_text, Loss, Unit
+
+ACCOUNTINGS = ('pure', 'zcdp')
+MOST_DELTA = 0.01
 
 _PART_BYTES = 1 << 20
 
@@ -121,48 +124,84 @@ class Ledger:
         """Return what a charge costs in the unit of its subject."""
         return (self.account(entry.subject).unit or entry.loss.unit).cost(entry.loss)
 
-    def keep_budget(self, subject: str, subject_budget: float) -> None:
+    def keep_budget(self, subject: str, subject_budget: float, accounting: str = '',
+                    delta: float = 0.0) -> None:
         """
-        Store the budget of a subject where none is stored; 0.0 leaves what is stored.
+        Store the budget of a subject, and its accounting, where none is stored.
 
-        :raises BudgetError: another one is stored.
+        :param subject_budget: 0.0 leaves what is stored.
+        :param accounting: 'pure' or 'zcdp'; '' leaves what is stored. 'pure' does so, too, without
+            a subject_budget.
+        :param delta: of 'zcdp', and of it alone: δ.
+        :raises BudgetError: another one is stored; δ is out of range.
         :raises LedgerError: the ledger has a problem.
         """
-        wanted = _limit('subject_budget', subject_budget)
-        if wanted is None:
+        budget, at = _limit('subject_budget', subject_budget), checked_delta(accounting, delta)
+        is_given = accounting == 'zcdp' or budget is not None and accounting != ''
+        if budget is None and not is_given:
             return
+
+        def is_missing(stored: Account) -> bool:
+            return (budget is not None and stored.budget is None
+                    or is_given and not stored.has_accounting)
+
+        def differs(stored: Account) -> bool:
+            return (budget is not None and stored.budget not in (None, budget)
+                    or is_given and stored.has_accounting and stored.delta != at)
+
         with self._database.errors():
-            if self.account(subject).budget is None:
+            if is_missing(self.account(subject)):
                 with self._database.transaction():
                     self._refuse_if_damaged()
-                    if self.account(subject).budget is None:  # no other process was faster
-                        self._append('budget', subject, epsilon=written(wanted))
+                    stored = self.account(subject)
+                    if is_missing(stored) and not differs(stored):  # no other process was faster
+                        self._append('budget', subject, description=delta_text(
+                            stored.delta if stored.has_accounting else at),
+                            epsilon=written(stored.budget or budget or Fraction(0)))
                 self._update_mark()
-        stored = self.account(subject).budget or wanted
-        if stored != wanted:
-            raise BudgetError(
-                f'the subject_budget of {subject!r} is {as_text(stored)} in the ledger, not '
-                f'{as_text(wanted)}: leave it out, or change it with symdp ledger '
-                f"{self._database.name} --set-budget '{printable(subject)}' {as_text(wanted)}")
+        stored = self.account(subject)
+        if differs(stored):
+            wanted = stored.budget if budget is None else budget
 
-    def set_budget(self, subject: str, budget: Fraction) -> None:
+            def text(limit: Fraction | None, delta: Fraction | None) -> str:
+                accounted = f' ({accounting_text(delta)})' if is_given else ''
+                return f'{as_text(limit or Fraction(0))}{accounted}'
+
+            raise BudgetError(
+                f'the subject_budget of {subject!r} is {text(stored.budget, stored.delta)} '
+                f'in the ledger, not {text(wanted, at if is_given else stored.delta)}: '
+                f'leave it out, or change it with symdp ledger {self._database.name} --set-budget '
+                f"'{printable(subject)}' {as_text(wanted or Fraction(0))}"
+                + (f' --accounting {accounting}' if is_given else '')
+                + (f' --delta {delta:g}' if at is not None else ''))
+
+    def set_budget(self, subject: str, budget: Fraction, accounting: str = '',
+                   delta: float = 0.0) -> None:
         """
         Give a subject another budget; 0: none. This is an entry of the ledger.
 
+        :param accounting, delta: as in `keep_budget`; '' keeps what is stored.
+        :raises BudgetError: δ is out of range.
         :raises LedgerError: the ledger has a problem.
         """
-        self.note('budget', subject, epsilon=written(budget))
+        at = checked_delta(accounting, delta) if accounting else self.account(subject).delta
+        self.note('budget', subject, epsilon=written(budget), description=delta_text(at))
 
-    def set_spent(self, subject: str, least: Fraction, reason: str) -> Fraction:
+    def set_spent(self, subject: str, least: Fraction, reason: str,
+                  least_rho: Fraction | None = None) -> Fraction:
         """
         Count at least so much, in the subject's unit, as spent; return what that adds.
 
+        :param least_rho: the same of ρ; None: it is not known, and follows from what that adds.
         :raises LedgerError: the ledger has a problem.
         """
-        more = max(least - self.spent(subject), Fraction(0))
+        account = self.account(subject)
+        more = max(least - account.spent(), Fraction(0))
         if more:
+            rho = {} if least_rho is None else {
+                'rho': written(rounded_up(max(least_rho - account.rho, Fraction(0))))}
             self.note('spent', subject, epsilon=written(more),
-                      description=json.dumps({'reason': reason}))
+                      description=json.dumps({'reason': reason} | rho))
         return more
 
     def set_unit(self, subject: str, unit: Unit, reason: str) -> None:
@@ -203,17 +242,22 @@ class Ledger:
     def _check(self, subject: str, loss: Loss, log_id: str | None, budget: float,
                description: str) -> None:
         account = self.account(subject)
-        cost = account.cost(loss)
-        limits = [(f'the subject_budget of {subject!r}', account.budget, account.spent())]
+        own = account.cost(loss)  # refuses what is counted in another unit
+        limits = [(f'the subject_budget of {subject!r}', account.budget, account.delta,
+                   account.counted, account.counted_with(loss))]
         if log_id is not None:
-            limits.append((f'the budget of the log {log_id!r}', _limit('budget', budget),
-                           account.spent(log_id)))
-        for name, limit, spent in limits:
-            if limit is None or spent + cost <= limit:
+            of_log = account.spent(log_id)
+            limits.append((f'the budget of the log {log_id!r}', _limit('budget', budget), None,
+                           of_log, of_log + own))
+        for name, limit, delta, spent, total in limits:
+            if limit is None or total <= limit:
                 continue
-            counted = '' if cost == loss.epsilon else (
-                f' (ε = {as_text(loss.epsilon)} at k = {loss.adjacency}, counted for '
-                f'{account.unit})')
+            cost, counted = total - spent, ''
+            if delta is not None:
+                counted = f' ({accounting_text(delta)})'
+            elif cost != loss.epsilon:
+                counted = (f' (ε = {as_text(loss.epsilon)} at k = {loss.adjacency}, counted for '
+                           f'{account.unit})')
             left = as_text(max(limit - spent, Fraction(0)))
             before = self._database.entry(self._reader.latest.get((subject, log_id)))
             changes = _changes(before, description) if log_id is not None else ''
@@ -346,6 +390,9 @@ class Ledger:
             except UnicodeEncodeError:
                 raise LedgerError(f'the name of the {name} {text!a} is not UTF-8: rename '
                                   'it') from None
+        if kind == 'charge' and loss is not None and (loss.bound, loss.routes) != ('pure', 1):
+            description = json.dumps(json.loads(description or '{}') | {
+                'bound': loss.bound, 'routes': loss.routes})
         counted = _columns_of(loss) if loss is not None else {
             'epsilon': epsilon, 'adjacency': 0, 'sampling': '', 'period': None, 'seconds': None}
         entry = Entry(
@@ -370,6 +417,30 @@ def _limit(name: str, budget: float) -> Fraction | None:
     return as_fraction(budget) if budget > 0 else None
 
 
+def checked_delta(accounting: str, delta: float) -> Fraction | None:
+    """
+    Return δ exactly; None: accounting is not zcdp.
+
+    :raises BudgetError: it is out of range, or the two do not go together.
+    """
+    if accounting not in ('', *ACCOUNTINGS):
+        raise BudgetError(f'accounting is {accounting!r}: it must be one of '
+                          f'{", ".join(ACCOUNTINGS)}')
+    if accounting != 'zcdp':
+        if delta:
+            raise BudgetError('delta is for accounting: zcdp alone: leave it out')
+        return None
+    if not 0 < delta <= MOST_DELTA:
+        raise BudgetError('accounting: zcdp needs delta, the chance that ε does not hold: above 0 '
+                          f'and at most {MOST_DELTA}, such as 1e-6; it is {delta:g}')
+    return as_fraction(delta)
+
+
+def delta_text(delta: Fraction | None) -> str:
+    """Return the description of a budget."""
+    return json.dumps({} if delta is None else {'delta': written(delta)})
+
+
 def _columns_of(loss: Loss) -> dict[str, Any]:
     """Return the columns of an entry that describe a loss."""
     return {'epsilon': written(loss.epsilon), 'adjacency': loss.adjacency,
@@ -390,7 +461,8 @@ def _changes(before: Entry | None, description: str) -> str:
     now = json.loads(description or '{}')
     if before is None or not now:
         return ''
-    was = before.described
+    was = {name: value for name, value in before.described.items()
+           if name not in ('bound', 'routes')}
     return ', '.join(
         f'{name} {_short(was.get(name))} → {_short(now.get(name))}'
         if len(f'{was.get(name)}{now.get(name)}') <= 40 else f'another {name}'

@@ -10,6 +10,7 @@ seal.
 from contextlib import suppress
 from dataclasses import dataclass, field
 import errno
+from fractions import Fraction
 from hashlib import sha256
 import json
 import os
@@ -19,7 +20,7 @@ from typing import Any
 
 from symdp_ros.core.errors import LedgerError
 from symdp_ros.core.printable import printable
-from symdp_ros.release.accounts import Account, amount, amount_or_none, written
+from symdp_ros.release.accounts import Account, amount, amount_or_none, rounded_up, written
 from symdp_ros.release.units import Unit
 
 _VERSION_1 = re.compile(r'([0-9a-f]{32}) (\d{1,18}) ([0-9a-f]{64})\n')
@@ -30,8 +31,8 @@ class Mark:
     """
     The id of a ledger, number and seal (hex) of its last entry, and its accounts.
 
-    `subjects` maps each subject to its spent ε, budget, symbols, sampling, period and seconds;
-    it is None in a mark of version 1, which lists no subjects.
+    `subjects` maps each subject to its spent ε, ρ, budget, δ, symbols, sampling, period and
+    seconds; ρ and δ are missing in older marks. It is None in a mark of version 1, which lists no subjects.
     """
 
     ledger: str
@@ -88,16 +89,26 @@ class Mark:
 
     def accounts(self) -> dict[str, Account]:
         """Return what each subject had spent, as amounts in addition to charges."""
-        return {subject: Account(subject, _unit(stored), amount_or_none(stored['budget']),
-                                 amount(stored['spent']))
+        return {subject: _account(subject, stored)
                 for subject, stored in (self.subjects or {}).items()}
 
 
 def _written(account: Account) -> dict[str, Any]:
     unit = account.unit or Unit()
-    return {'spent': written(account.spent()), 'symbols': unit.symbols, 'sampling': unit.sampling,
+    # Without a stored accounting there is no δ in the mark, not even none.
+    accounting = {'delta': account.delta} if account.has_accounting else {}
+    return {'spent': written(account.spent()), 'rho': written(rounded_up(account.rho)),
+            'symbols': unit.symbols, 'sampling': unit.sampling,
             **{name: None if value is None else written(value) for name, value in (
-                ('budget', account.budget), ('period', unit.period), ('seconds', unit.seconds))}}
+                ('budget', account.budget), ('period', unit.period), ('seconds', unit.seconds),
+                *accounting.items())}}
+
+
+def _account(subject: str, stored: dict[str, Any]) -> Account:
+    spent, rho = amount(stored['spent']), amount_or_none(stored.get('rho'))
+    return Account(subject, _unit(stored), amount_or_none(stored['budget']), spent,
+                   delta=amount_or_none(stored.get('delta')), has_accounting='delta' in stored,
+                   raised_rho=rho or Fraction(0), raised_pure=spent if rho is None else Fraction(0))
 
 
 def _unit(stored: dict[str, Any]) -> Unit | None:

@@ -34,8 +34,8 @@ import uuid
 from symdp_ros.core.errors import LedgerError, raising
 from symdp_ros.core.printable import printable
 from symdp_ros.release import ledger_version_1
-from symdp_ros.release.accounts import Entry
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.accounts import accounting_text, Entry, written
+from symdp_ros.release.ledger import delta_text, Ledger
 from symdp_ros.release.ledger_database import (check_version, COLUMNS, FAILURES, FILE_COLUMNS,
                                                LedgerFile)
 from symdp_ros.release.mark import Mark
@@ -270,10 +270,18 @@ def _count(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]) -> lis
                 unit.sampling or unit.seconds is not None):
             ledger.set_unit(subject, unit, 'recovered from the mark')
         budgets = [budget for budget in (account.budget, marked.budget) if budget is not None]
-        if budgets and account.budget != min(budgets):
-            ledger.set_budget(subject, min(budgets))
-            report.append(f'{name}: the budget is {as_text(min(budgets))}, as the mark says')
-        more = ledger.set_spent(subject, marked.spent(), 'recovered from the mark')
+        # Where the two differ, the stricter one: pure, or the smaller δ.
+        deltas = [each.delta for each in (account, marked) if each.has_accounting]
+        delta = None if None in deltas else min(filter(None, deltas), default=None)
+        budget = min(budgets, default=None)
+        if (account.budget, account.delta) != (budget, delta):
+            ledger.note('budget', subject, epsilon=written(budget or Fraction(0)),
+                        description=delta_text(delta))
+            report.append(f'{name}: the budget is {as_text(budget or Fraction(0))} '
+                          f'({accounting_text(delta)}), as the mark says')
+        # Of an older mark, ρ is not known.
+        more = ledger.set_spent(subject, marked.spent(), 'recovered from the mark',
+                                marked.raised_rho or None)
         if more:
             report.append(f'{name}: the mark says that {as_text(marked.spent())} was spent; '
                           f'{as_text(more)} more is counted')

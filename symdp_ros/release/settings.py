@@ -279,10 +279,11 @@ class ArchiveSettings:
         """Return a SHA-256 (hex) of `described`."""
         return _digest(self.described())
 
-    def loss_of(self, routes: int) -> Loss:
+    def loss_of(self, routes: int, bound: str = 'pure') -> Loss:
         """Return the privacy loss of a release of so many routes: a row is a symbol."""
-        loss = Loss.of(self.privacy, 'archive')
-        return replace(loss, epsilon=loss.epsilon * routes) if self.charge == 'route' else loss
+        loss = Loss.of(self.privacy, 'archive', bound=bound)
+        return replace(loss, epsilon=loss.epsilon * routes, routes=routes) \
+            if self.charge == 'route' else loss
 
     def check(self) -> None:
         """

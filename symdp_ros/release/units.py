@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 
+from symdp_ros.core.accounting import Concentrated
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.reports import as_fraction, symbols_during
 
@@ -44,6 +45,8 @@ class Loss:
     :param period: with 'period', the seconds between two symbols; else None.
     :param seconds: D, where the release protects D seconds (with 'period' alone); None: it
         protects `adjacency` symbols.
+    :param bound: of `core.accounting.BOUNDS`.
+    :param routes: how many releases it is, each at an equal share of `epsilon`.
     """
 
     epsilon: Fraction
@@ -51,19 +54,26 @@ class Loss:
     sampling: str
     period: Fraction | None = None
     seconds: Fraction | None = None
+    bound: str = 'pure'
+    routes: int = 1
 
     @classmethod
     def of(cls, privacy: Privacy, sampling: str, period: float | None = None,
-           seconds: float | None = None) -> 'Loss':
+           seconds: float | None = None, bound: str = 'pure') -> 'Loss':
         """Return the loss of a mechanism; `period` is used only with the sampling 'period'."""
         return cls(as_fraction(privacy.epsilon), privacy.adjacency, sampling,
                    as_fraction(period) if sampling == 'period' and period is not None else None,
-                   None if seconds is None else as_fraction(seconds))
+                   None if seconds is None else as_fraction(seconds), bound)
 
     @property
     def per_symbol(self) -> Fraction:
         """Return ε/k'."""
         return self.epsilon / self.adjacency
+
+    @property
+    def concentrated(self) -> Concentrated:
+        """Return its ρ, for any number of changed symbols."""
+        return Concentrated.of(self.bound, self.per_symbol / self.routes, self.routes)
 
     @property
     def unit(self) -> 'Unit':
@@ -128,6 +138,11 @@ def as_decimal(amount: Fraction) -> str | None:
         return None
     quotient = _EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))
     return f'{quotient.normalize(_EXACT):f}'
+
+
+def as_rounded_text(amount: Fraction) -> str:
+    """Return an amount with six digits."""
+    return f'{_ROUGH.divide(Decimal(amount.numerator), Decimal(amount.denominator)):g}'
 
 
 def as_text(amount: Fraction) -> str:

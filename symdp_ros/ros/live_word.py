@@ -33,19 +33,21 @@ class Account:
     :param subject_budget: what the subject may ever spend; 0.0: what the ledger stores.
     :param sampling, period: what a symbol of a word is.
     :param protect: the seconds that ε is for; 0: k symbols.
+    :param accounting, delta: as in `Ledger.keep_budget`.
     :raises LedgerError: the ledger cannot be used.
     :raises BudgetError: the ledger stores another budget.
     """
 
     def __init__(self, path: Path, subject: str, subject_budget: float, sampling: str = 'message',
-                 period: float = 0.0, protect: float = 0.0):
+                 period: float = 0.0, protect: float = 0.0, accounting: str = '',
+                 delta: float = 0.0):
         from symdp_ros.release.ledger import Ledger  # only where there is one
 
         self.ledger = Ledger(path)
         self.subject, self.subject_budget = subject, subject_budget
         self._sampling, self._period, self._protect = sampling, period, protect
         try:
-            self.ledger.keep_budget(subject, subject_budget)
+            self.ledger.keep_budget(subject, subject_budget, accounting, delta)
         except BaseException:
             self.ledger.close()
             raise
@@ -66,7 +68,8 @@ class Account:
         period = {'period': self._period} if self._sampling == 'period' else {}
         self.ledger.charge(
             self.subject,
-            Loss.of(privacy, self._sampling, self._period, self._protect or None),
+            Loss.of(privacy, self._sampling, self._period, self._protect or None,
+                    mechanism.law.loss_bound),
             settings=word.settings.hex(), content=word.name,
             subject_budget=self.subject_budget, description=json.dumps({
                 'chain': mechanism.chain.digest(), 'epsilon': privacy.epsilon,

@@ -8,6 +8,7 @@ from symdp_ros.core.offline import SELECTIONS
 from symdp_ros.core.policies import BASES
 from symdp_ros.logs import FORMATS
 from symdp_ros.options import ADJACENCY, EPSILON, INITIAL_STATE, Option, SELF_LOOPS, SYMBOL_MAP
+from symdp_ros.release.ledger import ACCOUNTINGS, MOST_DELTA
 from symdp_ros.release.settings import CHARGES
 
 NUMBER, COUNT, TEXT, LIST, FLAG = EPSILON, ADJACENCY, INITIAL_STATE, SYMBOL_MAP, SELF_LOOPS
@@ -53,6 +54,7 @@ def test_choices_are_those_of_the_modules_that_implement_them():
     assert set(declared.MECHANISM.choices) == {*SELECTIONS, 'auto'}
     assert declared.BASE.choices == BASES
     assert declared.FORMAT.choices == FORMATS and declared.CHARGE.choices == CHARGES
+    assert declared.ACCOUNTING.choices == ACCOUNTINGS and declared.DELTA.most == MOST_DELTA
 
 
 def test_every_default_is_a_value_of_its_option():

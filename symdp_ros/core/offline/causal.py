@@ -25,6 +25,8 @@ def causal(online: OnlineMechanism, smooth: bool = False) -> 'Causal':
 class Causal:
     """An online mechanism over a whole word (a `core.law.Law`)."""
 
+    loss_bound = 'symbols'
+
     def __init__(self, online: OnlineMechanism):
         self.online = online
         self._independent = online.chain.is_alphabet and online.targets is None  # positions

@@ -27,6 +27,7 @@ class Exponential:
     """
 
     online = None
+    loss_bound = 'range'
 
     def __init__(self, chain: Chain, privacy: Privacy, trust: float | None,
                  random: RandomBits | None = None):

@@ -27,6 +27,7 @@ class PermuteAndFlip:
     """The noisy maximum of −d(w, o) (`core.offline.noisy_maximum`); a `core.law.Law`."""
 
     online = None
+    loss_bound = 'pure'
 
     def __init__(self, chain: Chain, privacy: Privacy, random: RandomBits | None = None):
         self._chain = chain
