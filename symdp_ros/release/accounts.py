@@ -278,8 +278,8 @@ class Account:
                  for count, name in ((self.logs, 'log'), (self.live_words, 'live word')) if count]
         return '' if self.logs + self.live_words < 2 else (
             f'such a change in one of its {" and ".join(words)} costs at most ε = '
-            f'{as_text(min(self.spent_by_one, self.counted))}; in every one of them (the same visit every day), '
-            f'ε = {as_text(self.counted)}')
+            f'{as_text(min(self.spent_by_one, self.counted))}; in every one of them (the same '
+            f'visit every day), ε = {as_text(self.counted)}')
 
     def zcdp_text(self, delta: Fraction | None = None) -> str:
         """Return what accounting: zcdp counts, at some δ or the one of the budget."""

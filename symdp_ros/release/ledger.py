@@ -162,18 +162,19 @@ class Ledger:
         stored = self.account(subject)
         if differs(stored):
             wanted = stored.budget if budget is None else budget
+            other_accounting = is_given and stored.delta != at
 
             def text(limit: Fraction | None, delta: Fraction | None) -> str:
-                accounted = f' ({accounting_text(delta)})' if is_given else ''
+                accounted = f' ({accounting_text(delta)})' if other_accounting else ''
                 return f'{as_text(limit or Fraction(0))}{accounted}'
 
             raise BudgetError(
                 f'the subject_budget of {subject!r} is {text(stored.budget, stored.delta)} '
-                f'in the ledger, not {text(wanted, at if is_given else stored.delta)}: '
+                f'in the ledger, not {text(wanted, at)}: '
                 f'leave it out, or change it with symdp ledger {self._database.name} --set-budget '
                 f"'{printable(subject)}' {as_text(wanted or Fraction(0))}"
-                + (f' --accounting {accounting}' if is_given else '')
-                + (f' --delta {delta:g}' if at is not None else ''))
+                + (f' --accounting {accounting}' if other_accounting else '')
+                + (f' --delta {delta:g}' if other_accounting and at is not None else ''))
 
     def set_budget(self, subject: str, budget: Fraction, accounting: str = '',
                    delta: float = 0.0) -> None:

@@ -32,7 +32,8 @@ class Mark:
     The id of a ledger, number and seal (hex) of its last entry, and its accounts.
 
     `subjects` maps each subject to its spent ε, ρ, budget, δ, symbols, sampling, period and
-    seconds; ρ and δ are missing in older marks. It is None in a mark of version 1, which lists no subjects.
+    seconds; ρ and δ are missing in older marks. It is None in a mark of version 1, which lists no
+    subjects.
     """
 
     ledger: str
@@ -108,7 +109,8 @@ def _account(subject: str, stored: dict[str, Any]) -> Account:
     spent, rho = amount(stored['spent']), amount_or_none(stored.get('rho'))
     return Account(subject, _unit(stored), amount_or_none(stored['budget']), spent,
                    delta=amount_or_none(stored.get('delta')), has_accounting='delta' in stored,
-                   raised_rho=rho or Fraction(0), raised_pure=spent if rho is None else Fraction(0))
+                   raised_rho=rho or Fraction(0),
+                   raised_pure=spent if rho is None else Fraction(0))
 
 
 def _unit(stored: dict[str, Any]) -> Unit | None:

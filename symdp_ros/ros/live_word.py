@@ -69,7 +69,7 @@ class Account:
         self.ledger.charge(
             self.subject,
             Loss.of(privacy, self._sampling, self._period, self._protect or None,
-                    mechanism.law.loss_bound),
+                    bound='symbols'),
             settings=word.settings.hex(), content=word.name,
             subject_budget=self.subject_budget, description=json.dumps({
                 'chain': mechanism.chain.digest(), 'epsilon': privacy.epsilon,
