@@ -7,6 +7,8 @@ All of it is printed on stderr and written to no file: it depends on the true ro
 """
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 import json
@@ -16,10 +18,11 @@ from symdp_ros.cli.log_arguments import new_account
 from symdp_ros.core.errors import BudgetError
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import LogFile, SkippedLog
-from symdp_ros.release.accounts import Account
+from symdp_ros.release.accounts import Account, accounting_text
 from symdp_ros.release.archive_file import Archive
 from symdp_ros.release.inspection import Inspection, Moves
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.ledger import checked_delta, Ledger
+from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.report import Outcome, outcome_of, Report
 from symdp_ros.release.settings import ReleaseSettings, Settings
 from symdp_ros.release.units import as_fraction, as_text, Loss
@@ -29,7 +32,8 @@ _NUMBERS = 'symbols', 'known', 'unknown', 'no move', 'cost', 'left'
 
 def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[SkippedLog] = (), *,
             allow_unknown: float, ledger: str | None, subject: str, budget: float,
-            subject_budget: float, on_message: Callable[[str], None]) -> int:
+            subject_budget: float, accounting: str, delta: float,
+            on_message: Callable[[str], None]) -> int:
     """
     Print what a release of the logs would do; return 0 where none would be refused or fail.
 
@@ -51,7 +55,8 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[Skipp
                 on_message(f'{note}: one would be opened')
         elif ledger:
             on_message(f'{ledger} does not exist yet: it would be made')
-        trial = _Trial(settings, allow_unknown, opened, subject, budget, subject_budget)
+        trial = _Trial(settings, allow_unknown, opened, subject, budget, subject_budget,
+                       accounting, delta)
         table = Table(box=None, pad_edge=False, header_style='bold')
         table.add_column('log', overflow='fold')
         for column in _NUMBERS:
@@ -91,15 +96,22 @@ class _Trial:
     """What releases would cost, one after another; nothing is charged."""
 
     def __init__(self, settings: Settings, allow_unknown: float, ledger: Ledger | None,
-                 subject: str, budget: float, subject_budget: float):
+                 subject: str, budget: float, subject_budget: float, accounting: str,
+                 delta: float):
         self._settings, self._allow_unknown, self._ledger = settings, allow_unknown, ledger
-        self._account = Account(subject) if ledger is None else ledger.account(subject)
+        # A copy: what the releases would cost is added to it.
+        self._account = Account(subject) if ledger is None else deepcopy(ledger.account(subject))
+        at = checked_delta(accounting, delta)
         if ledger is not None and self._account.budget is not None:
-            ledger.keep_budget(subject, subject_budget)  # refuses another one
+            ledger.keep_budget(subject, subject_budget, accounting, delta)  # refuses another one
+        if not self._account.has_accounting:
+            self._account.delta = at
         self._budget = budget
-        self._limit = self._account.budget or as_fraction(subject_budget) or None
+        if self._account.budget is None:
+            self._account.budget = as_fraction(subject_budget) or None
+        self._mechanisms = Mechanisms(settings)
+        self._before = self._account.counted
         self._moves = Moves.of(settings.chain)
-        self._loss: Loss | None = None
         #: Of each log: what was found in it, and what it would cost.
         self.found: dict[str, Inspection] = {}
         self.costs: dict[str, Fraction] = {}
@@ -111,12 +123,15 @@ class _Trial:
             entries = settings.entries(log)
             words = settings.words_of(entries, log)
             found, loss = settings.inspect(entries, words, self._moves), settings.loss
+            longest = max(map(len, words))
             if self._ledger is not None:
                 content = self._ledger.fingerprint(words)
         else:
             with Archive(log.path, settings.columns) as archive:
-                routes = archive.survey().routes
-                found, loss = settings.inspect(archive, self._moves), settings.loss_of(routes)
+                survey = archive.survey()
+                found, loss = settings.inspect(archive, self._moves), settings.loss_of(
+                    survey.routes)
+                longest = survey.longest
             if self._ledger is not None:
                 content = self._ledger.file_fingerprint(log.path)
         self.found[log.id] = found
@@ -130,8 +145,13 @@ class _Trial:
                                 archive=not isinstance(settings, ReleaseSettings))
         if problem is not None:
             return Outcome(log.id, 'failed', reason=problem)
+        if self._account.delta is not None:
+            all_symbols = 0 if isinstance(settings, ReleaseSettings) else found.symbols
+            loss = replace(loss, bound=self._mechanisms.for_length(
+                longest, all_symbols).law.loss_bound)
         self._check_budget(log, loss)
-        self.costs[log.id], self._loss = self._account.cost(loss), loss
+        self.costs[log.id] = self._account.counted_with(loss) - self._account.counted
+        self._account.add_loss(loss, log.id)
         return Outcome(log.id, 'released')
 
     def _check_budget(self, log: LogFile, loss: Loss) -> None:
@@ -139,25 +159,24 @@ class _Trial:
         if self._ledger is not None:
             self._ledger.check(self._account.subject, loss, log.id, budget=self._budget,
                                description=json.dumps(self._settings.described()))
-        cost = self._account.cost(loss)
-        limits = ((self._limit, self._spent()),
-                  (as_fraction(self._budget) or None, self._account.spent(log.id)))
-        for limit, spent in limits:
-            if limit is not None and spent + cost > limit:
+        account, of_log = self._account, self._account.spent(log.id)
+        limits = ((account.budget, account.counted, account.counted_with(loss)),
+                  (as_fraction(self._budget) or None, of_log, of_log + account.cost(loss)))
+        for limit, spent, total in limits:
+            if limit is not None and total > limit:
                 raise BudgetError(f'{as_text(max(limit - spent, Fraction(0)))} would be left, and '
-                                  f'this costs {as_text(cost)}')
-
-    def _spent(self) -> Fraction:
-        return self._account.spent() + sum(self.costs.values(), Fraction(0))
+                                  f'this costs {as_text(total - spent)}')
 
     def left(self) -> str:
         """Return what would be left of the subject's budget."""
-        return 'no limit' if self._limit is None else as_text(self._limit - self._spent())
+        return 'no limit' if self._account.left is None else as_text(self._account.left)
 
     def total(self) -> str:
         """Return in one sentence what all would cost."""
-        unit = self._account.unit or (None if self._loss is None else self._loss.unit)
-        here = as_text(sum(self.costs.values(), Fraction(0)))
-        return (f'{printable(self._account.subject)} would have spent ε = '
-                f'{as_text(self._spent())}, {here} of it on these logs'
-                f'{"" if unit is None else f", for {unit}"}; left: {self.left()}')
+        account = self._account
+        accounted = '' if account.delta is None else f' ({accounting_text(account.delta)})'
+        return (f'{printable(account.subject)} would have spent ε = '
+                f'{as_text(account.counted)}{accounted}, '
+                f'{as_text(account.counted - self._before)} of it on these logs'
+                f'{"" if account.unit is None else f", for {account.unit}"}; '
+                f'left: {self.left()}')

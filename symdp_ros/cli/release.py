@@ -82,7 +82,7 @@ def run(options) -> int:
         return dry_run(settings, logs, skipped, allow_unknown=options.allow_unknown,
                        ledger=options.ledger, subject=options.subject or '',
                        budget=options.budget, subject_budget=options.subject_budget,
-                       on_message=_print_message)
+                       accounting=options.accounting, delta=options.delta, on_message=_print_message)
     directory = output.parent if archive else output
     problem = None
     try:
@@ -98,12 +98,12 @@ def run(options) -> int:
     with ExitStack() as stack:
         stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
+        if ledger is not None and (note := new_account(ledger, options.subject)):
+            _print_message(f'{note}: one is opened')
         if ledger is not None:
             ledger.keep_budget(options.subject, options.subject_budget, options.accounting,
                                options.delta)
-        is_new = ledger is not None and ledger.account(options.subject).unit is None
-        if ledger is not None and (note := new_account(ledger, options.subject)):
-            _print_message(f'{note}: one is opened')
+        is_first = ledger is not None and ledger.account(options.subject).unit is None
         report = release(choices.append, topics, ledger=ledger, subject=options.subject or '',
                          budget=options.budget, subject_budget=options.subject_budget,
                          wait=float('inf'),
@@ -112,10 +112,9 @@ def run(options) -> int:
         account = ledger.account(options.subject) if ledger else None
     _print(report, options, chain, account, choices)
     _print_topics(topics, options)
-    if account is not None and account.unit is not None and is_new:
-        _print_message(f'{account.subject} is new in the ledger: from now on, what it spends is '
-                       f'counted for {account.unit}. Releases that cannot be counted so are '
-                       'refused')
+    if account is not None and account.unit is not None and is_first:
+        _print_message(f'from now on, the ledger counts what {account.subject} spends for '
+                       f'{account.unit}. Releases that cannot be counted so are refused')
     for problem in report.problems:
         _print_message(problem)
     return 0 if report.ok else 1

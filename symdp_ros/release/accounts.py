@@ -174,21 +174,24 @@ class Account:
             self.unit = Unit(entry.adjacency or None, entry.sampling,
                              amount_or_none(entry.period), amount_or_none(entry.seconds))
         elif entry.kind == 'charge':
-            loss = entry.loss
-            if self.unit is None:
-                self.unit = loss.unit
-            elif self.unit.seconds is None and self.unit.sampling == '' and loss.seconds is None:
-                self.unit = Unit(self.unit.symbols, loss.sampling, loss.period)
-            per_symbol, every = loss.per_symbol, [self._sums]
-            if entry.log_id is not None:
-                every.append(self._logs.setdefault(entry.log_id, {}))
-            else:
-                self.live_words += 1
-                self._live[loss.period] = max(per_symbol, self._live.get(loss.period, per_symbol))
-            for sums in every:
-                sums[loss.period] = sums.get(loss.period, Fraction(0)) + per_symbol
-            self._concentrated[loss.period] = loss.concentrated + self._concentrated.get(
-                loss.period, Concentrated())
+            self.add_loss(entry.loss, entry.log_id)
+
+    def add_loss(self, loss: Loss, log_id: str | None) -> None:
+        """Count one more charge."""
+        if self.unit is None:
+            self.unit = loss.unit
+        elif self.unit.seconds is None and self.unit.sampling == '' and loss.seconds is None:
+            self.unit = Unit(self.unit.symbols, loss.sampling, loss.period)
+        per_symbol, every = loss.per_symbol, [self._sums]
+        if log_id is not None:
+            every.append(self._logs.setdefault(log_id, {}))
+        else:
+            self.live_words += 1
+            self._live[loss.period] = max(per_symbol, self._live.get(loss.period, per_symbol))
+        for sums in every:
+            sums[loss.period] = sums.get(loss.period, Fraction(0)) + per_symbol
+        self._concentrated[loss.period] = loss.concentrated + self._concentrated.get(
+            loss.period, Concentrated())
 
     def spent(self, log_id: str | None = None) -> Fraction:
         """

@@ -198,9 +198,9 @@ def test_ledger_shows_verifies_and_exports(place):
 
 def test_what_is_left(place):
     run = release(place, *LEDGER, '--subject-budget', '2.5')
-    assert ('r1 is new in the ledger: from now on, what it spends is counted for changes of up to '
-            '1 symbol (sampling: message)') in run.stderr
-    assert 'is new in the ledger' not in release(place, *LEDGER).stderr
+    assert ('from now on, the ledger counts what r1 spends for changes of up to 1 symbol '
+            '(sampling: message). Releases') in run.stderr
+    assert 'from now on' not in release(place, *LEDGER).stderr
     release(place, '--ledger', 'robots.ledger', '--subject', 'forklift_2',
             '--sampling', 'period', '--protect', '30', logs=('logs/monday.csv',))
     run = symdp('ledger', 'robots.ledger', '--remaining', cwd=place)
