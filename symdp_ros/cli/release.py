@@ -82,7 +82,8 @@ def run(options) -> int:
         return dry_run(settings, logs, skipped, allow_unknown=options.allow_unknown,
                        ledger=options.ledger, subject=options.subject or '',
                        budget=options.budget, subject_budget=options.subject_budget,
-                       accounting=options.accounting, delta=options.delta, on_message=_print_message)
+                       accounting=options.accounting, delta=options.delta,
+                       on_message=_print_message)
     directory = output.parent if archive else output
     problem = None
     try:
