@@ -41,7 +41,8 @@ def check(message_type: str, fields: Fields) -> None:
     """
     Check that messages of a type can be walked.
 
-    :raises ValueError: a type without a definition, or that contains itself; a header with other
+    :raises ValueError: a type without a definition, or that contains itself; a list that is
+        always empty (each value has a byte, so that no message takes long); a header with other
         fields; a text of wide characters, which middlewares write in different ways.
     """
     depths: dict[str, int] = {}
@@ -50,7 +51,7 @@ def check(message_type: str, fields: Fields) -> None:
         if name == 'string' or name in _SIZES:
             return 0
         if name not in depths:
-            if not fields.get(name):
+            if not fields.get(name) or any(field.size == 0 for field in fields[name].values()):
                 raise ValueError('it is not known how these messages are made')
             if name == HEADER and fields[name] != {'stamp': Field(TIME),
                                                    'frame_id': Field('string')}:

@@ -120,8 +120,9 @@ class KeptTopics:
             self._copy(path)
         except LogError as error:
             problem = error.reason
-        except sqlite3.Error as error:
-            problem = f'its kept topics cannot be copied into a temporary file: {error}'
+        except sqlite3.Error:
+            problem = ('it is damaged, or its kept topics cannot be copied: the disk with the '
+                       'temporary directory may be full')
         except OSError as error:
             problem = f'it cannot be read: {error.strerror}'
         except Exception as error:  # damaged bytes: a library may raise anything
@@ -358,11 +359,16 @@ def _why_dropped(topic: Topic) -> str:
 
 def _shown(message_type: str, fields: cdr.Fields = {}) -> Shown | None:
     """Return what a type certainly shows of the place, by its name and by its definition."""
-    known = {_short(name): {field: _short(kind.base) for field, kind in each.items()}
-             for name, each in fields.items()}
-    for shown in (shown_by(message_type), shown_by(message_type, known)):
+    shown = shown_by(message_type)
+    if shown is not None and shown.certain:
+        return shown
+    # Each type by itself: definitions in a recording may nest them without end.
+    for name, each in fields.items():
+        shown = shown_by(name, {_short(name): {
+            field: _short(kind.base) for field, kind in each.items()}})
         if shown is not None and shown.certain:
-            return shown
+            path = cdr.path_to(name, message_type, fields) if name != message_type else ''
+            return shown._replace(field='.'.join(filter(None, (path, shown.field))))
     return Shown(True, 'what a robot does') if '/action/' in message_type else None
 
 

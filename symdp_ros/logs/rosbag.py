@@ -158,7 +158,8 @@ class _Metadata:
             self.storage = info['storage_identifier']
             self.mode = (info.get('compression_mode') or '').lower()
             # A file that is named a thousand times would be read a thousand times.
-            problem = (not self.names or len(set(self.names)) < len(self.names)
+            problem = (not all(isinstance(text, str) for topic in self.topics for text in topic)
+                       or not self.names or len(set(self.names)) < len(self.names)
                        or not isinstance(self.storage, str))
         except Exception:  # anything may stand in a damaged file
             problem = True

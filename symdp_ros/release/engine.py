@@ -205,7 +205,11 @@ class Releaser:
         with self._staged(log, charge.words) as staged:
             for file, (path, copy, digest) in zip(
                     files, self._placed(log.id, charge.number, staged), strict=True):
-                equal = self._outbox.equal(copy, digest) if self._settings.keep.topics else None
+                equal = None
+                if self._settings.keep.topics:  # it may have been released so, or with others
+                    equal = file.path if file.digest == digest and holds(file.path, digest) \
+                        and file.path.parent == self._outbox.directory \
+                        else self._outbox.equal(copy, digest)
                 if file.path.parent == self._outbox.directory and file.digest == digest \
                         and not os.path.lexists(file.path):
                     path = file.path

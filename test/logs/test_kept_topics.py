@@ -461,6 +461,37 @@ def test_the_region_keeps_its_type_where_it_can(tmp_path, own, storage):
         assert ('could not be filled' in outcomes[0].reason) == (made is None)
 
 
+# Hostile recordings
+
+@pytest.mark.parametrize('definition, why', [
+    ('own_msgs/A a', 'not known'), ('std_msgs/Header h\nown_msgs/B b', 'not known'),
+    ('wstring w', 'not known'), ('std_msgs/Header h\nuint8[0] a', 'not known'), ('', 'not known'),
+    ('\0' * 99, 'not known'), ('x' * (1 << 19), 'not known'),
+    ('std_msgs/Header h\n' + '=' * 80 + '\nMSG: std_msgs/Header\nstring frame_id', 'not known'),
+    # each type has twenty fields of the next
+    ('\n'.join(f'own_msgs/T0 f{i}' for i in range(20)) + ''.join(
+        f'\n{"=" * 80}\nMSG: own_msgs/T{k}\n' + '\n'.join(
+            f'own_msgs/T{k + 1} f{i}' if k < 30 else f'uint8 f{i}' for i in range(20))
+        for k in range(31)), 'damaged'),
+    ('std_msgs/Header h\n' + 'own_msgs/B[4000000000] b\n' + '=' * 80
+     + '\nMSG: own_msgs/B\nuint8 a', 'damaged')])
+def test_hostile_definitions(tmp_path, definition, why):
+    with open(tmp_path / 'a.mcap', 'wb') as file:
+        writer = McapWriter(file)
+        writer.start('ros2', library='')
+        for topic, kind, text, data in (
+                ('/region', 'std_msgs/msg/String', 'string data', b'\0\1\0\0\2\0\0\0x\0'),
+                ('/odd', 'own_msgs/msg/A', definition, b'\0\1\0\0' + bytes(40))):
+            schema = writer.register_schema(kind, 'ros2msg', text.encode())
+            channel = writer.register_channel(topic, 'cdr', schema, {})
+            writer.add_message(channel, START, data, START)
+        writer.finish()
+    if 'T30' in definition:  # without a header: copied as it is, whatever it may be
+        hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/odd')
+    else:
+        assert why in kept_or_why(tmp_path / 'a.mcap', '/odd')
+
+
 # What must not be in a release
 
 SECRETS = ['in the vault', 'nuc-r7', 'monday', 'base_r7', 'odometry', 'rosbags', 'seventeen',
