@@ -31,8 +31,7 @@ _NAME = re.compile(r'(/[A-Za-z_]\w*)+', re.ASCII)
 _TELLING = {
     'sensor_msgs/msg/BatteryState': 'shows when the robot docks, and serial numbers',
     'diagnostic_msgs/msg/DiagnosticArray': 'may name places, computers and devices',
-    'diagnostic_msgs/msg/DiagnosticStatus': 'may name places, computers and devices',
-    'rcl_interfaces/msg/Log': 'its texts may name places'}
+    'diagnostic_msgs/msg/DiagnosticStatus': 'may name places, computers and devices'}
 
 
 class Keep(NamedTuple):
@@ -120,9 +119,11 @@ class KeptTopics:
             self._copy(path)
         except LogError as error:
             problem = error.reason
-        except sqlite3.Error:
-            problem = ('it is damaged, or its kept topics cannot be copied: the disk with the '
-                       'temporary directory may be full')
+        except sqlite3.Error as error:
+            problem = 'it is damaged: copy the recording from the robot again'
+            if 'disk is full' in str(error):
+                problem, strict = ('the disk with the temporary directory is full: free some '
+                                   'space, or set SQLITE_TMPDIR to another directory'), True
         except OSError as error:
             problem = f'it cannot be read: {error.strerror}'
         except Exception as error:  # damaged bytes: a library may raise anything
@@ -230,9 +231,9 @@ class KeptTopics:
         except Exception:  # damaged text: the parser may raise anything
             problem = 'unknown'
         if problem is not None:
-            self._leave_out(topic.name, f'is a {printable(topic.type)}, whose definition is not '
-                                        'known here, so that its headers cannot be found: record '
-                                        'it as mcap, or with ROS 2 Iron or later')
+            self._leave_out(topic.name, f'has the type {printable(topic.type)}, whose definition '
+                                        'is not known here, so that its headers cannot be found: '
+                                        'record it as mcap, or with ROS 2 Iron or later')
         elif shown := _shown(topic.type, fields):
             self._check_shown(topic, shown)
         self._fields[topic.name] = fields
@@ -240,9 +241,10 @@ class KeptTopics:
     def _check_shown(self, topic: Topic, shown: Shown) -> None:
         if topic.name not in self._keep.anyway:
             place = f' ({shown.field})' if shown.field else ''
-            self._leave_out(topic.name, f'is a {printable(topic.type)}, which shows {shown.what}'
-                                        f'{place}: leave it out; or, if anyone who reads the '
-                                        f'release may know that, --keep-anyway {topic.name}')
+            self._leave_out(topic.name, f'has the type {printable(topic.type)}, which shows '
+                                        f'{shown.what}{place}: leave it out; or, if anyone who '
+                                        f'reads the release may know that, --keep-anyway '
+                                        f'{topic.name}')
 
     def _leave_out(self, name: str, reason: str) -> None:
         if self._strict:
@@ -331,8 +333,9 @@ class KeptTopics:
         """Return what a kept topic shows, or may show."""
         topic, fields = self._found[name], self._fields[name]
         shown = _shown(topic.type, fields)
+        texts = cdr.path_to('string', topic.type, fields)
         parts = [f'shows {shown.what}' if shown else _TELLING.get(
-            topic.type, 'not covered by ε')]
+            topic.type, 'its texts may name places' if texts else 'not covered by ε')]
         time = cdr.path_to(cdr.TIME, topic.type, fields)
         if time:
             parts.append(f'{time} is no header, and still shows the true time')

@@ -106,7 +106,9 @@ def layout(message_type: str, form: str,
     known = dict(_standard_types().fielddefs)
     if form:
         bounds.check_definition(text)
-        known |= _parsed(message_type, form, text)
+        # Some recorders leave out the definition of times; whatever else is missing is not known.
+        known = {name: fields for name, fields in known.items()
+                 if name.startswith('builtin_interfaces/')} | _parsed(message_type, form, text)
     found: dict[str, dict[str, tuple[str, int | None]]] = {}
     wanted = [message_type]
     while wanted:
