@@ -219,7 +219,8 @@ def _print_topics(topics, options):
         for column in ('topic', 'type', 'result', 'why, and what it shows'):
             table.add_column(column, overflow='fold')
         for topic in found:
-            table.add_row(*(printable(text, 200) for text in topic))
+            short = topic._replace(type=topic.type.replace('/msg/', '/'))
+            table.add_row(*(printable(text, 200) for text in short))
         console.print()
         console.print(f'{names[0]} and {len(names) - 1} more:' if len(names) > 1
                       else f'{names[0]}:', soft_wrap=True)
