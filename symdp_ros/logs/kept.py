@@ -222,15 +222,12 @@ class KeptTopics:
 
     def _check_fields(self, topic: Topic) -> None:
         """Find out how the messages of a topic are made, and what they show."""
-        problem, fields = None, dict[str, dict[str, cdr.Field]]()
-        try:
+        known, fields = False, dict[str, dict[str, cdr.Field]]()
+        with suppress(Exception):  # damaged text: the parser may raise anything
             fields = _layout(topic.type, topic.form, topic.definition)
             cdr.check(topic.type, fields)
-        except LogError as error:
-            problem = error.reason
-        except Exception:  # damaged text: the parser may raise anything
-            problem = 'unknown'
-        if problem is not None:
+            known = True
+        if not known:
             self._leave_out(topic.name, f'has the type {printable(topic.type)}, whose definition '
                                         'is not known here, so that its headers cannot be found: '
                                         'record it as mcap, or with ROS 2 Iron or later')
