@@ -18,6 +18,7 @@ which goes before the preset's. Paths are relative to the file. No ROS is needed
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+import os
 from pathlib import Path
 import re
 from typing import Any
@@ -282,7 +283,10 @@ def _places(robot: Robot) -> list[tuple[tuple[Any, ...], str]]:
     places: list[tuple[tuple[Any, ...], str]] = [
         ((robot.output_domain, topic), f'publish {topic}') for topic, _ in robot.private_topics]
     file = robot.parameters.get('state_file')
-    return [*places, (('file', file), f'store their word in {file}')] if file else places
+    if file:  # by whatever path
+        real = os.path.realpath(os.path.expanduser(file))
+        places.append((('file', real), f'store their word in {file}'))
+    return places
 
 
 def _preset(name: str) -> dict[str, Any]:

@@ -135,6 +135,8 @@ def test_qos_overrides_are_parameters_too(tmp_path):
      'b and a both publish /p'),
     (DEFAULTS + 'robots:\n  a: {state_file: s}\n  b: {state_file: s}', 4,
      'b and a both store their word in .*/s'),
+    (DEFAULTS + 'state_dir: x\nrobots:\n  a:\n  b: {state_file: y/../x/a.word}', 5,
+     'b and a both store their word in .*/a.word'),
     (DEFAULTS + 'robots:\n  a: {private_region: /b/region}\n  b: ', 3,
      'a would publish /b/region, where the region of b comes in'),
     (DEFAULTS + 'fleet_domain: 3\nrobots:\n  a: {domain: 5, output_domain: -1, '

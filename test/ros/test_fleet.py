@@ -13,6 +13,7 @@ from lifecycle_msgs.srv import GetState
 import pytest
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -140,6 +141,41 @@ def test_the_file_may_be_the_first_argument(tmp_path, chain_file):
     assert done.returncode == 1 and 'no such.yaml: the file cannot be read' in done.stderr
 
 
+def test_a_robot_is_removed_while_messages_reach_it(world, chain_file, tmp_path):
+    robots = {'stays': {}, 'goes': {}}
+    run = start(world, fleet_file(tmp_path, chain_file, robots, state_dir='state'), wait='2 of 2')
+    private, sent = world.listen('/stays/private_region'), 0
+    publishers = [world.publisher(f'/{robot}/region') for robot in robots]
+
+    def stream(count):
+        nonlocal sent
+        for _ in range(count):
+            for publisher in publishers:
+                publisher.publish(String(data='a'))
+            sent += 1
+            world.spin(0.001)
+
+    client = world.client(Trigger, '/fleet/reload')
+    world.wait_until(client.service_is_ready, 'the service')
+    for number in range(6):
+        fleet_file(tmp_path, chain_file, {'stays': {}} if number % 2 == 0 else robots,
+                   state_dir='state')
+        future = client.call_async(Trigger.Request())
+        world.wait_until(lambda future=future: future.done() or stream(5), 'the reload')
+        assert future.result().success
+        stream(20)
+    world.wait_until(lambda: len(private) == sent, 'all symbols')
+    assert run.stop() == 0 and 'Traceback' not in run.log
+    assert run.log.count('[goes.privatizer]: a new word begins') == 1
+
+
+@pytest.mark.parametrize('names', [['a__b', 'Z', 'x' * 100, 'fleet', 'privatizer', 'region']])
+def test_odd_names(world, chain_file, tmp_path, names):
+    start(world, fleet_file(tmp_path, chain_file, {name: {} for name in names}), wait='6 of 6')
+    for name in names:
+        hears(world, name, 'bca')
+
+
 def test_reload_leaves_the_others_untouched(world, chain_file, tmp_path):
     robots = {'stays': {}, 'goes': {}, 'changes': {'epsilon': 5.0}}
     run = start(world, fleet_file(tmp_path, chain_file, robots), wait='3 of 3')
@@ -216,11 +252,15 @@ def test_after_a_kill_every_word_goes_on_and_is_charged_once(world, chain_file, 
 
 
 @pytest.fixture
-def here(world, chain_file, tmp_path, monkeypatch):
-    """Give a function that starts a fleet in this process, where its insides can be reached."""
+def here(request, world, chain_file, tmp_path, monkeypatch):
+    """
+    Give a function that starts a fleet in this process, where its insides can be reached.
+
+    Its executor may be another one, as a parameter.
+    """
     context = Context()
     context.init([], domain_id=world.domain)
-    executor, made = SingleThreadedExecutor(context=context), []
+    executor, made = getattr(request, 'param', SingleThreadedExecutor)(context=context), []
 
     def begin(robots, **top):
         fleet = Fleet(context=context, use_global_arguments=False, parameter_overrides=[
@@ -246,6 +286,7 @@ def here(world, chain_file, tmp_path, monkeypatch):
     context.shutdown()
 
 
+@pytest.mark.parametrize('here', [SingleThreadedExecutor, EventsExecutor], indirect=True)
 def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
     fleet = here({'tb1': {}, 'tb2': {}})
     statuses = world.diagnostics()

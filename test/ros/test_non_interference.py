@@ -8,6 +8,7 @@ every topic but the raw and the private one, every line of the log, every parame
 equal, apart from times and the rate that follows from them.
 """
 from concurrent.futures import ThreadPoolExecutor
+import json
 import re
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -19,6 +20,7 @@ import pytest
 from rcl_interfaces.msg import Log, ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 CHAIN = """\
 initial_state: heron
@@ -58,11 +60,7 @@ def record(directory, word, parameters):
     """Run the node on a word; return all that could be seen of it besides its private word."""
     directory.mkdir()
     with world_in(directory) as world:
-        seen = []
-        for topic, kind in TOPICS.items():
-            world.node.create_subscription(
-                kind, topic, lambda message, topic=topic: seen.append((topic, message)),
-                LATCHED if topic == '/rosout' else RELIABLE)
+        seen = listen_to(world, TOPICS)
         statuses, private = world.diagnostics(), world.listen()
         # Made before the node, which so never finds that nobody publishes.
         publisher = world.node.create_publisher(
@@ -73,10 +71,7 @@ def record(directory, word, parameters):
         # Who gets an answer is known to the node, and so are the readers that were made before.
         declared = world.call(ListParameters, '/privatizer/list_parameters',
                               ListParameters.Request()).result.names
-        for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-            request = ChangeState.Request()
-            request.transition.id = transition
-            assert world.call(ChangeState, '/privatizer/change_state', request).success, run.log
+        begin(world, '/privatizer', run)
         world.wait_until(lambda: publisher.get_subscription_count() > 0, 'a subscription')
         world.wait_until(lambda: statuses, 'the first report')
         for _ in range(20):  # the reader's side of the connection
@@ -115,6 +110,90 @@ def record(directory, word, parameters):
             f'{name} = {value}' for name, value in zip(names, values, strict=True)),
         'graph': graph,
     }
+
+
+def record_fleet(directory, word, chain_file):
+    """Run a fleet where the word of one robot is `word`; return what could be seen of all."""
+    directory.mkdir()
+    robots = {'tb1': {}, 'tb2': {}, 'tb3': {'policy': 'paper'}}
+    topics = {**TOPICS, **{f'/{robot}/privatizer/transition_event': TransitionEvent
+                           for robot in robots}}
+    with world_in(directory) as world:
+        def write_robots():
+            (directory / 'fleet.yaml').write_text(json.dumps({
+                'defaults': {'chain_file': str(chain_file), 'epsilon': 1.0, 'autostart': False},
+                'robots': robots}))
+
+        def reload():
+            return str(world.call(Trigger, '/fleet/reload', Trigger.Request()))
+
+        write_robots()
+        seen = listen_to(world, topics)
+        private = {robot: world.listen(f'/{robot}/private_region') for robot in robots}
+        publishers = {robot: world.node.create_publisher(String, f'/{robot}/region', RELIABLE)
+                      for robot in robots}
+        run = world.start('fleet', fleet=directory / 'fleet.yaml')
+        run.wait_for('3 of 3 robots started')
+        for robot, publisher in publishers.items():
+            begin(world, f'/{robot}/privatizer', run)
+            world.wait_until(lambda publisher=publisher: publisher.get_subscription_count() > 0,
+                             'a subscription')
+        for _ in range(20):  # the reader's side of the connections
+            world.spin(0.02)
+        for number, value in enumerate(word):
+            for robot, publisher in publishers.items():
+                other = WORDS['moving'][number]
+                publisher.publish(String(data=value if robot == 'tb1' else other))
+            world.spin(0.02)
+        world.wait_until(lambda: all(len(heard) >= len(word) for heard in private.values()),
+                         'the private words')
+        answers = [reload()]
+        robots['tb2'] = {'epsilon': 2.0}
+        write_robots()
+        answers.append(reload())
+        (directory / 'fleet.yaml').write_text('robots: {')
+        answers.append(reload())
+        count = len(seen)
+        world.wait_until(lambda: sum(topic == '/diagnostics' for topic, _ in seen[count:]) > 6,
+                         'reports')
+        nodes = [('fleet', '/'), *(('privatizer', f'/{robot}') for robot in robots)]
+        graph = sorted(f'{namespace} {found}' for name, namespace in nodes for found in [
+            *world.node.get_publisher_names_and_types_by_node(name, namespace),
+            *world.node.get_service_names_and_types_by_node(name, namespace)])
+        assert run.stop() == 0
+    beginning = 'the node is not active', 'inactive', 'unconfigured'
+    reports = {without_times(str(status)) for topic, message in seen if topic == '/diagnostics'
+               for status in message.status}
+    return {
+        # How long the run lasts decides in which states a robot is reported; tb2 is stopped.
+        'reports': {text for text in reports
+                    if not any(state in text for state in (*beginning, 'tb2'))},
+        'topics': sorted(
+            without_times(f'{topic}: {message}').replace(str(directory), '')
+            for topic, message in seen if topic != '/diagnostics' and (
+                topic != '/parameter_events' or message.changed_parameters
+                or message.deleted_parameters)),
+        'symbols': {robot: len(heard) for robot, heard in private.items()},
+        'log': sorted(without_times(run.log).replace(str(directory), '').splitlines()),
+        'answers': answers, 'graph': graph}
+
+
+def listen_to(world, topics):
+    """Return the list that (topic, message) of all these topics are appended to."""
+    seen = []
+    for topic, kind in topics.items():
+        world.node.create_subscription(
+            kind, topic, lambda message, topic=topic: seen.append((topic, message)),
+            LATCHED if topic == '/rosout' else RELIABLE)
+    return seen
+
+
+def begin(world, node, run):
+    """Configure and activate a node."""
+    for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+        request = ChangeState.Request()
+        request.transition.id = transition
+        assert world.call(ChangeState, f'{node}/change_state', request).success, run.log
 
 
 def message_of(region, parameters):
@@ -171,3 +250,21 @@ def test_runs_on_different_words_look_alike(tmp_path, parameters):
     configured = 'plover gannet' if 'symbol_map' in parameters else ''
     for label in LABELS:
         assert label in configured or label not in everything, f'{label} is to be seen'
+
+
+def test_a_fleet_shows_nothing_of_the_word_of_one_robot(tmp_path):
+    chain_file = tmp_path / 'birds.chain.yaml'
+    chain_file.write_text(CHAIN)
+    with ThreadPoolExecutor(len(WORDS)) as pool:
+        runs = dict(zip(WORDS, pool.map(
+            lambda name: record_fleet(tmp_path / name, WORDS[name], chain_file), WORDS)))
+    still = runs.pop('still')
+    for name, run in runs.items():
+        for aspect, seen in run.items():
+            assert seen == still[aspect], f'{aspect}: {name} differs from still'
+    assert any("name='fleet: tb1'" in text for text in still['reports'])
+    assert any('/tb1/privatizer: private region' in text for text in still['reports'])
+    assert '1 started again, 2 left' in still['answers'][1]
+    everything = ' '.join([*still['reports'], *still['topics'], *still['log'], *still['graph'],
+                           *still['answers']])
+    assert not any(label in everything for label in LABELS)
