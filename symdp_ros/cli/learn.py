@@ -7,7 +7,8 @@ import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.cli.log_arguments import check_period, listed_logs, OF_SAMPLES, read_settings
+from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account, OF_SAMPLES,
+                                         read_settings)
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
 from symdp_ros.options import (CLIP, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS,
@@ -65,6 +66,8 @@ def run(options: argparse.Namespace) -> int:
     for log in skipped:
         raise LogError(f'{printable(log.name)}: {log.reason}')
     with Ledger(options.ledger) as ledger:
+        if note := new_account(ledger, options.subject):
+            print(f'symdp learn: {note}: one is opened', file=sys.stderr, flush=True)
         ledger.keep_budget(options.subject, options.subject_budget, options.accounting,
                            options.delta)
         outcome = learn_from_logs(

@@ -323,6 +323,8 @@ def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stam
     if path.suffix in _BAG_FILES:
         return rosbag.read(path, topic, message_type, wanted)
     if path.suffix not in _TEXT:
+        if not os.path.lexists(path):
+            raise LogError('there is no such file or directory')
         raise LogError('its name does not end with .db3, .mcap, .csv or .jsonl (or, an archive of '
                        'routes, with .parquet), and it is no directory')
     for setting, given in (('input: pose', wanted.pose), ('where', wanted.where)):

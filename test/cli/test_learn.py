@@ -47,7 +47,9 @@ def learn(*more, output='robot.chain.yaml', folder='out'):
 @pytest.mark.parametrize('more', [[], ['--unit', 'log', '--clip', '200']], ids=['symbols', 'log'])
 def test_a_chain_is_learned_charged_and_handed_out_again(place, capsys, more):
     assert learn(*more) == 0
-    assert 'learned from 10 logs, 2,000 symbols; ε = 2' in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert 'learned from 10 logs, 2,000 symbols; ε = 2' in out
+    assert "'r1' has no account yet in" in err and 'one is opened' in err
     file = place / 'out' / 'robot.chain.yaml'
     learned, plain = read_chain(file), read_chain(place / 'map.chain.yaml')
     assert learned.states == plain.states
@@ -107,6 +109,7 @@ def test_logs_that_show_the_same_moment(place, capsys):
 
 
 @pytest.mark.parametrize('more, said', [
+    (['--period', '2'], '--period is for --sampling period'),
     (['--unit', 'log', '--adjacency', '2'], 'give one of them'),
     (['--clip', '10'], 'leave it out'),
     (['--protect', '30'], 'protect needs sampling: period'),
