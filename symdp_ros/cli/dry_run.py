@@ -145,10 +145,11 @@ class _Trial:
                                 archive=not isinstance(settings, ReleaseSettings))
         if problem is not None:
             return Outcome(log.id, 'failed', reason=problem)
-        if self._account.delta is not None:
+        # 'auto' takes seconds to choose, and takes no mechanism that is too slow.
+        if self._account.delta is not None or settings.mechanism != 'auto':
             all_symbols = 0 if isinstance(settings, ReleaseSettings) else found.symbols
-            loss = replace(loss, bound=self._mechanisms.for_length(
-                longest, all_symbols).law.loss_bound)
+            mechanism = self._mechanisms.for_length(longest, all_symbols)  # refuses long words
+            loss = replace(loss, bound=mechanism.law.loss_bound)
         self._check_budget(log, loss)
         self.costs[log.id] = self._account.counted_with(loss) - self._account.counted
         self._account.add_loss(loss, log.id)

@@ -88,6 +88,13 @@ def test_a_dry_run_knows_what_was_spent(place):
     assert run.returncode == 0 and rows_of(run)['fine.csv'] == '1 1 0 0 1 0.5 released'.split()
 
 
+def test_a_dry_run_knows_which_words_are_too_long(place):
+    log(place, 'long.csv', ['dock', 'gate'] * 60_000)
+    run = release(place, '--dry-run', '--mechanism', 'permute_and_flip', logs=('logs/long.csv',))
+    assert run.returncode == 1 and 'long.csv: counting the words of length 120000' in run.stderr
+    assert rows_of(run)['long.csv'] == '120000 120000 0 0 failed'.split()
+
+
 def test_a_dry_run_of_an_archive(place):
     pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
     pq = pytest.importorskip('pyarrow.parquet')
