@@ -3,7 +3,8 @@
 """Figures: routes on a map, curves."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import cycle
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+_DOT, _END, _NAME = 4.0, 7.0, 6.0  # sizes of a dot, of an end of a route, of a name, in points
 _COLOURS = ('#1b6ca8', '#d1495b', '#2a9d54')
 
 
@@ -56,32 +58,42 @@ def draw_routes(graph: TransitionGraph, routes: Mapping[str, Word], path: FilePa
     check_figure(path, graph)
     (left, right), (bottom, top) = _box(graph)
     height = min(8.0, max(2.0, 4.6 * (top - bottom) / (right - left)))
-    figure = _figure(4.8 * len(routes), 0.5 + height)
+    figure = _figure(4.8 * len(routes), 0.8 + height)
+    points_per_unit = 72 * min(4.6 / (right - left), height / (top - bottom))
     axes = figure.subplots(1, len(routes), squeeze=False)[0]
     for axis, (title, word), colour in zip(axes, routes.items(), _COLOURS, strict=False):
         _draw_map(axis, graph)
+        ends = [state for state in (*word[:1], *word[-1:]) if state in graph.positions]
+        _draw_names(axis, graph, points_per_unit, ends)
         _draw_route(axis, graph, word, colour)
-        axis.set_title(title, fontsize=11, color=colour)
+        axis.set_title(title, fontsize=11, color=colour, parse_math=False)
     _save(figure, path)
 
 
 def draw_curves(curves: Mapping[str, Sequence[tuple[float, float, float]]], path: FilePath, *,
-                x: str, y: str, title: str) -> None:
+                x: str, y: str, title: str, share: bool = True, dashed: Collection[str] = (),
+                target: float | None = None) -> None:
     """
     Draw curves with error bars in one picture.
 
     :param curves: name → (x, y, standard error) of each point, ascending.
+    :param share: y is from 0 to 1; otherwise from 0 on.
+    :param dashed: the names of curves that are dashed.
+    :param target: a value of y that is marked by a line.
     :param path: the file to write; its suffix (.svg, .png, .pdf) is the format.
     :raises ConfigurationError: as `check_figure`.
     """
     check_figure(path)
     figure = _figure(6.4, 4.2)
     axis = figure.subplots()
-    for (name, points), marker in zip(curves.items(), 'os^Dv', strict=False):
+    for (name, points), marker in zip(curves.items(), cycle('os^DvP*X')):
         xs, ys, errors = zip(*points, strict=True)
         axis.errorbar(xs, ys, errors, label=name, marker=marker, ms=4, lw=1.4,
-                      capsize=2)
-    axis.set(xlabel=x, ylabel=y, title=title, ylim=(0, 1))
+                      capsize=2, ls='--' if name in dashed else '-')
+    if target is not None:
+        axis.axhline(target, color='#48505c', lw=1, ls=':', label=f'wanted: {target:g}')
+    axis.set(xlabel=x, ylabel=y, ylim=(0, 1 if share else None))
+    axis.set_title(title, fontsize=11, parse_math=False)
     axis.grid(alpha=0.3)
     axis.legend(frameon=False)
     _save(figure, path)
@@ -113,7 +125,7 @@ def _save(figure: Figure, path: FilePath) -> None:
 def _box(graph: TransitionGraph) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return ((smallest x, largest x), (smallest y, largest y)) with a margin."""
     xs, ys = zip(*graph.positions.values(), strict=True)
-    margin = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1.0)
+    margin = 0.08 * max(max(xs) - min(xs), max(ys) - min(ys), 1.0)
     return (min(xs) - margin, max(xs) + margin), (min(ys) - margin, max(ys) + margin)
 
 
@@ -127,13 +139,44 @@ def _draw_map(axis: Axes, graph: TransitionGraph) -> None:
             one_way = state not in graph.successors[target]
             if one_way or state < target:
                 axis.annotate('', graph.positions[target], graph.positions[state], zorder=1,
-                              arrowprops={'arrowstyle': '-|>' if one_way else '-', 'lw': 1.0,
-                                          'color': '#c3c8d0', 'shrinkA': 7, 'shrinkB': 7,
-                                          'mutation_scale': 9})
-    for state, (x, y) in graph.positions.items():
-        axis.text(x, y, state, ha='center', va='center', fontsize=6.5, color='#48505c', zorder=4,
-                  parse_math=False,
-                  bbox={'boxstyle': 'circle,pad=0.25', 'fc': 'white', 'ec': '#9aa3af', 'lw': 0.7})
+                              arrowprops={'arrowstyle': '-|>' if one_way else '-', 'lw': 0.9,
+                                          'color': '#c3c8d0', 'shrinkA': 2.5, 'shrinkB': 2.5,
+                                          'mutation_scale': 7})
+    axis.plot(*zip(*graph.positions.values(), strict=True), 'o', ms=_DOT, color='#8a94a3',
+              mec='white', mew=0.4, zorder=2)
+
+
+def _draw_names(axis: Axes, graph: TransitionGraph, points_per_unit: float,
+                first: Sequence[str]) -> None:
+    """
+    Write the names of states beside their dots, as far as none covers another name or a dot.
+
+    :param points_per_unit: length of a unit of the map in the figure, in points.
+    :param first: the states that are named before the others.
+    """
+    from matplotlib.patheffects import withStroke
+
+    places = {state: (x * points_per_unit, y * points_per_unit)
+              for state, (x, y) in graph.positions.items()}
+    taken = [(x - _DOT / 2, y - _DOT / 2, x + _DOT / 2, y + _DOT / 2) for x, y in places.values()]
+    for state in dict.fromkeys([*first, *places]):
+        x, y = places[state]
+        width, height = 0.62 * _NAME * len(state), 1.1 * _NAME
+        gap = (_END if state in first else _DOT) / 2 + 1
+        right, left, above, below = gap, -gap - width, gap / 2, -gap / 2 - height
+        # Most moves run along the axes of a map: names are to the side of them.
+        for dx, dy in ((right, above), (right, below), (left, above), (left, below),
+                       (-width / 2, gap), (-width / 2, -gap - height), (right, -height / 2),
+                       (left, -height / 2)):
+            box = x + dx, y + dy, x + dx + width, y + dy + height
+            if all(box[2] <= other[0] or other[2] <= box[0] or box[3] <= other[1]
+                   or other[3] <= box[1] for other in taken):
+                taken.append(box)
+                axis.annotate(state, graph.positions[state], (dx, dy + 1), fontsize=_NAME,
+                              textcoords='offset points', color='#48505c', zorder=4,
+                              parse_math=False, annotation_clip=False,
+                              path_effects=[withStroke(linewidth=1.5, foreground='white')])
+                break
 
 
 def _draw_route(axis: Axes, graph: TransitionGraph, word: Word, colour: str) -> None:
@@ -142,10 +185,12 @@ def _draw_route(axis: Axes, graph: TransitionGraph, word: Word, colour: str) -> 
     if not points:
         return
     (left, right), _ = _box(graph)
-    spread = 0.005 * (right - left)  # so that repeated moves do not hide one another
+    spread = 0.003 * (right - left)  # so that repeated moves do not hide one another
     shifted = [(x + spread * (t % 5 - 2), y + spread * (t * 2 % 5 - 2))
                for t, (x, y) in enumerate(points)]
-    axis.plot(*zip(*shifted, strict=True), color=colour, lw=1.5, alpha=0.7, zorder=3,
+    axis.plot(*zip(*shifted, strict=True), color=colour, lw=1.4, alpha=0.7, zorder=3,
               solid_joinstyle='round')
-    axis.plot(*shifted[0], 'o', color=colour, ms=9, zorder=3.5)
-    axis.plot(*shifted[-1], 's', color=colour, ms=9, zorder=3.5)
+    for place, marker, label in (points[0], 'o', 'start'), (points[-1], 's', 'end'):
+        axis.plot(*place, marker, ms=_END, mew=1.6, color=colour, zorder=3.5, label=label,
+                  mfc='white' if label == 'start' else colour)
+    axis.legend(loc='upper center', bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False, fontsize=8)

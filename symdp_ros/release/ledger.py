@@ -327,6 +327,16 @@ class Ledger:
                 (number, hidden_only)).fetchall()
         return [_file_of(row) for row in rows]
 
+    def charges_in(self, directory: Path, other_than: int | None) -> int:
+        """Return how many charges, other than one, have files directly in a directory."""
+        prefix = os.path.join(directory, '')
+        with self._database.errors():
+            [count] = self._database.execute(
+                'SELECT count(DISTINCT number) FROM files WHERE number IS NOT ? '
+                "AND substr(path, 1, ?) = ? AND instr(substr(path, ?), '/') = 0",
+                (other_than, len(prefix), prefix, len(prefix) + 1)).fetchone()
+        return int(count)
+
     def has_path(self, path: Path) -> bool:
         """Return whether a release has, or will have, this path."""
         with self._database.errors():

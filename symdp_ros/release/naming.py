@@ -36,9 +36,8 @@ class Naming:
         if self.keep_names:
             stem = self._stem(log_id)
         else:  # counted in this directory: the ledger's own numbers depend on other subjects
-            made = {file.number for file in self.ledger.files()
-                    if file.path.parent == self.directory} if self.ledger is not None else set()
-            stem = f'{len(made - {number}) + 1:06d}'
+            made = 0 if self.ledger is None else self.ledger.charges_in(self.directory, number)
+            stem = f'{made + 1:06d}'
         path = self.directory / self._name(stem, part, parts)
         while os.path.lexists(path) or self.ledger is not None and self.ledger.has_path(path):
             path = variant(path) if self.keep_names else _next_number(path)
