@@ -26,6 +26,10 @@ _ROWS = 14          # of the live table
 _SHOWN = 20         # symbols of a route in the summary
 _PATIENCE = 60.0    # seconds for a node to start, or to catch up
 _TOPICS = ('region', 'private_region', 'believed_region')
+_LEGEND = ('true?     the private region is the true one\n'
+           'allowed?  the map has a move to it from the private region before\n'
+           'believed  the most probable region, for others: they know the map, and see the private '
+           'regions')
 _NAMESPACE = '/symdp_demo'  # separate from a robot's own topics in the same ROS domain
 
 
@@ -88,11 +92,9 @@ def run(options) -> int:
                 **shared, 'period': 1 / options.rate, 'wait_for_subscribers': 2})
             with patrol:
                 observer.wait(lambda: observer.words['region'], privatizer, belief, patrol)
-                begin = time.monotonic()
-                with screen.live():
-                    while (now := time.monotonic() - begin) < options.duration:
-                        observer.spin(0.1, privatizer, belief, patrol)
-                        screen.show(observer.words, now)
+                finished = watch(options, screen.console,
+                                 lambda: observer.spin(0.1, privatizer, belief, patrol),
+                                 lambda title: screen.table(observer.words, title))
             observer.spin(0.3, privatizer, belief)  # for messages in transit
             observer.wait(lambda: min(len(observer.words[topic]) for topic in _TOPICS[1:])
                           >= len(observer.words['region']), privatizer, belief)
@@ -100,11 +102,13 @@ def run(options) -> int:
             process.check()
         true, private, believed = (list(observer.words[topic]) for topic in _TOPICS)
         infeasible = screen.summary(mechanism, true, private, believed, observer.readers)
-        released, answers = _release(observer, work, charged, true)
-        screen.released(true, private, released, answers)
+        if finished:
+            screen.released(true, private, *_release(observer, work, charged, true))
     if options.figure:
         from symdp_ros.figures import draw_routes
-        draw_routes(graph, {'true': true, 'private': private}, options.figure)
+        right = len(true) - _wrong(true, private)
+        draw_routes(graph, {'true': true, f'private: ε = {options.epsilon:g}, {right} of '
+                                          f'{len(true)} true': private}, options.figure)
         print(f'the two routes are drawn in {printable(options.figure)}')
     return 0 if infeasible == 0 and len(true) == len(private) else 1
 
@@ -262,11 +266,36 @@ def wait_until(condition, spin, patience):
         spin()
 
 
-def live_on(console):
-    """Return the context that draws again and again on a terminal."""
+def watch(options, console, spin, table) -> bool:
+    """
+    Draw a table again and again until the demo has lasted long enough, or Ctrl-C is pressed.
+
+    :param spin: receives messages for a moment.
+    :param table: a function of the title.
+    :return: whether it has lasted long enough.
+    """
     from rich.live import Live
 
-    return Live(console=console, refresh_per_second=8, transient=False)
+    begin = time.monotonic()
+    try:
+        with Live(console=console, refresh_per_second=8) as live:
+            while (now := time.monotonic() - begin) < options.duration:
+                spin()
+                live.update(table(f'{now:.1f} s of {options.duration:g} s (Ctrl-C: end now)'))
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def heading(options, chain, more) -> str:
+    """Return a line about the map and the settings, as markup."""
+    from rich.markup import escape
+
+    single = single_moves(chain)
+    return (f'[bold]{escape(printable(os.path.basename(options.file)))}[/]: {len(chain)} states, '
+            f'{chain.edge_count} moves, from state {escape(chain.initial_state)}; '
+            f'ε = {options.epsilon:g}, k = {options.adjacency}, policy {options.policy}; {more}'
+            + (f'\n{single}' if single else ''))
 
 
 class _Screen:
@@ -274,34 +303,22 @@ class _Screen:
 
     def __init__(self, chain, options):
         from rich.console import Console
-        from rich.markup import escape
 
         self._chain, self._options = chain, options
-        self._console = Console()
-        self._console.print(
-            f'[bold]{escape(printable(os.path.basename(options.file)))}[/]: {len(chain)} states, '
-            f'{chain.edge_count} moves, from state {escape(chain.initial_state)}; '
-            f'ε = {options.epsilon:g}, k = {options.adjacency}, policy {options.policy}; '
-            f'ROS domain {os.environ["ROS_DOMAIN_ID"]}', highlight=False)
+        self.console = Console(highlight=False)
+        self.console.print(heading(options, chain, f'ROS domain {os.environ["ROS_DOMAIN_ID"]}'),
+                           _LEGEND, sep='\n')
 
-    def live(self):
-        """Return the context in which `show` draws."""
-        self._live = live_on(self._console)
-        return self._live
-
-    def show(self, words, now):
-        """Draw the last symbols."""
-        self._live.update(self._table(*(words[topic] for topic in _TOPICS), now))
-
-    def _table(self, true, private, believed, now):
+    def table(self, words, title):
+        """Return the last symbols."""
         from rich.markup import escape
         from rich.table import Table
 
-        table = Table(title=f'{now:.1f} s of {self._options.duration:g} s, '
-                            f'{len(private)} symbols', title_justify='left')
+        true, private, believed = (words[topic] for topic in _TOPICS)
+        table = Table(title=title, title_justify='left')
         for name, justify in (('time', 'right'), ('true region', 'left'),
-                              ('private region', 'left'), ('match', 'center'),
-                              ('feasible', 'center'), ('believed region', 'left')):
+                              ('private region', 'left'), ('true?', 'center'),
+                              ('allowed?', 'center'), ('believed region', 'left')):
             table.add_column(name, justify=justify, min_width=8)
         start = max(0, len(true) - _ROWS)
         for t, (s, o, b) in enumerate(zip_longest(true[start:], private[start:], believed[start:]),
@@ -321,22 +338,23 @@ class _Screen:
         before = [self._chain.initial_state, *private[:-1]]
         infeasible = sum(o not in self._chain.successors(p)
                          for p, o in zip(before, private, strict=True))
-        errors, mistaken = (sum(s != o for s, o in zip(true, others, strict=False))
-                            for others in (private, believed))
+        errors, mistaken = _wrong(true, private), _wrong(true, believed)
         expected = accuracy(mechanism, true)
         count = max(1, min(len(true), len(private)))
         table = Table(title='summary', title_justify='left', show_header=False)
         table.add_row('symbols', f'{len(true)} true, {len(private)} private')
-        table.add_row('infeasible moves', f'[{"red" if infeasible else "green"}]{infeasible}[/]')
-        table.add_row('observed error', f'{errors / count:.3f}')
+        table.add_row('error', f'{errors / count:.3f}: share of private symbols that are wrong '
+                               f'({errors} of {count})')
         table.add_row('expected error', f'{expected.mean / count:.3f} ± '
-                      f'{expected.variance**0.5 / count:.3f} '
-                      f'({"simulated" if expected.standard_error else "exact"}, for this route)')
-        table.add_row('error of the belief', f'{mistaken / count:.3f} (what others can infer)')
-        if sentence := single_moves(self._chain):
-            table.add_row('one move only', sentence)
-        table.add_row('who read the truth', readers or 'not yet reported')
-        self._console.print('', table, sep='\n')
+                      f'{expected.variance**0.5 / count:.3f}, if this route were released again '
+                      f'and again{" (simulated)" if expected.standard_error else ""}')
+        if mistaken != errors:
+            table.add_row('error of others', f'{mistaken / count:.3f}: share of believed regions '
+                                             'that are wrong')
+        table.add_row('forbidden moves', f'[{"red" if infeasible else "green"}]{infeasible}[/] in '
+                                         'the private route; the map allows all others')
+        table.add_row('who reads the truth', readers or 'not yet reported')
+        self.console.print('', table, sep='\n')
         return infeasible
 
     def released(self, true, private, released, answers):
@@ -344,13 +362,18 @@ class _Screen:
         from rich.markup import escape
         from rich.table import Table
 
-        table = Table(title='the same patrol, logged, and released by a call of '
-                            '/log_release/release', title_justify='left', show_header=False)
+        table = Table(title='the same route as a log, released by the node log_release '
+                            '(service ~/release)', title_justify='left', show_header=False)
         for name, word in (('true route', true), ('live', private), ('released', released)):
             shown = escape(' '.join(word[:_SHOWN]))
             table.add_row(name, shown + (' …' if len(word) > _SHOWN else ''))
-        errors = sum(s != o for s, o in zip(true, released, strict=True))
-        table.add_row('error', f'{errors / max(1, len(true)):.3f}')
-        table.add_row('~/release', escape(answers[0]))
-        table.add_row('~/status', escape(answers[1]))
-        self._console.print('', table, sep='\n')
+        table.add_row('error', f'{_wrong(true, released) / max(1, len(true)):.3f}: share of '
+                               'released symbols that are wrong')
+        for name, answer in zip(('~/release', '~/status'), answers, strict=True):
+            table.add_row(f'answer of {name}', escape(answer))
+        self.console.print('', table, sep='\n')
+
+
+def _wrong(true, others):
+    """Return how many symbols differ from the true ones."""
+    return sum(s != o for s, o in zip(true, others, strict=False))

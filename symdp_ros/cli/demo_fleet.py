@@ -6,8 +6,8 @@ import os
 import tempfile
 import time
 
-from symdp_ros.cli.demo import DemoError, live_on, map_parameters, NodeProcess, wait_until
-from symdp_ros.core.printable import printable
+from symdp_ros.cli.demo import (DemoError, heading, map_parameters, NodeProcess, wait_until,
+                                watch)
 from symdp_ros.ros.free_domain import FreeDomain
 
 _PATIENCE = 90.0  # seconds for all nodes to start, or to catch up
@@ -39,11 +39,8 @@ def run_fleet(options, chain) -> int:
                     **shared, 'period': 1 / options.rate, 'wait_for_subscribers': 2}, f'/{name}')
                     for name in names]
                 observer.wait(lambda: all(observer.true.values()), fleet, *walks)
-                begin = time.monotonic()
-                with screen.live():
-                    while (now := time.monotonic() - begin) < options.duration:
-                        observer.spin(0.1, fleet, *walks)
-                        screen.show(observer, now)
+                watch(options, screen.console, lambda: observer.spin(0.1, fleet, *walks),
+                      lambda title: screen.table(observer, title))
             finally:
                 for walk in walks:
                     walk.__exit__()
@@ -135,26 +132,16 @@ class _Screen:
 
     def __init__(self, chain, options, names, inside, outside):
         from rich.console import Console
-        from rich.markup import escape
 
-        self._chain, self._options, self._names = chain, options, names
-        self._outside, self._console = outside, Console()
-        self._console.print(
-            f'[bold]{escape(printable(os.path.basename(options.file)))}[/]: {len(chain)} states; '
-            f'ε = {options.epsilon:g}, k = {options.adjacency}, policy {options.policy}; '
-            f'{len(names)} robots in ROS domain {inside}, their private regions in domain '
-            f'{outside}; one process privatizes all', highlight=False)
+        self._chain, self._names, self._outside = chain, names, outside
+        self.console = Console(highlight=False)
+        domains = (f'{len(names)} robots in ROS domain {inside}, their private regions in domain '
+                   f'{outside}; one process privatizes all')
+        self.console.print(heading(options, chain, domains),
+                           'error: share of private symbols that are wrong', sep='\n')
 
-    def live(self):
-        """Return the context in which `show` draws."""
-        self._live = live_on(self._console)
-        return self._live
-
-    def show(self, observer, now):
-        """Draw the last regions of each robot."""
-        self._live.update(self._table(observer, f'{now:.1f} s of {self._options.duration:g} s'))
-
-    def _table(self, observer, title):
+    def table(self, observer, title):
+        """Return the last regions of each robot."""
         from rich.markup import escape
         from rich.table import Table
 
@@ -177,13 +164,12 @@ class _Screen:
         others = sorted(seen - wanted)
         true, private = ([s for name in self._names for s in words[name]]
                          for words in (observer.true, observer.private))
-        show = self._console.print
+        show = self.console.print
         show()
-        show(f'error: {_error(true, private):.3f}, the share of private regions that are not the '
-             'true one', highlight=False)
-        show(f'private routes that the map does not allow: {infeasible}', highlight=False)
+        show(f'error: {_error(true, private):.3f}: share of private symbols that are wrong')
+        show(f'private routes that the map does not allow: {infeasible}')
         show(f'in ROS domain {self._outside}, others see {len(seen & wanted)} private topics and '
-             + (f'[red]{", ".join(others)}[/]' if others else 'nothing else'), highlight=False)
+             + (f'[red]{", ".join(others)}[/]' if others else 'nothing else'))
         return 1 if infeasible or others else 0
 
 

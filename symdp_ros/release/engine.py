@@ -117,12 +117,13 @@ class Releaser:
             on_outcome(outcome)
         stopped = False
         for log in logs:
-            released = None if stop() else self.release(log, stop)
+            released = None if stop() else self._outcome(log, stop)
             if released is None:
                 stopped = True
                 break
             outcomes.append(released)
             on_outcome(released)
+        self._outbox.settle()
         return Report(tuple(outcomes), recording, stopped, self.problems)
 
     def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
@@ -131,6 +132,11 @@ class Releaser:
 
         :param stop: called before anything is spent; True: nothing is, and None is returned.
         """
+        outcome = self._outcome(log, stop)
+        self._outbox.settle()
+        return outcome
+
+    def _outcome(self, log: LogFile, stop: Callable[[], bool]) -> Outcome | None:
         return outcome_of(log, lambda: self._release(log, stop))
 
     def _release(self, log: LogFile, stop: Callable[[], bool]) -> Outcome | None:
@@ -158,7 +164,7 @@ class Releaser:
         with self._staged(log, released) as staged:
             self._outbox.check(self._naming.wanted(log.id, len(staged)))
             if ledger is None:
-                paths = [self._outbox.publish(LedgerFile(0, *file, False))
+                paths = [self._outbox.publish(LedgerFile(0, *file, False), settle=False)
                          for file in self._placed(log.id, None, staged)]
                 return Outcome(log.id, 'released', length, tuple(paths))
             if stop():
@@ -170,7 +176,8 @@ class Releaser:
                 budget=self._budget, subject_budget=self._subject_budget)
             if not new:  # another process was faster
                 return self._released_before(ledger, log, charge, content, length)
-            paths = [self._outbox.publish(file) for file in ledger.files(charge.number)]
+            paths = [self._outbox.publish(file, settle=False)
+                     for file in ledger.files(charge.number)]
         return Outcome(log.id, 'released', length, tuple(paths))
 
     def _released_before(self, ledger: Ledger, log: LogFile, charge: Entry, content: bytes,

@@ -24,6 +24,7 @@ from datetime import datetime, timezone
 from fractions import Fraction
 import json
 from math import isfinite
+import os
 from pathlib import Path
 from typing import Any
 import zlib
@@ -351,21 +352,26 @@ class Ledger:
         """Note that a file that was lost before it was moved to `path` was staged again."""
         self._change_file(path, path=new_path, staged=staged, digest=digest, visible=False)
 
-    def set_visible(self, path: Path) -> None:
-        """Note that a file has been moved to its path."""
-        self._change_file(path, visible=True)
+    def set_visible(self, *paths: Path) -> None:
+        """Note that files have been moved to their paths."""
+        with self._database.errors(), self._database.transaction():
+            for path in paths:
+                self._replace_file(path, visible=True)
 
     def _change_file(self, file_path: Path, **changes: Any) -> None:
         with self._database.errors(), self._database.transaction():
-            row = self._database.execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files '
-                                         'WHERE path = ?', (str(file_path),)).fetchone()
-            if row is None:
-                return
-            *row, seal = row
-            file = LedgerFile(**dict(zip(FILE_COLUMNS, row, strict=True)) | changes)
-            self._database.execute('DELETE FROM files WHERE path = ?', (str(file_path),))
-            # A row that was damaged stays so.
-            self._database.insert_file(file, None if self._database.seal(row) == seal else seal)
+            self._replace_file(file_path, **changes)
+
+    def _replace_file(self, file_path: Path, **changes: Any) -> None:
+        row = self._database.execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files '
+                                     'WHERE path = ?', (str(file_path),)).fetchone()
+        if row is None:
+            return
+        *row, seal = row
+        file = LedgerFile(**dict(zip(FILE_COLUMNS, row, strict=True)) | changes)
+        self._database.execute('DELETE FROM files WHERE path = ?', (str(file_path),))
+        # A row that was damaged stays so.
+        self._database.insert_file(file, None if self._database.seal(row) == seal else seal)
 
     def charges(self) -> list[Entry]:
         """Return all charges in order."""

@@ -35,6 +35,7 @@ from symdp_ros.release.naming import shorter, variant
 _STAGING = '.staging-'
 _LOCK = '.symdp_ros.lock'
 _PART_BYTES = 1 << 20
+_MOST_MOVED = 100    # files, before it is made durable that they were moved
 _LEAST_ROOM = 1 << 20  # bytes that must be free before a charge, for entries of directories
 
 
@@ -58,6 +59,7 @@ class Outbox:
         # Only its own ledger knows what in a staging directory is charged.
         self._prefix = f'{_STAGING}{ledger.id if ledger is not None else "free"}-'
         self._lock = _locked(self.directory, wait, on_wait)
+        self._moved: list[tuple[Path, bool]] = []  # and whether they are charged
         try:
             #: What was charged and cannot be moved to its path, one sentence for each.
             self.problems = tuple(self._recover())
@@ -72,6 +74,7 @@ class Outbox:
     def close(self) -> None:
         """Delete what is staged and not charged; release the directory."""
         try:
+            self.settle()
             self._discard(self._staging)
         finally:
             self._lock.close()
@@ -115,11 +118,12 @@ class Outbox:
             if os.path.lexists(path) and not self._may_be_charged(path):
                 remove(path)
 
-    def publish(self, file: LedgerFile) -> Path:
+    def publish(self, file: LedgerFile, *, settle: bool = True) -> Path:
         """
         Move a staged file to its path, or to another if that is taken or too long; return it.
 
         :param file: one with the number 0 is not in the ledger.
+        :param settle: call `settle` now; otherwise the caller does, after several files.
         :raises OSError: it cannot be moved; it stays where it is.
         """
         path, ledger = file.path, self._ledger if file.number else None
@@ -138,10 +142,27 @@ class Outbox:
             if ledger is not None:
                 ledger.move(path, free)
             path = free
-        flush(self.directory)
-        if ledger is not None:
-            ledger.set_visible(path)
+        self._moved.append((path, ledger is not None))
+        if settle or len(self._moved) >= _MOST_MOVED:
+            self.settle()
         return path
+
+    def settle(self) -> None:
+        """
+        Make durable, for all files at once, that they were moved, and note it in the ledger.
+
+        After a crash before that, the next start finds them, charged, where they were or are.
+
+        :raises ConfigurationError: the directory cannot be made durable.
+        """
+        if not self._moved:
+            return
+        with _using(self.directory):
+            flush(self.directory)
+        charged = [path for path, is_charged in self._moved if is_charged]
+        if self._ledger is not None and charged:
+            self._ledger.set_visible(*charged)
+        self._moved.clear()
 
     def equal(self, staged: Path, digest: str) -> Path | None:
         """Return the path of a release that is equal to what is staged; None: there is none."""
@@ -167,6 +188,7 @@ class Outbox:
                        if _is_own_directory(path)]
         if self._ledger is not None:
             yield from self._publish_charged(self._ledger, left_behind)
+        self.settle()
         for path in left_behind:
             self._discard(path)
 

@@ -106,5 +106,6 @@ def test_the_demo_shows_states_that_look_like_markup():
                                             policy='guided', duration=1.0, rate=1.0))
     console = Console(width=200)
     with console.capture() as captured:
-        console.print(screen._table(['[/]', '[red]'], ['[red]', '[/]'], ['[/]'], 1.0))
+        console.print(screen.table({'region': ['[/]', '[red]'], 'private_region': ['[red]', '[/]'],
+                                    'believed_region': ['[/]']}, 'title'))
     assert captured.get().count('[/]') == 3 and captured.get().count('[red]') == 2

@@ -4,8 +4,10 @@
 import json
 import os
 from pathlib import Path
+import signal
 import subprocess
 import sys
+import time
 
 from in_process import run_symdp
 import pytest
@@ -168,12 +170,36 @@ def test_demo(tmp_path, file, extra):
     assert run.returncode == 0, run.stderr + run.stdout
     rows = dict((part.strip() for part in line.split('│')[1:3]) for line in run.stdout.splitlines()
                 if line.count('│') == 3)
-    assert rows['infeasible moves'] == '0'
+    assert rows['forbidden moves'].startswith('0 ')
     true, private = (int(part.split()[0]) for part in rows['symbols'].split(', '))
     assert true == private > 20
     assert 0 < float(rows['expected error'].split()[0]) < 1
-    assert rows['~/release'].startswith('1 released') and 'ε = 4' in rows['~/status']
+    assert rows['answer of ~/release'].startswith('1 released')
+    assert 'ε = 4' in rows['answer of ~/status']
     assert len(rows['released'].split()) == len(rows['true route'].split())
-    assert rows['who read the truth'].endswith('/demo') or 'not yet' in rows['who read the truth']
+    reading = rows['who reads the truth']
+    assert '/symdp_demo/demo' in reading or 'not yet' in reading
+    assert 'symbols that are wrong' in rows['error']
     if '--figure' in extra:
         assert (tmp_path / 'routes.svg').read_text().count('<path') > 50
+
+
+def test_the_demo_ends_with_its_summary_when_it_is_interrupted(tmp_path):
+    """As by Ctrl-C, at the first table."""
+    pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
+    demo = subprocess.Popen(
+        [sys.executable, '-m', 'symdp_ros.cli.main', 'demo', 'config/depot.geojson', '--duration',
+         '500'], cwd=ROOT, stdout=(tmp_path / 'out').open('w'), stderr=subprocess.STDOUT,
+        env={**os.environ, 'ROS_DOMAIN_ID': '', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+             'FORCE_COLOR': '1', 'COLUMNS': '200'})
+    try:
+        wait_for = time.monotonic() + 120
+        while 'Ctrl-C' not in (tmp_path / 'out').read_text() and time.monotonic() < wait_for:
+            time.sleep(0.1)
+        demo.send_signal(signal.SIGINT)
+        assert demo.wait(120) == 0
+    finally:
+        demo.kill()
+    text = (tmp_path / 'out').read_text()
+    assert 'share of private symbols that are wrong' in text and 'Traceback' not in text
+    assert 'as a log' not in text
