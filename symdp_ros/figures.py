@@ -63,7 +63,8 @@ def draw_routes(graph: TransitionGraph, routes: Mapping[str, Word], path: FilePa
     axes = figure.subplots(1, len(routes), squeeze=False)[0]
     for axis, (title, word), colour in zip(axes, routes.items(), _COLOURS, strict=False):
         _draw_map(axis, graph)
-        ends = [state for state in (*word[:1], *word[-1:]) if state in graph.positions]
+        ends = [state for state in (*word[:1], *word[-1:])
+                if state is not None and state in graph.positions]
         _draw_names(axis, graph, points_per_unit, ends)
         _draw_route(axis, graph, word, colour)
         axis.set_title(title, fontsize=11, color=colour, parse_math=False)

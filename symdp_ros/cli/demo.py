@@ -28,8 +28,8 @@ _PATIENCE = 60.0    # seconds for a node to start, or to catch up
 _TOPICS = ('region', 'private_region', 'believed_region')
 _LEGEND = ('true?     the private region is the true one\n'
            'allowed?  the map has a move to it from the private region before\n'
-           'believed  the most probable region, for others: they know the map, and see the private '
-           'regions')
+           'believed  the most probable region, for others: they know the map, and see the '
+           'private regions')
 _NAMESPACE = '/symdp_demo'  # separate from a robot's own topics in the same ROS domain
 
 
