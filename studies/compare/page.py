@@ -12,7 +12,13 @@ Who chooses a privacy mechanism for trajectories has others to choose from. `mak
 them beside ours and makes this page again (`QUICK=1`: a small run into build/). Every number is in
 [comparison.json](comparison.json); all seeds are public and fixed.{note}
 
-{sections}
+{short}{sections}
+"""
+_SHORT = """\
+## In short
+
+{answers}
+
 """
 _QUICK = """
 
@@ -21,10 +27,14 @@ _QUICK = """
 
 def page(numbers: dict[str, Any], sections: Mapping[str, ModuleType]) -> str:
     """Return the page in Markdown; a section that was skipped says why."""
-    parts = []
+    parts, answers = [], []
     for name, section in sections.items():
         found = numbers['sections'][name]
         text = (f'Not measured in this run: {found["skipped"]}.' if 'skipped' in found
                 else section.page(found))
+        if 'skipped' not in found and hasattr(section, 'short'):
+            answers.append(f'- {section.short(found)}')
         parts.append(f'## {section.TITLE}\n\n{text.strip()}')
-    return _PAGE.format(note=_QUICK if numbers['quick'] else '', sections='\n\n'.join(parts))
+    short = _SHORT.format(answers='\n'.join(answers)) if answers else ''
+    return _PAGE.format(note=_QUICK if numbers['quick'] else '', short=short,
+                        sections='\n\n'.join(parts))

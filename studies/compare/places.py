@@ -190,6 +190,19 @@ def page(numbers: dict[str, Any]) -> str:
 _HEAD = ('metres off', 'moves off', 'wrong', 'feasible moves')
 
 
+def short(numbers: dict[str, Any]) -> str:
+    """Return the answer in a sentence or two."""
+    cases, lost = _cases(numbers)
+    found = {key: values for key in LABELS
+             if (values := mean(numbers, key, _MIDDLE)) is not None}
+    others = [found[key][_FEASIBLE] for key in found if key not in OURS]
+    return (
+        f'**Location privacy reports moves that the map does not allow.** At equal success of the '
+        f'adversary ({_MIDDLE:.0%}), {min(others):.0%} to {max(others):.0%} of the moves between '
+        f'reports are feasible, of ours all. In {len(lost)} of {cases} cases the best of others '
+        'is fewer metres off than the best of ours.')
+
+
 def _cells(found: list[float] | None) -> tuple[str, ...]:
     if found is None:
         return ('–',) * len(_HEAD)
@@ -219,29 +232,32 @@ def _summary(numbers: dict[str, Any]) -> str:
 
 
 def _losses(numbers: dict[str, Any]) -> str:
-    """Say where a mechanism of others is closer to the truth than the best of ours."""
-    lines, lost = [], 0
-    cases = [(name, success) for name in numbers['maps'] for success in SUCCESSES]
-    counted = 0
-    for name, success in cases:
-        found = {key: values for key in LABELS
-                 if (values := at_success(numbers, name, key, success)) is not None}
-        others = [key for key in found if key not in OURS]
-        ours = [key for key in found if key in OURS]
-        if not others or not ours:
-            continue
-        counted += 1
-        other, own = (min(keys, key=lambda key: found[key][_METRES]) for keys in (others, ours))
-        if found[other][_METRES] < found[own][_METRES]:
-            lost += 1
-            lines.append((name, f'{success:.0%}',
-                          f'{LABELS[other]} {found[other][_METRES]:.2f} m, '
-                          f'{found[other][_FEASIBLE]:.0%} feasible',
-                          f'{LABELS[own]} {found[own][_METRES]:.2f} m'))
-    text = (f'In {lost} of {counted} cases (map, success), the best of others is fewer metres off '
-            'than the best of ours.')
-    return text if not lines else text + '\n\n' + table(
-        ('map', 'success', 'the best of others', 'the best of ours'), lines)
+    cases, lost = _cases(numbers)
+    text = (f'In {len(lost)} of {cases} cases (map, success), the best of others is fewer metres '
+            'off than the best of ours.')
+    return text if not lost else text + '\n\n' + table(
+        ('map', 'success', 'the best of others', 'the best of ours'), lost)
+
+
+def _cases(numbers: dict[str, Any]) -> tuple[int, list[tuple[str, ...]]]:
+    """Return how many cases there are, and those where others are closer than ours."""
+    count, lost = 0, []
+    for name in numbers['maps']:
+        for success in SUCCESSES:
+            found = {key: values for key in LABELS
+                     if (values := at_success(numbers, name, key, success)) is not None}
+            others = [key for key in found if key not in OURS]
+            ours = [key for key in found if key in OURS]
+            if others and ours:
+                count += 1
+                other, own = (min(keys, key=lambda key: found[key][_METRES])
+                              for keys in (others, ours))
+                if found[other][_METRES] < found[own][_METRES]:
+                    lost.append((name, f'{success:.0%}',
+                                 f'{LABELS[other]} {found[other][_METRES]:.2f} m, '
+                                 f'{found[other][_FEASIBLE]:.0%} feasible',
+                                 f'{LABELS[own]} {found[own][_METRES]:.2f} m'))
+    return count, lost
 
 
 def draw(numbers: dict[str, Any], folder: Path) -> None:

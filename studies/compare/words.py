@@ -261,8 +261,9 @@ Mechanisms 1 and 2 of the paper are its Mechanisms 3 and 4 on a map where every 
 every state (here: lcas_tmap2/test.tmap2); there our implementation draws with ε/k, not ε/(2k), as
 the words then allow (`core.offline.mechanism`).
 
-{walks} walks by the chain's P on each of {maps} maps, with staying: {lengths}. For k > 1 the
-robot stays k symbols on average. In the sparse town it never stays: that is the town of the
+{walks} walks by the chain's P on each of {maps} maps, with staying:
+{lengths}. For k > 1 the robot stays
+k symbols on average. In the sparse town it never stays: that is the town of the
 [paper's experiments](experiments/index.md), with out-degrees 2, 5, 3, 2, 3 along its route.
 *Exact*: for each walk, without sampling; *simulated*: one output for each walk. The standard error
 over walks is in the JSON, {most_error:.3f} at most ({usual_error:.3f} in the middle). P is right
@@ -365,6 +366,28 @@ def page(numbers: dict[str, Any]) -> str:
         at=', '.join(f'{_at(numbers, k):g} (k = {k})' for k in LENGTHS),
         maps_table=_map_by_map(numbers), habit=HABIT, habit_walks=numbers['habit_walks'],
         habits=_habits(numbers))
+
+
+def short(numbers: dict[str, Any]) -> str:
+    """Return the answer in a few sentences."""
+    one, visit = _at(numbers, 1), _at(numbers, 30)
+    best = min((key for key in _OTHERS), key=lambda key: mean(numbers, key, 30, visit))
+    line = [_error_at(numbers, key, 1, 0.5) for key in ('planned', 'paper')]
+    equal = '' if None in line else (
+        f' (at a success of 50 %, planned errs {line[0]:.3f}, the paper {line[1]:.3f})')
+    epsilon = _habit_epsilon(numbers)
+    wrong = [_habit_error(numbers, key, epsilon, False) for key in ('chain', 'counting')]
+    return (
+        f'**At the same ε and unit, ours err less.** Live, k = 1, ε = {one:g}: planned errs on '
+        f'{mean(numbers, "planned", 1, one):.1%} of the symbols, the online mechanism of the '
+        f'paper on {mean(numbers, "paper", 1, one):.1%}, and no live mechanism on less than '
+        f'{_floor(numbers, 1, one):.1%}. On logs with visits of 30 symbols, ε = {visit:g}: '
+        f'exponential, base: chain {mean(numbers, "chain", 30, visit):.1%}, the best of others '
+        f'({MECHANISMS[best].label}) {mean(numbers, best, 30, visit):.1%}.\n'
+        f'- **Fewer errors tell the adversary more.** For one symbol, at equal success of an '
+        f'adversary who knows everything but the route, ours err no less{equal}.\n'
+        f'- **A wrong P costs.** Where the robot has none of the habits of P, base: chain errs on '
+        f'{wrong[0]:.1%} (k = 1, ε = {epsilon:g}), counting words on {wrong[1]:.1%}.')
 
 
 def _epsilons(numbers: dict[str, Any]) -> list[float]:

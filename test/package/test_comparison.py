@@ -190,6 +190,10 @@ class Sections:
         TITLE = 'Good'
 
         @staticmethod
+        def short(found):
+            return 'It is good.'
+
+        @staticmethod
         def measure(quick):
             return {'error': 0.25}
 
@@ -211,6 +215,7 @@ def test_the_command_writes_the_page(monkeypatch, tmp_path):
         'good': Sections.good, 'bad': Sections.bad})
     command.main(tmp_path / 'out', quick=True)
     text = (tmp_path / 'out' / 'comparison.md').read_text()
+    assert '## In short\n\n- It is good.\n\n## Good' in text
     assert '## Good\n\nThe error is 0.25.' in text
     assert '## Bad\n\nNot measured in this run: the data is not there.' in text
     assert not (tmp_path / 'build' / 'compare-quick').exists()
