@@ -66,7 +66,7 @@ demo: setup
 	    $(DEMO_OPTIONS)
 
 test: setup
-	$(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal $(TEST_OPTIONS)
+	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 $(TEST_OPTIONS)
 
 lint: setup
 	$(VENV)/bin/python -m pytest test/package/test_lint.py $(TEST_OPTIONS)

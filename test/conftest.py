@@ -12,3 +12,12 @@ settings.register_profile('symdp_ros', deadline=None, print_blob=True,
                           suppress_health_check=[HealthCheck.too_slow,
                                                  HealthCheck.function_scoped_fixture])
 settings.load_profile('symdp_ros')
+
+#: These wait for processes and messages; last come those that are done in milliseconds.
+_FIRST = ['ros', 'launch', 'cli', 'package', 'release', 'logs']
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the slowest folders: several workers then end together."""
+    items.sort(key=lambda item: _FIRST.index(item.path.parent.name)
+               if item.path.parent.name in _FIRST else len(_FIRST))

@@ -5,7 +5,7 @@ Fork a process that runs a node, again and again, with all that is imported and 
 
 Run by harness.py: reads lines of JSON. An object (see `become`) starts a node, and the answer is
 the pid; to a pid, the answer is the exit status as in `subprocess.Popen`, or null while it runs.
-A node that starts by itself imports for half a second; that it can is tested in test/launch.
+A node that starts by itself imports for half a second; the tests of signals do that.
 """
 import gc
 from importlib import import_module

@@ -60,7 +60,7 @@ class Forked:
     _server, _lock = None, Lock()
 
     def __init__(self, node, arguments, log, environment):
-        self.node, self.returncode = node, None
+        self.returncode = None
         self.pid = self._ask({'node': node, 'arguments': arguments, 'log': str(log),
                               'environment': environment})
 
@@ -82,8 +82,8 @@ class Forked:
             self.returncode = self._ask(self.pid)
         return self.returncode
 
-    def wait(self):
-        wait_until(lambda: self.poll() is not None, f'the end of {self.node}')
+    def wait(self, timeout=PATIENCE):
+        wait_until(lambda: self.poll() is not None, 'the end of a process')
         return self.returncode
 
     def send_signal(self, number):
@@ -97,11 +97,19 @@ class Forked:
 class Run:
     """A node of the package that runs in a process of its own."""
 
-    def __init__(self, domain, log: Path, name, arguments):
+    def __init__(self, domain, log: Path, name, arguments, forked):
         self.log_file = log
         log.touch()
-        self.process = Forked(name, ['--ros-args', *map(str, arguments)], log,
-                              {**os.environ, 'ROS_DOMAIN_ID': str(domain)})
+        arguments = ['--ros-args', *map(str, arguments)]
+        environment = {**os.environ, 'ROS_DOMAIN_ID': str(domain)}
+        if forked:
+            self.process = Forked(name, arguments, log, environment)
+            return
+        with log.open('wb') as output:
+            self.process = subprocess.Popen(
+                [sys.executable, '-m', f'symdp_ros.nodes.{name}', *arguments], cwd=ROOT,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                env=environment, start_new_session=True)
 
     @property
     def log(self) -> str:
@@ -114,11 +122,11 @@ class Run:
                 f'ended with {self.process.returncode}, without {text!r} in:\n{self.log}'
             return text in self.log
 
-        wait_until(found, f'{text!r} in the log of {self.process.node}')
+        wait_until(found, f'{text!r} in {self.log_file.name}')
 
     def wait(self) -> int:
         """Wait for the end of the process; return its exit status."""
-        return self.process.wait()
+        return self.process.wait(PATIENCE)
 
     def stop(self, number=signal.SIGINT) -> int:
         """Send a signal; return the exit status."""
@@ -150,10 +158,14 @@ class Run:
 
 
 class World:
-    """One ROS domain, with an observer node in this process and nodes in others."""
+    """
+    One ROS domain, with an observer node in this process and nodes in others.
+
+    :ivar forked: whether nodes are forked; otherwise they start as users start them.
+    """
 
     def __init__(self, directory: Path):
-        self.directory = directory
+        self.directory, self.forked = directory, True
         self._claim = FreeDomain()
         self.domain = self._claim.number
         self.context = Context()
@@ -167,7 +179,7 @@ class World:
         """Start a node; parameters become -p name:=value."""
         given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
         run = Run(self.domain, self.directory / f'{len(self.runs)}-{name}.log', name,
-                  [*arguments, *given])
+                  [*arguments, *given], self.forked)
         self.runs.append(run)
         return run
 
