@@ -119,11 +119,11 @@ def test_the_published_grid():
     corner, right = team.CELLS.index((4, 0)), 0
     assert chances[corner, right, team.CELLS.index((4, 1))] == 1 - team.SLIP
     assert transitions(team.chain('reaching')).sum(axis=1) == pytest.approx(1)
-    for name in team.TEAMS:
-        assert 0.9 < team.with_true_symbols(name)[0] < 1
+    assert set(NUMBERS['team_true']) == set(team.TEAMS)
+    assert all(0.9 < success < 1 for success in NUMBERS['team_true'].values())
 
 
 def test_private_symbols_at_a_large_epsilon_are_true_ones():
     """False alarms: 10⁻⁶ at most, by Hoeffding's inequality for 1000 runs."""
     succeeds = team.runs('independent', 'guided', 300.0, False, 1000, 3)
-    assert abs(succeeds.mean() - team.with_true_symbols('independent')[0]) < 0.086
+    assert abs(succeeds.mean() - NUMBERS['team_true']['independent']) < 0.086

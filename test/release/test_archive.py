@@ -7,14 +7,13 @@ from pathlib import Path
 import random
 import shutil
 import signal
-import subprocess
 import sys
 
+from forked import forked
 import pytest
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.release.ledger import Ledger
 
-ROOT = Path(__file__).resolve().parents[2]
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
@@ -568,7 +567,6 @@ from conftest import ArchivePlace
 OfflineMechanism.privatize_many = lambda self, symbols, offsets: symbols * 0
 file.CHUNK_ROWS = 50
 file.parquet()
-walks, left = ArchivePlace(Path(sys.argv[1])), int(sys.argv[2])
 FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}
 def count(frame, event, argument):
     global left
@@ -581,27 +579,31 @@ def count(frame, event, argument):
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-sys.setprofile(count)
-walks.release()
-sys.setprofile(None)
-print(left)
+def run(base, moment):
+    global left
+    walks, left = ArchivePlace(Path(base)), moment
+    sys.setprofile(count)
+    walks.release()
+    sys.setprofile(None)
+    return left
 """
 
 
-def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(walks, monkeypatch):
+@pytest.fixture
+def child():
+    with forked(CHILD) as run:
+        yield run
+
+
+def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(walks, child):
     seed = int(os.environ.get('SYMDP_TEST_SEED') or random.SystemRandom().randrange(2**32))
     print(f'SYMDP_TEST_SEED={seed}')
     routes = walks.words(60)
     walks.archive(routes)
 
-    def child(moment):
-        return subprocess.run([sys.executable, '-c', CHILD, str(walks.base), str(moment)],
-                              cwd=ROOT, capture_output=True, text=True, timeout=60)
-
-    fresh = child(10**9)
-    assert fresh.returncode == 0, fresh.stderr
-    calls = 10**9 - int(fresh.stdout)
-    assert calls > 100
+    status, left = child(walks.base, 10**9)
+    calls = 10**9 - int(left)
+    assert status == 0 and calls > 100
     killed = 0
     moments = sorted(random.Random(seed).sample(range(1, calls), 7))
     # Most of what matters is at the end: charging and moving.
@@ -610,7 +612,7 @@ def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(walks, m
         walks.output.parent.mkdir()
         for file in walks.base.glob('robots.ledger*'):
             file.unlink()
-        killed += child(moment).returncode == -9
+        killed += child(walks.base, moment)[0] == -9
         charged = set()
         if walks.ledger.exists():
             with Ledger(walks.ledger) as ledger:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 
+from forked import forked
 import pytest
 from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import best_mechanism, expected_accuracy
@@ -254,37 +255,41 @@ def test_of_archives_so_large_that_it_would_take_long_it_is_not_permute_and_flip
     assert chosen_mechanism(RING, privacy, 12, 'guided', most + 1) != 'permute_and_flip'
 
 
+@pytest.fixture(scope='module')
+def prepared():
+    with forked(PREPARED) as run:
+        yield run
+
+
 @pytest.mark.parametrize('mechanism', ['exponential', 'permute_and_flip', 'causal', 'auto'])
 @pytest.mark.parametrize('chain', [RING, COMPLETE, STREETS], ids=['ring', 'complete', 'streets'])
-def test_after_preparation_no_release_compiles_anything(mechanism, chain):
+def test_after_preparation_no_release_compiles_anything(prepared, mechanism, chain):
     """In a process of its own: what others have compiled there would not show."""
-    done = subprocess.run([sys.executable, '-c', PREPARED, mechanism, json.dumps(
-        {state: chain.successors(state) for state in chain.states})], cwd=ROOT, timeout=300,
-        capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, 'done\n'), done.stderr
+    assert prepared(mechanism, {state: chain.successors(state) for state in chain.states}) == (
+        0, 'done')
 
 
 PREPARED = """
-import json, sys
 import numba
 from symdp_ros import Chain, Privacy
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.settings import ReleaseSettings
-chain = Chain(json.loads(sys.argv[2]), 'a')
-settings = ReleaseSettings(chain, Privacy(2.0), mechanism=sys.argv[1])
-mechanisms = Mechanisms(settings)
-mechanisms.prepare()
-def compiles(*arguments):
-    raise AssertionError('something is compiled, or loaded')
-numba.core.dispatcher.Dispatcher.compile = compiles
-names = ('exponential', 'permute_and_flip', 'causal') if sys.argv[1] == 'auto' else sys.argv[1:2]
-for length in (1, 3, 12, 400):
-    mechanisms.for_length(length)
-    for name in names:
-        word = (['a', 'b', None, 'd', 'c'] * length)[:length]
-        for base in ('chain', 'counting') if sys.argv[1] == 'auto' else ('chain',):
-            assert len(mechanisms._of(name, base).privatize(word)) == length
-        if name == 'causal':
-            assert len(mechanisms._of(name, 'chain', True).privatize(word)) == length
-print('done')
+
+def run(mechanism, moves):
+    mechanisms = Mechanisms(ReleaseSettings(Chain(moves, 'a'), Privacy(2.0), mechanism=mechanism))
+    mechanisms.prepare()
+    def compiles(*arguments):
+        raise AssertionError('something is compiled, or loaded')
+    numba.core.dispatcher.Dispatcher.compile = compiles
+    auto = mechanism == 'auto'
+    names = ('exponential', 'permute_and_flip', 'causal') if auto else [mechanism]
+    for length in (1, 3, 12, 400):
+        mechanisms.for_length(length)
+        for name in names:
+            word = (['a', 'b', None, 'd', 'c'] * length)[:length]
+            for base in ('chain', 'counting') if auto else ('chain',):
+                assert len(mechanisms._of(name, base).privatize(word)) == length
+            if name == 'causal':
+                assert len(mechanisms._of(name, 'chain', True).privatize(word)) == length
+    return 'done'
 """

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Releasing logs: what becomes visible, what is charged, whatever happens in between."""
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 import errno
 from fractions import Fraction
 import os
@@ -8,9 +10,8 @@ from pathlib import Path
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
 
+from forked import forked
 import pytest
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.logs import LogFile, read_log
@@ -22,7 +23,6 @@ from symdp_ros.release.report import Outcome as outcome
 from symdp_ros.release.report import Report
 from symdp_ros.release.settings import ReleaseSettings
 
-ROOT = Path(__file__).resolve().parents[2]
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 WORD = 'abbccaabbcca'
 
@@ -377,9 +377,10 @@ def test_without_a_ledger(place):
 def test_two_processes_never_release_a_log_twice(place):
     for i in range(12):
         place.log(f'{i}.csv')
-    children = [subprocess.Popen([sys.executable, '-c', CHILD, str(place.logs.parent), '-1'],
-                                 cwd=ROOT) for _ in range(3)]
-    assert [child.wait(120) for child in children] == [0, 0, 0]
+    with ExitStack() as stack, ThreadPoolExecutor(3) as pool:
+        children = [stack.enter_context(forked(CHILD)) for _ in range(3)]
+        ends = pool.map(lambda child: child(place.logs.parent, -1, 'csv')[0], children)
+        assert list(ends) == [0, 0, 0]
     assert place.spent() == 12 and len(place.visible()) == 12
     place.check()
 
@@ -389,14 +390,12 @@ def test_two_processes_never_release_a_log_twice(place):
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-sys.path.insert(0, 'test/release')
+sys.path[:0] = 'test/release', 'test/core'
 import symdp_ros.core.offline.kernels
 from test_engine import Place, settings
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 place = Place.__new__(Place)
-base, left = Path(sys.argv[1]), int(sys.argv[2])
-place.logs, place.releases, place.ledger = base / 'logs', base / 'releases', base / 'robots.ledger'
 FOLDERS = ('symdp_ros/release/', 'symdp_ros/logs/')
 FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}
 def count(frame, event, argument):
@@ -411,38 +410,43 @@ def count(frame, event, argument):
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-if left > 0:
-    sys.setprofile(count)
-place.release(settings(mechanism='causal', format=(sys.argv[3:] or ['csv'])[0]), wait=100.0,
-              rewrite_missing=True)
-sys.setprofile(None)
-print(left)
+def run(base, moment, form):
+    global left
+    base, left = Path(base), moment
+    place.logs, place.releases = base / 'logs', base / 'releases'
+    place.ledger = base / 'robots.ledger'
+    if left > 0:
+        sys.setprofile(count)
+    place.release(settings(mechanism='causal', format=form), wait=100.0, rewrite_missing=True)
+    sys.setprofile(None)
+    return left
 """
 
 
+@pytest.fixture(scope='module')
+def child():
+    with forked(CHILD) as run:
+        yield run
+
+
 @pytest.mark.parametrize('form', ['csv', 'sqlite3'])
-def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(place, form):
+def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(place, child, form):
     seed = int(os.environ.get('SYMDP_TEST_SEED') or random.SystemRandom().randrange(2**32))
     print(f'SYMDP_TEST_SEED={seed}')
     chance = random.Random(seed)
     place.log('a.csv')
     place.log('b.csv', 'abcabc')
 
-    def child(moment):
-        return subprocess.run([sys.executable, '-c', CHILD, str(place.logs.parent), str(moment),
-                               form], cwd=ROOT, capture_output=True, text=True, timeout=60)
-
-    fresh = child(10**9)
-    assert fresh.returncode == 0, fresh.stderr
-    calls = 10**9 - int(fresh.stdout)
-    assert calls > 100
+    status, left = child(place.logs.parent, 10**9, form)
+    calls = 10**9 - int(left)
+    assert status == 0 and calls > 100
     killed = 0
     for moment in sorted(chance.sample(range(1, calls), 14)) + [calls - 2]:
         shutil.rmtree(place.releases)
         place.releases.mkdir()
         for file in place.logs.parent.glob('robots.ledger*'):
             file.unlink()
-        killed += child(moment).returncode == -9
+        killed += child(place.logs.parent, moment, form)[0] == -9
         # Nothing is visible before its spend, at any moment.
         charged = set()
         if place.ledger.exists():

@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Recoveries that are killed at any moment: no spend is lost, and the next one goes through."""
-from pathlib import Path
 import random
 import shutil
-import subprocess
-import sys
 
+from forked import forked
 from ledgers import loss, make_ledger, put_back_older_copy
 from long_runs import first_seed, KILL_ROUNDS, report
 import pytest
@@ -14,12 +12,11 @@ from symdp_ros import BudgetError, LedgerError
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.recovery import recover
 
-ROOT = Path(__file__).resolve().parents[2]
 
 KILLED = """
 import os, signal, sys
 from symdp_ros.release.recovery import recover
-left = int(sys.argv[2])
+
 def count(frame, event, argument):
     global left
     if event == 'c_call' and getattr(argument, '__module__', '') in ('posix', 'sqlite3') \\
@@ -27,14 +24,23 @@ def count(frame, event, argument):
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-sys.setprofile(count)
-recover(sys.argv[1], {})
-sys.setprofile(None)
-print(left)
+def run(path, moment):
+    global left
+    left = moment
+    sys.setprofile(count)
+    recover(path, {})
+    sys.setprofile(None)
+    return left
 """
 
 
-def test_a_recovery_that_is_killed_loses_no_spend(tmp_path):
+@pytest.fixture
+def recovering():
+    with forked(KILLED) as run:
+        yield run
+
+
+def test_a_recovery_that_is_killed_loses_no_spend(tmp_path, recovering):
     path = tmp_path / 'a.ledger'
     make_ledger(path, 2)
     put_back_older_copy(path)
@@ -45,10 +51,9 @@ def test_a_recovery_that_is_killed_loses_no_spend(tmp_path):
         place.parent.mkdir()
         for name in (path.name, f'{path.name}.mark'):
             shutil.copy(path.with_name(name), place.with_name(name))
-        return subprocess.run([sys.executable, '-c', KILLED, place, str(moment)], cwd=ROOT,
-                              capture_output=True, text=True, timeout=120)
+        return recovering(place, moment)
 
-    calls = 10**9 - int(child(10**9).stdout)
+    calls = 10**9 - int(child(10**9)[1])
     seed = first_seed()
     print(f'SYMDP_TEST_SEED={seed}')
     chance = random.Random(seed)
@@ -57,7 +62,7 @@ def test_a_recovery_that_is_killed_loses_no_spend(tmp_path):
                *chance.sample(range(1, calls), 2 * KILL_ROUNDS)]
     assert calls > 100
     for moment in moments:
-        assert child(moment).returncode == -9
+        assert child(moment)[0] == -9
         with pytest.raises((BudgetError, LedgerError)), Ledger(place) as ledger:
             ledger.charge('r1', loss(), settings='s', description='{}')
         recover(place, {})
