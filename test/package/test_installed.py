@@ -39,7 +39,7 @@ def installed(tmp_path_factory):
     subprocess.run([sys.executable, 'setup.py', '-q', 'install_lib', *here, 'install_data', *here],
                    check=True, cwd=source)
     shutil.rmtree(source)
-    for compiled in (ROOT / 'symdp_ros').rglob('*.nb?'):  # where there are some, nothing is compiled
+    for compiled in (ROOT / 'symdp_ros').rglob('*.nb?'):  # so that nothing is compiled
         place = target / compiled.relative_to(ROOT)
         place.parent.mkdir(exist_ok=True)
         shutil.copy(compiled, place)
