@@ -329,14 +329,11 @@ def test_logs_inside_the_release_directory_are_refused(place):
 
 @pytest.mark.parametrize('option', ['--subject', '--topic', '--field', '--stamp-key',
                                     '--symbol-key'])
-@pytest.mark.parametrize('value', [b'r\xff1', 'r\x1b[2J', 'r\u202e1'])
+@pytest.mark.parametrize('value', ['r\udcff1', 'r\x1b[2J', 'r\u202e1'])
 def test_names_that_cannot_be_printed(place, option, value):
     more = () if option == '--subject' else ('--subject', 'r1')
-    run = subprocess.run(
-        [sys.executable, '-c', WITHOUT_ROS, 'release', 'logs', '--chain', CHAIN, '--epsilon', '1',
-         '-o', 'out', '--ledger', 'robots.ledger', option, value, *more], capture_output=True,
-        cwd=place, timeout=120, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+    run = release(place, '--ledger', 'robots.ledger', option, value, *more)
     assert run.returncode == 1
-    assert run.stderr.decode().startswith(f'symdp release: {option} r\\')
-    assert b'cannot be printed: give a plain name' in run.stderr and b'Traceback' not in run.stderr
+    assert run.stderr.startswith(f'symdp release: {option} r\\')
+    assert 'cannot be printed: give a plain name' in run.stderr and run.stderr.isascii()
     assert not (place / 'robots.ledger').exists()
