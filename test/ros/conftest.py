@@ -11,8 +11,6 @@ os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ.pop('ROS_STATIC_PEERS', None)
 os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(Path(__file__).with_name('discovery.xml'))
 
-collect_ignore = []
-
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
