@@ -6,7 +6,6 @@ from contextlib import ExitStack
 import errno
 from fractions import Fraction
 import os
-from pathlib import Path
 import random
 import shutil
 import sqlite3
