@@ -85,8 +85,9 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[Skipp
     console.print(table)
     for note in notes:
         console.print(note, soft_wrap=True)
-    console.print('no move: steps that the map does not allow. They cannot come out as they are',
-                  soft_wrap=True)
+    if any(found.infeasible for found in trial.found.values()):
+        console.print('no move: steps that the map does not allow. They cannot come out as they '
+                      'are', soft_wrap=True)
     console.print(trial.total() if ledger else 'no --ledger: a release would not be recorded',
                   soft_wrap=True)
     return 0 if Report(tuple(outcomes)).ok else 1

@@ -151,7 +151,8 @@ class Inspection:
         parts = []
         for name in most[:_SHOWN]:
             close = alike(name, states)
-            parts.append(f'{quoted(name)} ({self.names[name]:,} times'
+            often = self.names[name]
+            parts.append(f'{quoted(name)} ({often:,} time{"" if often == 1 else "s"}'
                          + (f'; did you mean {" or ".join(map(quoted, close))}?)' if close
                             else ')'))
         rest = len(most) - _SHOWN

@@ -56,7 +56,7 @@ def test_a_dry_run_changes_nothing_and_prints_on_stderr_alone(place):
     # symbols, known, unknown, no move, cost, left
     assert rows_of(run)['fine.csv'] == '5 4 1 1 1 0.5 released'.split()
     assert "wrong.csv: unknown symbols: 60 %: such as 'Gate' (2 times; did you mean 'gate'?), " \
-           r"'x\u202e' (1 times)" in run.stderr
+           r"'x\u202e' (1 time)" in run.stderr
     assert 'robot_1 would have spent ε = 1, 1 of it on these logs, for changes of up to 1 ' \
            'symbol (sampling: message); left: 0.5' in run.stderr
 
