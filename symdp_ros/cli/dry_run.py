@@ -17,7 +17,7 @@ import os
 from symdp_ros.cli.log_arguments import new_account
 from symdp_ros.core.errors import BudgetError
 from symdp_ros.core.printable import printable
-from symdp_ros.logs import LogFile, SkippedLog
+from symdp_ros.logs import KeptTopics, LogFile, SkippedLog
 from symdp_ros.release.accounts import Account, accounting_text
 from symdp_ros.release.archive_file import Archive
 from symdp_ros.release.inspection import Inspection, Moves
@@ -125,6 +125,8 @@ class _Trial:
             words = settings.words_of(entries, log)
             found, loss = settings.inspect(entries, words, self._moves), settings.loss
             longest = max(map(len, words))
+            if settings.keep.topics:  # one that is missing or refused makes the log fail
+                KeptTopics(log.path, settings.keep, settings.topic, strict=True).close()
             if self._ledger is not None:
                 content = self._ledger.fingerprint(words)
         else:

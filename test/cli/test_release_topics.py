@@ -122,6 +122,26 @@ def test_a_kill_between_the_charge_and_the_move(place, form):
     assert not list((place / 'out').glob('.staging*'))
 
 
+def test_a_kill_before_the_charge(place):
+    """Nothing is charged, and no copy of a topic is left."""
+    killed = subprocess.run(
+        [sys.executable, '-c', KILLED.replace('outbox._move', 'outbox.Outbox.check'), 'release',
+         'monday', '-o', 'out', *map(str, ARGUMENTS), '--keep', '/battery_state'], cwd=place,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)}, capture_output=True)
+    assert killed.returncode == 9 and list((place / 'out').glob('.staging*/*/*.mcap'))
+    assert released(place) == [] and spent(place) == (0.0, [])
+    assert release(place, logs=['monday']).returncode == 0
+    assert [path.name for path in released(place)] == ['000001.private.csv']
+    assert not list((place / 'out').glob('.staging*'))
+
+
+def test_a_dry_run(place):
+    run = release(place, '--keep', '/tf', '--dry-run')
+    assert run.returncode == 1 and 'monday: the topic /tf has the type' in run.stderr
+    run = release(place, '--keep', '/battery_state', '--dry-run')
+    assert run.returncode == 0 and not (place / 'out').exists()
+
+
 def test_what_was_staged_is_lost(place):
     """It is written again, with the same private symbols."""
     keeping = ('--keep', '/battery_state')
