@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 _LONGEST = 1 << 16  # characters
-_LARGEST = 2**63 - 1
+_LARGEST, _DEEPEST = 2**63 - 1, 2**31 - 1  # what rosbag2 reads
 #: Policy → its values; recordings of version 9 write their names, older ones their numbers.
 _POLICIES = {
     'history': ('system_default', 'keep_last', 'keep_all', 'unknown'),
@@ -52,7 +52,7 @@ def _profile(recorded: Mapping[str, Any]) -> dict[str, Any]:
     for name, values in _POLICIES.items():
         value = recorded[name]
         profile[name] = values.index(value) if value in values else _number(value, len(values) - 1)
-    profile['depth'] = _number(recorded['depth'])
+    profile['depth'] = _number(recorded['depth'], _DEEPEST)
     for name in _DURATIONS:
         profile[name] = {unit: _number(recorded[name][unit]) for unit in ('sec', 'nsec')}
     profile['avoid_ros_namespace_conventions'] = (

@@ -602,6 +602,7 @@ def test_qos_profiles(tmp_path):
 @pytest.mark.parametrize('recorded', [
     '', 'x', '[', '- 1', '- {}', '[]', '- seventeen: 17', 'x' * 10**6,
     qos.DEFAULT.replace('depth: 10', 'depth: -1'), qos.DEFAULT.replace('depth: 10', 'depth: nuc'),
+    qos.DEFAULT.replace('depth: 10', f'depth: {2**31}'),
     qos.DEFAULT.replace('history: 1', 'history: 99'),
     qos.DEFAULT.replace('history: 1', 'history: [1]')])
 def test_qos_profiles_that_are_none(recorded):
