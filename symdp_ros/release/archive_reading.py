@@ -224,7 +224,7 @@ class _File:
             column = batch.column(self._columns.symbol)
             silent += column.null_count
             for name, count in states.others(column):
-                if name in no_region:
+                if name is None or name in no_region:
                     silent += count
                 else:
                     unknown += count
@@ -235,7 +235,7 @@ class _File:
             if not need_moves:
                 continue
             # Within a route, each position is one more than the one before it.
-            positions = batch.column(self._columns.position).fill_null(-1).to_numpy().astype(
+            positions = batch.column(self._columns.position).fill_null(0).to_numpy().astype(
                 np.int64)
             begins, found = np.diff(positions, prepend=position) != 1, states.of(column)
             missing += moves.missing(found, begins, symbol)
@@ -320,8 +320,8 @@ class _States:
                                           indices.to_numpy(zero_copy_only=False), mode='wrap')
         return found
 
-    def others(self, symbols: Any) -> Iterator[tuple[str, int]]:
-        """Yield the values of a column that are not listed, null aside, and how often each."""
+    def others(self, symbols: Any) -> Iterator[tuple[str | None, int]]:
+        """Yield the values that are not listed, and how often each; None: null in a dictionary."""
         pyarrow = self._pyarrow
         if not pyarrow.types.is_dictionary(symbols.type):
             symbols = symbols.dictionary_encode()
@@ -329,7 +329,8 @@ class _States:
         known = pyarrow.compute.is_in(values, self._values).to_numpy(zero_copy_only=False)
         counts = np.bincount(symbols.indices.drop_null().to_numpy(), minlength=len(known))
         for i in np.flatnonzero(~known & (counts > 0)):
-            yield values[i].cast(pyarrow.binary()).as_py().decode(errors='replace'), int(counts[i])
+            value = values[i].cast(pyarrow.binary()).as_py()
+            yield value if value is None else value.decode(errors='replace'), int(counts[i])
 
 
 class _Order:

@@ -9,6 +9,7 @@ import pytest
 from strategies import chains
 from symdp_ros import Chain, Privacy, ReleaseSettings
 from symdp_ros.logs import LogFile
+from symdp_ros.release.archive_file import Archive
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.settings import ArchiveSettings
 
@@ -109,3 +110,31 @@ def test_the_share_that_a_refusal_names_allows_it(symbols, data):
         share = float(problem.rpartition(' ')[2])
         assert Inspection(symbols, unknown, 0, {}, 0, {}).problem(LOOP, share) is None
         assert share <= 1
+
+
+def test_of_columns_of_other_types(walks):
+    pa = pytest.importorskip('pyarrow')
+    pq = pytest.importorskip('pyarrow.parquet')
+    chain = Chain({'1': ['2'], '2': ['1', '2'], 'true': ['1']}, '1')
+    settings = ArchiveSettings(chain, Privacy(1.0))
+    route, position = [1] * 6, pa.array(range(6), pa.uint8())
+    words = {
+        'numbers': pa.array([1, 1, 2, 3, 3, None], pa.int64()),
+        'booleans': pa.array([True, True, False, None, None, True]),
+        'nothing': pa.array([None] * 6, pa.null()),
+        'no text': pa.array([b'1', b'1', b'\xff', b'\xff', b'2', b'2'], pa.binary()).view(
+            pa.string()),
+    }
+    # unknown, silent, unknown values, missing, standing
+    wanted = {
+        'numbers': (2, 1, {'3': 2}, 2, {'1': 1}),
+        'booleans': (1, 2, {'false': 1}, 2, {'true': 1}),
+        'nothing': (0, 6, {}, 0, {}), 'no text': (2, 0, {'\ufffd': 2}, 2, {'1': 1}),
+    }
+    for name, symbols in words.items():
+        pq.write_table(pa.table({'route': route, 'position': position, 'symbol': symbols}),
+                       walks.path)
+        with Archive(walks.path, settings.columns) as archive:
+            found = settings.inspect(archive, Moves.of(chain))
+        assert (found.unknown, found.silent, found.names, found.infeasible,
+                found.standing) == wanted[name], name
