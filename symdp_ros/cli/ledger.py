@@ -40,6 +40,8 @@ def run(options) -> int:
     budgets = [(subject, _amount(text)) for subject, text in options.set_budget]
     if options.accounting and not budgets:
         raise ConfigurationError('--accounting is stored with a budget: give --set-budget, too')
+    if budgets and options.delta and options.accounting != 'zcdp':
+        raise ConfigurationError('--delta is stored with --accounting zcdp: give both, or neither')
     least = {subject: _amount(text) for subject, text in options.spent_at_least}
     if options.recover:
         from symdp_ros.release.recovery import recover
@@ -50,8 +52,7 @@ def run(options) -> int:
         for subject, amount in least.items():
             ledger.set_spent(subject, amount, 'set by the operator')
         for subject, amount in budgets:
-            ledger.set_budget(subject, amount, options.accounting or '',
-                              (options.delta or 0.0) if options.accounting == 'zcdp' else 0.0)
+            ledger.set_budget(subject, amount, options.accounting or '', options.delta or 0.0)
         entries, files = ledger.entries(), ledger.files()
         problems = ledger.problems()
         charges = [entry for entry in entries if entry.kind == 'charge']

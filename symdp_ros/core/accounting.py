@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""
+r"""
 Zero-concentrated differential privacy (zCDP): releases add up to less than the sum of their ε.
 
 M is ρ-zCDP when D_α(M(w) ‖ M(w')) ≤ ρ·α for all adjacent words and all α > 1, with D_α the Rényi
@@ -34,6 +34,13 @@ From ρ to (ε, δ): for every α > 1 (Canonne, Kamath & Steinke 2020, arXiv 200
 
 The smallest of (1) over fixed α is taken, so it grows with ρ; it is less than ρ + 2·√(ρ·ln(1/δ))
 (Bun & Steinke, Proposition 1.3). Whatever α is, (1) holds: floats only choose α.
+
+**A budget** B at δ allows a release if afterwards the sum of all ε, or (1), is at most B, even if
+the operator chose it by looking at earlier outputs. *Proof.* Let A be the outputs after which the
+sum is at most B, and S any outputs. P[S ∩ A] ≤ e^B·P'[S ∩ A], as for a ledger that stops at the
+sum B. After other outputs ρ is at most the largest for which (1) is B, as for one that stops at
+this ρ (Feldman & Zrnic 2021, arXiv 2008.11193): P[S \ A] ≤ e^B·P'[S \ A] + δ. Both together are
+e^B·P'[S] + δ. ∎
 """
 from dataclasses import dataclass
 from decimal import Context, Decimal, ROUND_CEILING

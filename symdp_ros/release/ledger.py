@@ -6,8 +6,9 @@ The ledger: the privacy that each subject has spent, and for which release.
 Every charge is one row of a file, written in one transaction that first reads what was spent: so
 processes that share a ledger wait for one another, and cannot exceed a budget together. Sums are
 exact, and counted in one unit for each subject (`release.units`): ε is read as its shortest
-decimal, so three times 0.1 fits into 0.3. Budgets of subjects are rows, too: they are stored once,
-and used by every call.
+decimal, so three times 0.1 fits into 0.3. With accounting: zcdp, a budget limits the ε that
+follows from the sum of ρ at some δ (`core.accounting`), or the sum of ε where that is less.
+Budgets of subjects are rows, too: they are stored once, and used by every call.
 
 The charge of a log holds the released words (they are public), so that they can be written again
 at no cost; and an HMAC of the sensitive words under a key that never leaves the ledger, to detect

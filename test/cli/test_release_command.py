@@ -218,6 +218,42 @@ def test_what_is_left(place):
     assert [row['left'] for row in csv.DictReader(io.StringIO(run.stdout))] == ['', '0.5']
 
 
+def test_accounting_with_delta(place):
+    zcdp = '--accounting', 'zcdp', '--delta', '1e-6'
+    run = release(place, *LEDGER, '--subject-budget', '4', *zcdp, '--mechanism', 'exponential',
+                  '--adjacency', '4')
+    assert run.returncode == 0, run.stderr
+    assert 'r1 has spent ε = 2 (zcdp, δ = 1e-06) of 4, for changes of up to 4' in run.stdout
+    assert symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '60', cwd=place).returncode == 0
+    for i in range(6):  # these are counted j·x²/2 = 1/8 each
+        run = release(place, *LEDGER, '--mechanism', 'causal', '--adjacency', '4', '--trust',
+                      f'0.{i}', '--policy', 'adaptive')
+        assert run.returncode == 0, run.stdout + run.stderr
+    [left] = json.loads(symdp('ledger', 'robots.ledger', '--remaining', '--export', 'json',
+                              cwd=place).stdout)
+    assert (left['accounting'], left['delta'], left['pure']) == ('zcdp', '0.000001', '14')
+    assert left['rho'] == '1.75' and left['spent'] == left['zcdp'] < '14'
+    charges = json.loads(symdp('ledger', 'robots.ledger', '--export', 'json', cwd=place).stdout)
+    assert [charge['rho'] for charge in charges] == 14 * ['0.125']
+    assert {charge['settings']['bound'] for charge in charges} == {'range', 'symbols'}
+    run = symdp('ledger', 'robots.ledger', cwd=place)
+    assert f'ρ = 1.75, which is ε = {left["zcdp"]} at δ = 1e-06; accounting pure: ε = 14' \
+        in run.stdout and 'budget: 4 (zcdp, δ = 1e-06)' in run.stdout
+    assert 'at δ = 1e-09; ' in symdp('ledger', 'robots.ledger', '--delta', '1e-9',
+                                     cwd=place).stdout
+    run = release(place, *LEDGER, '--subject-budget', '60')
+    assert run.returncode == 1 and 'not 60 (pure): leave it out' in run.stderr
+    for arguments in (['--accounting', 'pure'], ['--set-budget', 'r1', '9', '--delta', '1e-9'],
+                      ['--set-budget', 'r1', '9', '--accounting', 'zcdp']):
+        run = symdp('ledger', 'robots.ledger', *arguments, cwd=place)
+        assert run.returncode == 1 and 'Traceback' not in run.stderr
+    run = symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '60', '--accounting', 'pure',
+                cwd=place)
+    assert run.returncode == 0 and 'r1 has spent ε = 14 of 60' in run.stdout
+    run = release(place, *zcdp)
+    assert run.returncode == 1 and '--accounting and --delta need a --ledger' in run.stderr
+
+
 def test_a_ledger_that_is_none(place):
     (place / 'letter').write_text('Dear Sir')
     for name, text in (('nowhere', 'there is no ledger'), ('letter', 'of another kind')):

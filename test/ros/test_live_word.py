@@ -8,6 +8,7 @@ that may be full, in a process that may be killed at any step.
 """
 from contextlib import suppress
 import errno
+from fractions import Fraction
 import os
 from pathlib import Path
 import subprocess
@@ -76,6 +77,20 @@ class Place:
 
 def fail(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_words_are_counted_symbol_by_symbol(place):
+    """With accounting: zcdp, k·x²/2 for each word; the accounting is stored with the budget."""
+    for _ in range(2):
+        account = Account(place.ledger_file, 'r1', 5.0, accounting='zcdp', delta=1e-6)
+        word = LiveWord(OnlineMechanism(CHAIN, Privacy(1.0, 4)), account=account, logger=place.log)
+        word.begin()
+        word.close()
+    with Ledger(place.ledger_file) as ledger:
+        assert ledger.account('r1').rho == Fraction(1, 4)
+        assert ledger.account('r1').budget_text == 'subject_budget: 5 (zcdp, δ = 1e-06)'
+    with pytest.raises(BudgetError, match=r'is 5 \(zcdp, δ = 1e-06\) in the ledger, not 5 \(pure'):
+        Account(place.ledger_file, 'r1', 5.0, accounting='pure')
 
 
 def test_a_word_is_charged_once_over_every_stop(place, new_process):
