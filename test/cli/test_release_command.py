@@ -7,6 +7,7 @@ import io
 import json
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
 
@@ -241,6 +242,10 @@ def test_accounting_with_delta(place):
         in run.stdout and 'budget: 4 (zcdp, δ = 1e-06)' in run.stdout
     assert 'at δ = 1e-09; ' in symdp('ledger', 'robots.ledger', '--delta', '1e-9',
                                      cwd=place).stdout
+    five = *LEDGER, '--mechanism', 'exponential', '--epsilon', '5', '--adjacency', '4'
+    trial, run = release(place, *five, '--dry-run'), release(place, *five)
+    spent = re.search(r' spent ε = [.\d]+ \(zcdp, δ = 1e-06\)', run.stdout)[0]
+    assert f'r1 would have{spent}' in trial.stderr and spent > ' spent ε = 18'
     run = release(place, *LEDGER, '--subject-budget', '60')
     assert run.returncode == 1 and 'not 60 (pure): leave it out' in run.stderr
     for arguments in (['--accounting', 'pure'], ['--set-budget', 'r1', '9', '--delta', '1e-9'],
@@ -249,7 +254,7 @@ def test_accounting_with_delta(place):
         assert run.returncode == 1 and 'Traceback' not in run.stderr
     run = symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '60', '--accounting', 'pure',
                 cwd=place)
-    assert run.returncode == 0 and 'r1 has spent ε = 14 of 60' in run.stdout
+    assert run.returncode == 0 and 'r1 has spent ε = 24 of 60' in run.stdout
     run = release(place, *zcdp)
     assert run.returncode == 1 and '--accounting and --delta need a --ledger' in run.stderr
 
