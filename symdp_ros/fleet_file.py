@@ -220,6 +220,8 @@ class _Reader(YamlReader):
             option = options.get(key)
             if option is None and key.startswith(_QOS) and options is _OF_ROBOTS:
                 values[key] = self._value(node, key)
+                if not isinstance(values[key], (str, int, float)):  # such as a date
+                    raise self._at(line, f'{key} must be a text, a number, true or false')
                 continue
             if option is None:
                 raise self._at(line, f'{what} has the unknown key {printable(repr(key))}: '
@@ -251,6 +253,8 @@ class _Reader(YamlReader):
             raise self.error(node, f'{key} has no value that can be read') from None
 
     def _path(self, text: str) -> str:
+        if '\0' in text:
+            raise ConfigurationError(f'{printable(repr(text))} is no name of a file')
         absolute = not text or text.startswith(('package://', '~'))
         return text if absolute else str(self._folder / text)
 

@@ -148,6 +148,10 @@ def test_qos_overrides_are_parameters_too(tmp_path):
      'a would publish /a/private_region twice: give each of its outputs'),
     (DEFAULTS + 'robots:\n  a: {policy: adaptive, outputs: [pose], private_pose: '
      'private_region/history}', 3, 'a would publish /a/private_region/history twice'),
+    (DEFAULTS + 'robots: {a: {state_file: "x\\0"}}', 2, 'is no name of a file'),
+    (DEFAULTS + 'state_dir: "\\0"\nrobots: {a: }', 2, 'is no name of a file'),
+    (DEFAULTS + 'robots: {a: {qos_overrides.b.c: 2001-01-01}}', 2, 'must be a text, a number'),
+    (DEFAULTS + 'robots: {a: {qos_overrides.b.c: [d]}}', 2, 'must be a text, a number'),
     ('a: [', 2, 'not valid YAML'),
 ])
 def test_what_is_wrong_has_a_line(tmp_path, text, line, problem):
