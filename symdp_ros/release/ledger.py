@@ -172,9 +172,9 @@ class Ledger:
 
             raise BudgetError(
                 f'the subject_budget of {subject!r} is {text(stored.budget, stored.delta)} '
-                f'in the ledger, not {text(wanted, at)}: '
-                f'leave it out, {"name that accounting, " if other_accounting else ""}or change it '
-                f'with symdp ledger {self._database.name} --set-budget '
+                f'in the ledger, not {text(wanted, at)}: leave it out, '
+                f'{"name that accounting, " if other_accounting else ""}or change it with symdp '
+                f'ledger {self._database.name} --set-budget '
                 f"'{printable(subject)}' {as_text(wanted or Fraction(0))}"
                 + (f' --accounting {accounting}' if other_accounting else '')
                 + (f' --delta {delta:g}' if other_accounting and at is not None else ''))
