@@ -114,7 +114,8 @@ def test_an_accounting_is_not_changed_in_passing(ledger):
     assert len(ledger.entries()) == 1 and ledger.account('r1').delta == DELTA
     with Ledger(ledger.path) as other, pytest.raises(BudgetError, match=(
             r'is 5 \(zcdp, δ = 1e-06\) in the ledger, not 5 \(pure\): leave it out, name that '
-            r"accounting, or change it with symdp ledger .* --set-budget 'r1' 5 --accounting pure$")):
+            r"accounting, or change it with symdp ledger .* --set-budget 'r1' 5 "
+            r'--accounting pure$')):
         other.keep_budget('r1', 5.0, 'pure')
     with pytest.raises(BudgetError, match=r'not 5 \(zcdp, δ = 1e-05\).*--accounting zcdp --delta'):
         ledger.keep_budget('r1', 0.0, 'zcdp', 1e-5)
