@@ -216,16 +216,16 @@ def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
     from symdp_ros.cli.main import main
 
     monkeypatch.setenv('COLUMNS', '80')
-    depot = str(ROOT / 'config' / 'depot.geojson')
-    plot = tmp_path / 'visits.png'
-    assert main(['calibrate', depot, '--initial-state', '1', '--protect', '10', '--stay', '8',
-                 '--epsilon', '4', '--walks', '10', '--plot', str(plot)]) == 0
+    plot, file = tmp_path / 'visits.png', tmp_path / 'ring.chain.yaml'
+    file.write_text('initial_state: a\ntransitions: {a: [a, b], b: [b, c], c: [c, a]}\n')
+    assert main(['calibrate', str(file), '--protect', '4', '--stay', '8', '--epsilon', '4',
+                 '--walks', '10', '--plot', str(plot)]) == 0
     text = capsys.readouterr().out
-    assert 'a visit of 10 s is protected' in text and 'these walks stay' in text
+    assert 'a visit of 4 s is protected' in text and 'these walks stay' in text
     assert text.count('│best│') == 2 and '…' not in text
     assert 'for the best row: sampling: period, period: ' in text and plot.stat().st_size > 1_000
-    assert main(['calibrate', depot, '--initial-state', '1', '--self-loops', '--protect', '3',
-                 '--walks', '10', '--target-error', '0.5']) == 0
+    assert main(['calibrate', str(file), '--self-loops', '--protect', '1', '--walks', '10',
+                 '--target-error', '0.5']) == 0
     assert 'if yours stay longer, give --stay' in capsys.readouterr().out
 
 
