@@ -202,9 +202,8 @@ class Fleet(Node):
         self._failures.pop(name, None)
         node = self._nodes.pop(name, None)
         if node is not None:
-            _attempt(node.stop)
-            self._spinner.remove_node(node)
-            node.destroy_node()
+            for step in (node.stop, lambda: self._spinner.remove_node(node), node.destroy_node):
+                _attempt(step)
 
     def _failed(self) -> dict[str, str]:
         """Return the failure of each robot that failed."""
@@ -266,7 +265,7 @@ class Fleet(Node):
                                 message=f'{state}: {failure}' if failure else state)
 
 
-def _attempt(stop: Callable[[], None]) -> None:
+def _attempt(stop: Callable[[], object]) -> None:
     try:
         stop()
     except Exception:  # the other robots are to be stopped, too

@@ -120,8 +120,10 @@ class LiveDiagnostics:
         suiting = [info for info in publishers if info.topic_type == self._type]
         types = sorted({info.topic_type for info in publishers} - {self._type})
         if not publishers:
+            name = self._remapped
             yield (f'no node publishes {topic} ({self._type}): no regions arrive. If they are on '
-                   f'another topic, remap {self._remapped} to it (-r {self._remapped}:=/TOPIC)')
+                   f'another topic, remap {name} to it (-r {name}:=/TOPIC'
+                   + (f', or in a fleet file {name}: /TOPIC)' if self._raw else ')'))
         if types:
             yield (f'{topic} is published as {printable(listed(types))}, which is not '
                    f'{"message_type" if self._raw else "output_type"}: nothing is received from '

@@ -321,6 +321,27 @@ def test_a_robot_that_failed_is_cleaned_up_in_every_state(here, world):
     assert reload(world).success and state_of(world, 'tb1') == 'active'
 
 
+def test_a_robot_that_cannot_be_stopped_does_not_keep_the_others(here, world, chain_file, tmp_path,
+                                                                 monkeypatch, capfd):
+    fleet = here({'tb1': {}, 'tb2': {}, 'tb3': {}})
+
+    def fail():
+        raise OSError('no space')
+
+    for method in ('stop', 'destroy_node'):
+        monkeypatch.setattr(fleet._nodes['tb1'], method, fail)
+    left = fleet._nodes['tb1']
+    fleet_file(tmp_path, chain_file, {'tb2': {}, 'tb4': {}})
+    answer = reload(world)
+    assert answer.success and answer.message.startswith('1 new, 2 removed'), answer.message
+    assert capfd.readouterr().err.count('OSError: no space') == 2
+    hears(world, 'tb2', 'bca')
+    hears(world, 'tb4', 'bca')
+    monkeypatch.undo()
+    left.stop()
+    left.destroy_node()
+
+
 def test_a_signal_while_robots_start_leaves_the_others_out(here, world, monkeypatch):
     starting, start_one = [], Fleet._start
 

@@ -46,7 +46,8 @@ def test_nobody_publishes(world, chain_file):
                  '/robot_1/private_region (std_msgs/msg/String); waits for a publisher')
     reported(world, statuses, 'no node publishes /robot_1/region (std_msgs/msg/String)')
     run.wait_for('no node publishes /robot_1/region (std_msgs/msg/String): no regions arrive. If '
-                 'they are on another topic, remap region to it (-r region:=/TOPIC)')
+                 'they are on another topic, remap region to it (-r region:=/TOPIC, or in a '
+                 'fleet file region: /TOPIC)')
     publisher = world.publisher('/robot_1/region')
     world.wait_until(lambda: statuses[-1].level == statuses[-1].OK, 'no warning')
     run.wait_for('/robot_1/region: one publisher, and no other node subscribes')
