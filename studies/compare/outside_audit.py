@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from studies.compare.section import Skipped, table
+from studies.compare.section import measure_all, Skipped, table
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
@@ -95,7 +95,7 @@ class DrawnTwice(Online):
 class Offline:
     """Words of `OfflineMechanism.privatize`."""
 
-    samples = {'n_train': 5_000, 'n': 5_000, 'n_check': 10_000, 'n_final': 50_000}
+    samples = {'n_train': 2_000, 'n': 2_000, 'n_check': 5_000, 'n_final': 30_000}
 
     def __init__(self, selection: str, epsilon: float = EPSILON):
         self.mechanism = OfflineMechanism(CHAIN, Privacy(epsilon), selection=selection)
@@ -204,12 +204,9 @@ def measure(quick: bool) -> dict[str, Any]:
         import torch  # noqa: F401
     except ModuleNotFoundError as error:
         raise Skipped(f'DP-Sniper needs {error.name}, which is not installed') from None
-    rows = []
-    for name in AUDITED:
-        rows.append(audit(name, quick))
-        print(f'{name}: {rows[-1]["found"]:.3f}, at least {rows[-1]["bound"]:.3f}', flush=True)
     return {'epsilon': EPSILON, 'confidence': CONFIDENCE, 'pairs': PAIRS, 'length': LENGTH,
-            'rows': rows}
+            'rows': measure_all('outside_audit', quick, audit,
+                                [(name, quick) for name in AUDITED])}
 
 
 _PAGE = """\

@@ -30,8 +30,6 @@ LENGTH = 13               # of a walk; their ε are multiples of it
 PER_PLACE = (2, 4, 6, 8, 10)
 SLICE = slice(100, 200)   # of their trajectories: those of their experiment
 COUNT = 40                # of those
-LARGEST_FLIP = 26         # symbols, for permute-and-flip
-SOME = 10                 # trajectories, for the live policy
 START = 'start'           # it can be followed by every place
 THEIRS = {'ATP': 'tp', 'n-gram': 'ngram', 'L-SRR': 'srr', 'TraCS-D': 'tracs_d',
           'TraCS-C': 'tracs_c'}
@@ -175,17 +173,14 @@ def measure_one(kind: str, name: str, per_place: int, count: int) -> dict[str, f
     epsilon, offs, feasible, moves, exact, symbols = per_place * LENGTH, [], 0, 0, 0, 0
     private = perturbed if name in THEIRS.values() else privatized
     for i, word in enumerate(trajectories(kind)[:count]):
-        if (name == 'permute_and_flip' and len(word) > LARGEST_FLIP
-                or name == 'adaptive' and i >= SOME):
-            continue
         output = private(name, word, float(epsilon), f'{kind}, {name}, {epsilon}, {i}')
         offs.append(degrees_off(word, output))
         some, all_moves = allowed(output)
         feasible, moves = feasible + some, moves + all_moves
         exact += sum(a == b for a, b in zip(word, output, strict=True))
         symbols += len(word)
-    return {'off': float(np.mean(offs)), 'allowed': feasible / moves, 'right': exact / symbols,
-            'words': len(offs)}
+    return {'off': float(np.mean(offs)), 'deviation': float(np.std(offs, ddof=1) / len(offs)**0.5),
+            'allowed': feasible / moves, 'right': exact / symbols}
 
 
 def measure(quick: bool) -> dict[str, Any]:
@@ -212,8 +207,8 @@ The unit here is the whole trajectory: any two trajectories of one length may be
 most ε, which is our word privacy with k = n. ATP, n-gram, L-SRR and TraCS (PoPETs 2026) are run as
 the authors of TraCS implemented them, with the settings, the check-ins (Chicago, trajectories 100
 to {last}, of up to {longest} symbols, {single:.0%} of them of one) and the range of ε of their
-experiment. A mechanism spends ε/n on each of n places. *Off* is their measure: the mean distance
-between true and private places, in degrees. The map is public: a move leads to one of the
+experiment. Each mechanism spends ε/n on each of n places. *Off* is their measure: the mean
+distance between true and private places, in degrees. The map is public: a move leads to one of the
 {neighbours} nearest places, or back from there, or stays ({places:,} places, {moves:,} moves).
 *Allowed* is the share of private moves that the map has, and *right* that of places that are the
 true ones.
@@ -222,13 +217,16 @@ true ones.
 
 ![Mean distance by ε, for both inputs](comparison-trajectories.svg)
 
-**Where we win and lose.** {summary}
+**Where we win and lose.** The best of theirs against the best of ours; *neither* where the means
+differ by less than twice their standard error:
+
+{summary}
 
 Their mechanisms know no map, and were not made for one: that they leave it is no fault of theirs.
-Our walks are drawn from the probabilities that our mechanisms are given, which favours ours; the
-check-ins are theirs, and only {truth:.0%} of their moves are on the map. Permute-and-flip has only
-the words of at most {largest} symbols, the live policy the first {some}: compare them with the
-others with care.
+The walks are drawn from the probabilities that our mechanisms are given, which favours ours; the
+check-ins are theirs, and {truth:.0%} of their moves are on the map. A trajectory of one place is
+nearly exact under most of these ε, which makes all means smaller. There are {count} trajectories
+of each kind.
 
 **Read in their code**, which is measured as it is: trajectories are sorted by coordinates, not by
 time. The k-ary response in ATP keeps the true sector with probability 1 − 1/(N − 1 + e^ε), where
@@ -250,33 +248,35 @@ def page(found: dict[str, Any]) -> str:
             cells = [rows[kind, key, epsilon] for epsilon in epsilons]
             lines.append((f'{name}{"" if name in THEIRS else " (ours)"}',
                           *(f'{c["off"]:.4f}, {c["allowed"]:.0%}, {c["right"]:.0%}'
-                            for c in cells), str(cells[0]['words'])))
+                            for c in cells)))
         tables.append(
             f'Of {text} ({found["truth"][kind]:.0%} of the true moves are on the map): off, '
             'allowed, right:\n\n'
-            + table(['', *(f'ε = {epsilon}' for epsilon in epsilons), 'words'], lines))
+            + table(['', *(f'ε = {epsilon}' for epsilon in epsilons)], lines))
     return _PAGE.format(
         longest=found['longest'], single=found['single'], last=SLICE.start + found['count'] - 1,
         neighbours=NEIGHBOURS, places=found['places'],
         moves=found['moves'], tables='\n\n'.join(tables), truth=found['truth']['check-ins'],
-        largest=LARGEST_FLIP, some=SOME, summary=summary(rows))
+        count=found['count'], summary=summary(rows))
 
 
 def summary(rows: dict[tuple[str, str, int], dict[str, Any]]) -> str:
-    """Return for each input and ε which of theirs and of ours, on all words, is the closest."""
+    """Return for each input and ε which is closer, the best of theirs or the best of ours."""
     sentences = []
     for kind, text in INPUTS.items():
         parts = []
         for per_place in PER_PLACE:
             epsilon = per_place * LENGTH
-            (best, off), (ours, our_off) = (
-                min(((name, rows[kind, key, epsilon]['off']) for name, key in names.items()
-                     if key not in ('adaptive', 'permute_and_flip')), key=lambda x: x[1])
-                for names in (THEIRS, OURS))
-            parts.append(f'at ε = {epsilon} {"ours" if our_off < off else "theirs"} ({best} '
-                         f'{off:.4f}; {ours} {our_off:.4f})')
-        sentences.append(f'On {text} the closer one is, {"; ".join(parts)}.')
-    return ' '.join(sentences)
+            (best, one), (ours, other) = (
+                min(((name, rows[kind, key, epsilon]) for name, key in names.items()),
+                    key=lambda found: found[1]['off']) for names in (THEIRS, OURS))
+            sure = 2 * np.hypot(one['deviation'], other['deviation'])
+            apart = one['off'] - other['off']
+            verdict = 'neither' if abs(apart) < sure else 'ours' if apart > 0 else 'theirs'
+            parts.append(f'at ε = {epsilon} {verdict} ({best} {one["off"]:.4f}; {ours} '
+                         f'{other["off"]:.4f})')
+        sentences.append(f'- On {text}: {"; ".join(parts)}.')
+    return '\n'.join(sentences)
 
 
 def draw(found: dict[str, Any], directory: Path) -> None:

@@ -22,9 +22,10 @@ def test_without_the_code_of_others_a_section_is_skipped(section, variable, monk
         section.measure(True)
 
 
-@pytest.mark.parametrize('name', outside_audit.AUDITED)
+@pytest.mark.parametrize('name', [name for name in outside_audit.AUDITED
+                                  if 'adaptive' not in name and 'flip' not in name])
 def test_the_exact_losses_of_what_is_audited(name):
-    """Ours keep ε; the broken copies do not."""
+    """Ours keep ε; the broken copies do not. The two left out take seconds: see test_audit."""
     kind, arguments, broken = outside_audit.AUDITED[name]
     mechanism = kind(*arguments)
     for word in (('s1', 's2', 's0'), ('s2', 's2', 's2')):
@@ -106,7 +107,7 @@ def test_distances_are_in_degrees(town):
 
 def test_the_page_of_trajectories(tmp_path):
     rows = [{'input': kind, 'mechanism': name, 'epsilon': per_place * trajectories.LENGTH,
-             'off': 0.1 + 0.01 * i, 'allowed': 0.5, 'right': 0.25, 'words': 10}
+             'off': 0.1 + 0.01 * i, 'deviation': 0.001, 'allowed': 0.5, 'right': 0.25}
             for kind in trajectories.INPUTS
             for i, name in enumerate((*trajectories.THEIRS.values(), *trajectories.OURS.values()))
             for per_place in trajectories.PER_PLACE]
@@ -115,5 +116,7 @@ def test_the_page_of_trajectories(tmp_path):
     text = trajectories.page(found)
     assert text.count('0.1000, 50%, 25%') == 2 * len(trajectories.PER_PLACE)
     assert 'at ε = 26 theirs (ATP 0.1000; randomized response, no map 0.1500)' in text
+    rows[0]['deviation'] = 0.04
+    assert 'at ε = 26 neither (ATP 0.1000;' in trajectories.page(found)
     trajectories.draw(found, tmp_path)
     assert (tmp_path / 'comparison-trajectories.svg').read_text().endswith('</svg>\n')
