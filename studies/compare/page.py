@@ -10,7 +10,8 @@ _PAGE = """\
 
 Who chooses a privacy mechanism for trajectories has others to choose from. `make compare` measures
 them beside ours and makes this page again (`QUICK=1`: a small run into build/). Every number is in
-[comparison.json](comparison.json); all seeds are public and fixed.{note}
+[comparison.json](comparison.json); all seeds are public and fixed, but for those of the audit at
+the end.{note}
 
 {short}{sections}
 """

@@ -142,17 +142,21 @@ def perturbed(name: str, word: list[int], epsilon: float, seed: str) -> list[int
     return nearest(np.array(calls[name]()))
 
 
+@cache
+def ours(name: str, epsilon: float, length: int
+         ) -> tuple[OnlineMechanism | OfflineMechanism, random.Random]:
+    """Return a mechanism of ours at k = n, and what it draws from."""
+    privacy, draw, on_map = Privacy(epsilon, length), random.Random(), chain(name != 'complete')
+    if name == 'adaptive':
+        return OnlineMechanism(on_map, privacy, policy='adaptive', random=draw), draw
+    selection = 'permute_and_flip' if name == 'permute_and_flip' else 'exponential'
+    return OfflineMechanism(on_map, privacy, selection=selection, random=draw), draw
+
+
 def privatized(name: str, word: list[int], epsilon: float, seed: str) -> list[int]:
     """Return a private word by a mechanism of ours, at k = n."""
-    privacy, draw = Privacy(epsilon, len(word)), random.Random(seed)
-    on_map = chain(name != 'complete')
-    mechanism: OnlineMechanism | OfflineMechanism
-    if name == 'adaptive':
-        mechanism = OnlineMechanism(on_map, privacy, policy='adaptive', random=draw)
-    else:
-        mechanism = OfflineMechanism(
-            on_map, privacy, random=draw,
-            selection='permute_and_flip' if name == 'permute_and_flip' else 'exponential')
+    mechanism, draw = ours(name, epsilon, len(word))
+    draw.seed(seed)
     return [int(symbol) for symbol in mechanism.privatize(list(map(str, word)))]
 
 
