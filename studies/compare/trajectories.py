@@ -143,20 +143,19 @@ def perturbed(name: str, word: list[int], epsilon: float, seed: str) -> list[int
 
 
 @cache
-def ours(name: str, epsilon: float, length: int
-         ) -> tuple[OnlineMechanism | OfflineMechanism, random.Random]:
-    """Return a mechanism of ours at k = n, and what it draws from."""
-    privacy, draw, on_map = Privacy(epsilon, length), random.Random(), chain(name != 'complete')
+def ours(name: str, epsilon: float, length: int, seed: str) -> OnlineMechanism | OfflineMechanism:
+    """Return a mechanism of ours at k = n, with random numbers of its own."""
+    privacy, on_map = Privacy(epsilon, length), chain(name != 'complete')
+    draw = random.Random(f'{seed}, {length}')
     if name == 'adaptive':
-        return OnlineMechanism(on_map, privacy, policy='adaptive', random=draw), draw
+        return OnlineMechanism(on_map, privacy, policy='adaptive', random=draw)
     selection = 'permute_and_flip' if name == 'permute_and_flip' else 'exponential'
-    return OfflineMechanism(on_map, privacy, selection=selection, random=draw), draw
+    return OfflineMechanism(on_map, privacy, selection=selection, random=draw)
 
 
 def privatized(name: str, word: list[int], epsilon: float, seed: str) -> list[int]:
-    """Return a private word by a mechanism of ours, at k = n."""
-    mechanism, draw = ours(name, epsilon, len(word))
-    draw.seed(seed)
+    """Return a private word by a mechanism of ours, at k = n; the next one for each seed."""
+    mechanism = ours(name, epsilon, len(word), seed)
     return [int(symbol) for symbol in mechanism.privatize(list(map(str, word)))]
 
 
@@ -175,9 +174,10 @@ def allowed(word: list[int]) -> tuple[int, int]:
 def measure_one(kind: str, name: str, per_place: int, count: int) -> dict[str, float]:
     """Return the means over the trajectories, for one mechanism and one ε."""
     epsilon, offs, feasible, moves, exact, symbols = per_place * LENGTH, [], 0, 0, 0, 0
-    private = perturbed if name in THEIRS.values() else privatized
     for i, word in enumerate(trajectories(kind)[:count]):
-        output = private(name, word, float(epsilon), f'{kind}, {name}, {epsilon}, {i}')
+        seed = f'{kind}, {name}, {epsilon}'
+        output = (perturbed(name, word, float(epsilon), f'{seed}, {i}')
+                  if name in THEIRS.values() else privatized(name, word, float(epsilon), seed))
         offs.append(degrees_off(word, output))
         some, all_moves = allowed(output)
         feasible, moves = feasible + some, moves + all_moves

@@ -93,6 +93,7 @@ def test_the_map_of_nearest_places(town):
 def test_our_private_words_among_places(town, name):
     word = [Random(7).randrange(len(town)) for _ in range(5)]
     private = trajectories.privatized(name, word, 100.0, 'seed')
+    trajectories.ours.cache_clear()
     assert len(private) == 5 and private == trajectories.privatized(name, word, 100.0, 'seed')
     feasible, moves = trajectories.allowed(private)
     assert feasible == moves or name == 'complete'
