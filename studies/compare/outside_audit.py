@@ -111,7 +111,6 @@ class Offline:
 
 AUDITED = {  # name: (class, its arguments, whether it is broken)
     '`OnlineMechanism.step`, guided': (Online, ('guided',), False),
-    '`OnlineMechanism.step`, adaptive': (Online, ('adaptive',), False),
     '`OfflineMechanism.privatize`, exponential': (Offline, ('exponential',), False),
     'broken: `step` draws again where it missed the truth': (DrawnTwice, ('guided',), True),
     'broken: `privatize` uses ε twice': (Offline, ('exponential', 2 * EPSILON), True),
