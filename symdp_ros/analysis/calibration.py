@@ -3,6 +3,8 @@
 """The ε that a wanted error needs, from the chain alone."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
+from math import log
 
 from symdp_ros.analysis.accuracy import accuracy, average_accuracy, check_walks, mean_stay, patrols
 from symdp_ros.core.annotations import Word
@@ -57,6 +59,7 @@ class Calibration:
         self._words: Sequence[Word] = (check_walks(patrols(chain, length, walks)) if word is None
                                        else [word])
         self._counts: dict[tuple[str | None, ...], Counts] = {}  # of the words
+        self._found: dict[str, dict[float, Error]] = {}  # by mechanism and ε
 
     def __repr__(self) -> str:
         words = f'{self._walks} walks' if self._word is None else 'a given word'
@@ -81,6 +84,12 @@ class Calibration:
         The walks are the same at every ε, so a curve over ε is smooth: all of it may be off by
         `standard_error`.
         """
+        found = self._found.setdefault(name, {})
+        if epsilon not in found:
+            found[epsilon] = self._error(name, epsilon)
+        return found[epsilon]
+
+    def _error(self, name: str, epsilon: float) -> Error:
         mechanism = self._mechanism(name, epsilon)
         if self._word is not None:
             of_word = accuracy(mechanism, self._word)
@@ -90,19 +99,30 @@ class Calibration:
 
     def epsilon_for(self, name: str, target: float) -> float | None:
         """
-        Return the least ε at which the error is at most `target`, by bisection to 0.1 %.
+        Return the least ε at which the error is at most `target`, to 0.1 %.
 
-        None where 60 is not enough.
+        None where 60 is not enough. Errors that are known already are used.
         """
         if self.error(name, 0.0).mean <= target:
             return 0.0
-        low, high = 0.0, 1.0
+        high = 1.0
         while self.error(name, high).mean > target:
             if high == _LARGEST_EPSILON:
                 return None
-            low, high = high, min(2 * high, _LARGEST_EPSILON)
+            high = min(2 * high, _LARGEST_EPSILON)
+        known = self._found[name]
+        high = min(epsilon for epsilon, error in known.items() if error.mean <= target)
+        low = max(epsilon for epsilon, error in known.items()
+                  if error.mean > target and epsilon < high)
+        steps = count(1)
         while high - low > _TOLERANCE * high and high > _TOLERANCE:
-            middle = (low + high) / 2
+            above, below = (log(max(known[end].mean, 1e-12) / max(target, 1e-12))
+                            for end in (low, high))
+            middle, side = (low + high) / 2, next(steps) % 4
+            if side and above > below:  # beside where ln of the error meets the target, if straight
+                near = low + (high - low) * above / (above - below)
+                near += (0.4 if side % 2 else -0.4) * _TOLERANCE * high
+                middle = near if low < near < high else middle
             if self.error(name, middle).mean > target:
                 low = middle
             else:

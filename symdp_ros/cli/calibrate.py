@@ -5,11 +5,12 @@
 
 With `--protect`, it compares report periods instead (`cli.calibrate_visits`).
 """
+from pathlib import Path
 import sys
 
 from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.analysis.alternatives import fewest_differences, single_moves
-from symdp_ros.analysis.calibration import Calibration, Error
+from symdp_ros.analysis.calibration import Calibration, Error, LIVE
 from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
@@ -79,15 +80,15 @@ def run(options) -> int:
                       'average; where a robot stays longer, its place is guessed more often')
     with progress((len(names) if options.target_error else 0)
                   + len(EPSILONS) * (len(names) + (word is None))) as done:
-        if options.target_error:
-            for name in names:
-                needed[name] = calibration.epsilon_for(name, options.target_error)
-                done(f'the ε of {name}')
         for epsilon in EPSILONS:
             table[epsilon] = {}
             for name in names:
                 table[epsilon][name] = calibration.error(name, epsilon)
                 done(f'{name} at ε = {epsilon:g}')
+        if options.target_error:
+            for name in names:
+                needed[name] = calibration.epsilon_for(name, options.target_error)
+                done(f'the ε of {name}')
         for epsilon in EPSILONS if word is None else ():
             guesses[epsilon] = best_guess(OnlineMechanism(
                 chain, Privacy(epsilon, options.adjacency), policy=_GUESSED), length,
@@ -96,23 +97,28 @@ def run(options) -> int:
     if needed:
         console.print(f'ε for an expected error of {options.target_error:g}', _needed(needed),
                       sep='\n')
-    console.print('expected error per symbol', _errors(table), sep='\n')
+    console.print('expected error: share of symbols that are wrong', _errors(table),
+                  'live, …: what nodes do, by policy; the others: for logs only', sep='\n')
     if word is None:
         error = max(cell.standard_error for row in table.values() for cell in row.values())
         console.print(f'standard errors: at most {error:.3f}')
-        console.print("how often an adversary's best guess of the region is right "
-                      f'(live, {_GUESSED})', _guesses(guesses), sep='\n')
+        console.print('how often others guess the region, if they know the map and how the robot '
+                      f'moves, without and with the private regions (live, {_GUESSED})',
+                      _guesses(guesses), sep='\n')
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))
     if sentence := single_moves(chain):
         console.print(sentence)
     if options.plot:
         from symdp_ros.figures import draw_curves
-        draw_curves({name: [(epsilon, row[name].mean, row[name].standard_error)
-                            for epsilon, row in table.items()]
+        shown = {name: name if name in LIVE else f'{name} (logs only)' for name in names}
+        draw_curves({shown[name]: [(epsilon, row[name].mean, row[name].standard_error)
+                                   for epsilon, row in table.items()]
                      for name in names}, options.plot,
-                    x='ε', y='expected error per symbol',
-                    title=f'{length} symbols, k = {options.adjacency}')
+                    x='ε', y='expected error: share of symbols that are wrong',
+                    title=f'{printable(Path(options.file).name)}: {length} symbols, '
+                          f'k = {options.adjacency}', target=options.target_error,
+                    dashed=[shown[name] for name in names if name not in LIVE])
         console.print(f'drawn in {printable(options.plot)}')
     return 0
 
@@ -129,8 +135,6 @@ def _check_work(options, chain):
 def _word(options, chain):
     if options.word is None:
         return None
-    from pathlib import Path
-
     from symdp_ros.logs import read_log, sample
 
     words = sample(read_log(Path(options.word)), chain.states)
@@ -165,7 +169,7 @@ def _guesses(found):
     from rich.table import Table
 
     table = Table()
-    for name in ('ε', 'without the output', 'with it'):
+    for name in ('ε', 'without them', 'with them'):
         table.add_column(name, justify='right', no_wrap=True)
     for epsilon, guess in found.items():
         table.add_row(f'{epsilon:g}', f'{guess.before:.3f}',
@@ -175,8 +179,8 @@ def _guesses(found):
 
 def _costs(options):
     costs = ', '.join(f'{j / options.adjacency:.3g}' for j in range(1, 11))
-    return ('changing 1, 2, … 10 symbols costs, in multiples of ε: '
-            f'{costs}; live stands for causal release too')
+    return ('words that differ in 1, 2, … 10 symbols are protected by this many times ε: '
+            f'{costs}. Live errors are those of mechanism: causal for logs, too')
 
 
 def _alternatives(chain, adjacency):

@@ -123,12 +123,13 @@ def _draw(rows: Sequence[Row], options: argparse.Namespace) -> None:
         curves = {name: [(row.period, errors.wrong, errors.standard_error)
                          for row, errors in zip(rows, column, strict=True)]
                   for name, column in (('live', [row.live for row in rows]),
-                                       ('logs', [row.logged for row in rows]))}
+                                       ('logs only', [row.logged for row in rows]))}
         curves['the truth, held'] = [(row.period, row.held, 0.0) for row in rows]
         y, title = 'share of time that is wrong', f'ε = {options.epsilon:g}'
     else:
         curves = {'live': [(row.period, row.epsilon, 0.0) for row in rows]}
         y, title = 'ε', f'wrong for {options.target_error:g} of the time'
-    draw_curves(curves, options.plot, x='report period (s)', y=y,
+    draw_curves(curves, options.plot, x='report period (s)', y=y, dashed=['logs only'],
+                share=options.target_error is None,
                 title=f'{printable(Path(options.file).name)}: a visit of {options.protect:g} s, '
                       + title)

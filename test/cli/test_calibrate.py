@@ -51,10 +51,10 @@ def test_the_tables_are_the_calibrations():
     assert '6 states; 5 symbols, k = 2; averaged over 4 walks' in run.stdout
     needed, (head, *rows), (_, *guesses) = tables(run)
     calibration = Calibration(Chain.from_yaml(CHAIN), 2, 5, walks=4)
+    table = calibration.table(EPSILONS)
     assert needed == [[name, f'{calibration.epsilon_for(name, 0.3):.3g}'] for name in MECHANISMS]
     assert head == ['ε', *MECHANISMS]
     assert [float(row[0]) for row in rows] == [float(row[0]) for row in guesses] == [*EPSILONS]
-    table = calibration.table(EPSILONS)
     for epsilon, *cells in rows:
         assert cells == [f'{error.mean:.3f}' for error in table[float(epsilon)].values()]
     worst = max(error.standard_error for row in table.values() for error in row.values())
@@ -62,7 +62,7 @@ def test_the_tables_are_the_calibrations():
     for _, before, guess in guesses:
         after, error = map(float, guess.split('±'))
         assert 0 <= float(before) <= after + 4 * error + 1e-3 <= 1 + 4 * error + 2e-3
-    assert 'in multiples of ε: 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5;' in run.stdout
+    assert 'many times ε: 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5.' in run.stdout
     assert 'two routes between the same ends can differ in as few as 1 symbol\n' in run.stdout
 
 
@@ -75,7 +75,7 @@ def test_it_repeats_and_needs_no_target():
 
 def test_the_names_are_whole_where_the_terminal_is_narrow():
     run = calibrate(CHAIN, *QUICK, '--target-error', '0.3', columns='80')
-    assert 'exponential' in run.stdout and '…' not in run.stdout.partition('changing 1, 2')[0]
+    assert 'exponential' in run.stdout and '…' not in run.stdout.partition('words that differ in 1, 2')[0]
 
 
 def test_a_target_that_no_epsilon_meets(log):
@@ -135,7 +135,7 @@ def test_progress_is_drawn_on_a_terminal_and_goes_again():
         out = process.stdout.read()
     os.close(terminal)
     assert process.returncode == 0 and b'the best guess at' in drawn
-    assert 'the best guess at' not in out and 'expected error per symbol' in out
+    assert 'the best guess at' not in out and 'expected error: share of symbols that are wrong' in out
 
 
 def test_a_given_word_is_sensitive_and_is_said_so(log):

@@ -7,7 +7,8 @@ from math import ceil, inf, log, prod, sqrt
 from random import SystemRandom
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights, Word
+from symdp_ros.core.annotations import (Booleans, Floats, Ints, RandomBits, ShortInts, Weights,
+                                        Word)
 from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline.backward import BackwardSampler
@@ -17,6 +18,10 @@ from symdp_ros.core.offline.moments import forward, Move
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.offline.words import distance, numbers
 from symdp_ros.core.privacy import Privacy
+
+
+_SMALLEST = 1e-290  # weight, over the largest at its position, that floats hold with all digits
+_NOTHING = 1e-18    # probability that is left out of a sum
 
 
 class Exponential:
@@ -102,23 +107,99 @@ class Exponential:
             for output in outputs]
 
     def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None]:
-        _, moves = exponential_moves(self._chain, columns, self.ratio(len(columns)), self._weights)
-        return forward(self._chain, columns, moves, variances)
+        ratio = self.ratio(len(columns))
+        return exponential_errors(self._chain, columns, ratio, self._weights, variances)[:2]
 
 
-def exponential_moves(chain: Chain, columns: Ints, ratio: float,
-                      base: Weights | None) -> tuple[Floats, Iterator[Move]]:
+class _TooWide(Exception):
+    """Weights at one position are too far apart for floats; raised and caught here alone."""
+
+
+def exponential_errors(chain: Chain, columns: Ints, ratio: float, base: Weights | None,
+                       variances: bool = True) -> tuple[Floats, Floats | None, Floats]:
     """
-    Return ln Z of some words of one length, and the moves (`core.offline.moments`).
+    Return errors and variances as `core.law.Law.errors`, and ln Z of each word.
 
-    It moves from o_{t−1} to o_t with a probability proportional to
-    h(o_t|o_{t−1})·b_t(o_t)·V_t(o_t) (`core.offline.backward`). Here V is kept by its logarithm:
-    at every √n-th position; those between are computed again.
+    From o_{t−1} the mechanism moves to o_t with a probability proportional to
+    h(o_t|o_{t−1})·b_t(o_t)·V_t(o_t) (`core.offline.backward`). V is kept at every √n-th position;
+    those between are computed again. Where a float cannot hold it, its logarithm is kept.
 
-    :param columns: as in `core.law.Law.errors`.
     :param ratio: R.
     :param base: h of each move in the order of `chain.csr()`; None: h = 1.
     """
+    for moves_of in _moves, _logarithmic_moves:
+        try:
+            log_sums, moves = moves_of(chain, columns, ratio, base)
+            return *forward(chain, columns, moves, variances), log_sums
+        except _TooWide:
+            continue
+    raise AssertionError  # logarithms are never too wide
+
+
+def _moves(chain: Chain, columns: Ints, ratio: float,
+           base: Weights | None) -> tuple[Floats, Iterator[Move]]:
+    from scipy.sparse import csr_array
+
+    n, (length, count) = len(chain), columns.shape
+    offsets, successors = chain.csr()
+    weights = np.ones(len(successors)) if base is None else base.astype(np.float64)
+    matrix = csr_array((weights, successors, offsets), shape=(n, n))
+    transposed = csr_array(matrix.T)
+
+    def weighed(after: Floats, t: int) -> Floats:
+        """Return b_t·V_t."""
+        found: Floats = after.copy()
+        known = np.flatnonzero(columns[t] < n)
+        found[columns[t, known], known] *= ratio
+        return found
+
+    def back(after: Floats, t: int) -> tuple[Floats, Floats]:
+        """Return V before position t over its largest, and that."""
+        before: Floats = matrix @ weighed(after, t)
+        highest: Floats = before.max(axis=0)
+        if (highest < _SMALLEST).any():
+            raise _TooWide
+        before /= highest
+        return before, highest
+
+    def moves() -> Iterator[Move]:
+        for begin in range(0, length, spacing):
+            end = min(begin + spacing, length)
+            after = [kept.pop(end - 1)]
+            for t in range(end - 1, begin, -1):
+                after.append(back(after[-1], t)[0])
+            for t in range(begin, end):
+                there = weighed(after.pop(), t)
+                sums = matrix @ there
+                lost = sums < _SMALLEST
+                sums[lost] = np.inf
+
+                def move(mass: Floats, there: Floats = there, sums: Floats = sums,
+                         lost: Booleans = lost) -> Floats:
+                    if (np.abs(mass[lost]) > _NOTHING).any():
+                        raise _TooWide
+                    moved: Floats = there * (transposed @ (mass / sums))
+                    return moved
+
+                yield move
+
+    spacing = max(1, ceil(sqrt(length)))
+    kept = {}
+    values, log_scale = np.ones((n, count)), np.zeros(count)
+    for t in range(length - 1, -1, -1):
+        if t % spacing == spacing - 1 or t == length - 1:
+            kept[t] = values  # V after position t, from 0
+        values, highest = back(values, t)
+        log_scale += np.log(highest)
+    start = values[chain.state_index[chain.initial_state]]
+    if (start < _SMALLEST).any():
+        raise _TooWide
+    return log_scale + np.log(start), moves()
+
+
+def _logarithmic_moves(chain: Chain, columns: Ints, ratio: float,
+                       base: Weights | None) -> tuple[Floats, Iterator[Move]]:
+    """As `_moves`, by the logarithm of V."""
     from scipy.sparse import csr_array
 
     n, (length, count) = len(chain), columns.shape

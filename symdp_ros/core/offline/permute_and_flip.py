@@ -13,8 +13,7 @@ from symdp_ros.core.exact_draw import draw_below
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords, Counts
-from symdp_ros.core.offline.exponential import exponential_moves
-from symdp_ros.core.offline.moments import forward
+from symdp_ros.core.offline.exponential import exponential_errors
 from symdp_ros.core.offline.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.offline.words import distance, numbers
@@ -118,7 +117,8 @@ class PermuteAndFlip:
         if self._uniform is None or self.counting_steps(length) > MOST_COUNTING_STEPS:
             return None
         ratio = self.ratio(length)
-        log_sums, moves = exponential_moves(self._chain, columns, ratio, None)
+        errors, variance, log_sums = exponential_errors(self._chain, columns, ratio, None,
+                                                        variances)
         if (log_sums - length * log(ratio) < _MANY_WORDS).any():
             return None
-        return forward(self._chain, columns, moves, variances)
+        return errors, variance
