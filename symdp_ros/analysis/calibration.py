@@ -119,7 +119,7 @@ class Calibration:
             above, below = (log(max(known[end].mean, 1e-12) / max(target, 1e-12))
                             for end in (low, high))
             middle, side = (low + high) / 2, next(steps) % 4
-            if side and above > below:  # beside where ln of the error meets the target, if straight
+            if side and above > below:  # beside where ln of the error, a line, meets the target
                 near = low + (high - low) * above / (above - below)
                 near += (0.4 if side % 2 else -0.4) * _TOLERANCE * high
                 middle = near if low < near < high else middle

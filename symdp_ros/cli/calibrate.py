@@ -98,7 +98,7 @@ def run(options) -> int:
         console.print(f'ε for an expected error of {options.target_error:g}', _needed(needed),
                       sep='\n')
     console.print('expected error: share of symbols that are wrong', _errors(table),
-                  'live, …: what nodes do, by policy; the others: for logs only', sep='\n')
+                  'live: what nodes do, by policy; the others are for logs only', sep='\n')
     if word is None:
         error = max(cell.standard_error for row in table.values() for cell in row.values())
         console.print(f'standard errors: at most {error:.3f}')
