@@ -74,7 +74,7 @@ def main(directory: str | Path, quick: bool = False, only: Collection[str] = ())
     found = json.loads(json.dumps(numbers(quick, before, only)))
     write(found, Path(directory))
     for name in only:
-        for file in unfinished(quick).glob(f'{name}.json*'):
+        for file in unfinished(quick).glob(f'{name}*'):
             file.unlink()
     if not only:
         rmtree(unfinished(quick), ignore_errors=True)

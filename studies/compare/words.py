@@ -125,7 +125,7 @@ def measure(quick: bool) -> dict[str, Any]:
                      for name in names},
             'rows': measure_all('words', quick, row, tasks),
             'habit_walks': min(walks, HABIT_WALKS),
-            'habits': measure_all('habits', quick, habit_row, [
+            'habits': measure_all('words-habits', quick, habit_row, [
                 (name, epsilon, right, min(walks, HABIT_WALKS)) for name in names
                 for epsilon in HABIT_EPSILONS for right in (True, False)])}
 
