@@ -118,7 +118,7 @@ def wait_for(condition):
 
 def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(walks):
     """Both have handed in a part, and have another on the disk, when one of them is killed."""
-    routes = walks.words(1000)
+    routes = walks.words(400)
     walks.archive(routes, group=100)
     outcomes = []
     with local_cluster() as running:
