@@ -155,8 +155,6 @@ def _draw_names(axis: Axes, graph: TransitionGraph, points_per_unit: float,
     :param points_per_unit: length of a unit of the map in the figure, in points.
     :param first: the states that are named before the others.
     """
-    from matplotlib.patheffects import withStroke
-
     places = {state: (x * points_per_unit, y * points_per_unit)
               for state, (x, y) in graph.positions.items()}
     taken = [(x - _DOT / 2, y - _DOT / 2, x + _DOT / 2, y + _DOT / 2) for x, y in places.values()]
@@ -176,7 +174,8 @@ def _draw_names(axis: Axes, graph: TransitionGraph, points_per_unit: float,
                 axis.annotate(state, graph.positions[state], (dx, dy + 1), fontsize=_NAME,
                               textcoords='offset points', color='#48505c', zorder=4,
                               parse_math=False, annotation_clip=False,
-                              path_effects=[withStroke(linewidth=1.5, foreground='white')])
+                              bbox={'boxstyle': 'square,pad=0', 'fc': 'white', 'ec': 'none',
+                                    'alpha': 0.6})
                 break
 
 
