@@ -9,7 +9,7 @@ DURATION ?= 20
 EPSILON ?= 2.0
 MAP ?= config/depot.geojson
 ROBOTS ?= 1
-JOBS ?= 3
+JOBS ?= 2
 MINUTES ?= 10
 ROUNDS ?= 100
 
