@@ -200,6 +200,9 @@ class KeptTopics:
         elif topic.encoding != 'cdr':
             self._leave_out(topic.name, 'is not serialized as cdr: convert it with `ros2 bag '
                                         'convert`')
+        elif before is not None and before.form and topic.form and (
+                before.form, before.definition) != (topic.form, topic.definition):
+            self._leave_out(topic.name, 'was recorded with several definitions of its type')
         elif shown := _shown(topic.type):
             self._check_shown(topic, shown)
 
@@ -210,7 +213,9 @@ class KeptTopics:
             if topic.name in self._left_out:
                 return
         try:
-            self._with_other_headers(message, lambda stamp: 0)
+            # Also without a header: if the definition is another one, there may be one after all.
+            cdr.with_other_headers(message.data, topic.type, self._fields[topic.name],
+                                   lambda stamp: 0)
             self._db.execute('INSERT INTO kept(topic, stamp, data) VALUES (?, ?, ?)', message)
             problem = type(message.stamp) is not int or type(message.data) is not bytes
         except (ValueError, OverflowError, TypeError):
@@ -330,10 +335,15 @@ class KeptTopics:
         """Return what a kept topic shows, or may show."""
         topic, fields = self._found[name], self._fields[name]
         shown = _shown(topic.type, fields)
-        texts = cdr.path_to('string', topic.type, fields)
-        parts = [f'shows {shown.what}' if shown else _TELLING.get(
-            topic.type, 'its texts may name places' if texts else 'not covered by ε')]
-        time = cdr.path_to(cdr.TIME, topic.type, fields)
+        text = cdr.path_to('string', topic.type, fields)
+        what = f'shows {shown.what}' if shown else _TELLING.get(topic.type, '')
+        if not what and text:
+            what = f'a text in it may name a place ({text})'
+        elif not what and shown_by(topic.type, {_short(topic.type): dict.fromkeys(
+                fields[topic.type], '')}):
+            what = 'a number in it may name a place'
+        parts = [f'not covered by ε: {what}' if what else 'not covered by ε']
+        time = 'it' if topic.type == cdr.TIME else cdr.path_to(cdr.TIME, topic.type, fields)
         if time:
             parts.append(f'{time} is no header, and still shows the true time')
         return '; '.join(parts)
