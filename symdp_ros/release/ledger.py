@@ -200,12 +200,12 @@ class Ledger:
         :raises LedgerError: the ledger has a problem.
         """
         account = self.account(subject)
-        more = max(least - account.spent(), Fraction(0))
-        if more:
-            rho = {} if least_rho is None else {
-                'rho': written(rounded_up(max(least_rho - account.rho, Fraction(0))))}
-            self.note('spent', subject, epsilon=written(more),
-                      description=json.dumps({'reason': reason} | rho))
+        more, rho = max(least - account.spent(), Fraction(0)), Fraction(0)
+        if least_rho is not None and least_rho > rounded_up(account.rho):
+            rho = rounded_up(least_rho - account.rho)
+        if more or rho:  # of an equal ε, ρ may be less: the bound of a charge may be damaged
+            described = {'reason': reason} | ({} if least_rho is None else {'rho': written(rho)})
+            self.note('spent', subject, epsilon=written(more), description=json.dumps(described))
         return more
 
     def set_unit(self, subject: str, unit: Unit, reason: str) -> None:

@@ -40,7 +40,7 @@ from symdp_ros.release.ledger_database import (check_version, COLUMNS, FAILURES,
                                                LedgerFile)
 from symdp_ros.release.mark import Mark
 from symdp_ros.release.outbox import flush
-from symdp_ros.release.units import as_text
+from symdp_ros.release.units import as_rounded_text, as_text
 
 _SQLITE_LOCKS = 0x40000000, 512  # first byte, and number of bytes, of SQLite's locks in a file
 _MOST_MISSING = 100_000  # rows that are looked for one by one
@@ -279,12 +279,17 @@ def _count(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]) -> lis
                         description=delta_text(delta))
             report.append(f'{name}: the budget is {as_text(budget or Fraction(0))} '
                           f'({accounting_text(delta)}), as the mark says')
+        rho = account.rho
         # Of an older mark, ρ is not known.
         more = ledger.set_spent(subject, marked.spent(), 'recovered from the mark',
                                 marked.raised_rho or None)
         if more:
             report.append(f'{name}: the mark says that {as_text(marked.spent())} was spent; '
                           f'{as_text(more)} more is counted')
+        elif ledger.account(subject).rho > rho:
+            report.append(f'{name}: the mark says ρ = {as_rounded_text(marked.rho)}, and the '
+                          f'charges that were kept have {as_rounded_text(rho)}: the rest is '
+                          'counted')
     for subject, amount in least.items():
         more = ledger.set_spent(subject, amount, 'said by the operator')
         if more:

@@ -3,6 +3,7 @@
 """The ledger with accounting: zcdp: what is counted, refused, stored, and recovered."""
 from fractions import Fraction
 import json
+import sqlite3
 
 from ledgers import loss
 import pytest
@@ -192,6 +193,34 @@ def test_a_recovery_from_the_mark_keeps_it(tmp_path):
         charge(ledger, lost('0.5', 'range'), 'more')
         assert ledger.account('r1').rho == before.rho + Fraction(1, 32)
         assert ledger.problems() == []
+
+
+@pytest.mark.parametrize('described', ['{"bound": "range", "routes": 1}',
+                                       '{"bound": "pure", "routes": 1000000}'])
+def test_a_recovery_does_not_lower_rho(tmp_path, described):
+    """Where the sum of ε is that of the mark, and a changed row has a smaller ρ."""
+    path = tmp_path / 'robots.ledger'
+    with Ledger(path) as ledger:
+        ledger.keep_budget('r1', 30.0, 'zcdp', 1e-6)
+        for i in range(9):
+            charge(ledger, lost('0.7'), f'{i}')
+        charge(ledger, lost('1/3'), 'third')  # ρ has no decimal
+        before = ledger.account('r1')
+    with sqlite3.connect(path) as db:
+        db.execute('UPDATE charges SET description = ? WHERE log_id = 5', (described,))
+    db.close()
+    report = recover(path, {})
+    assert any('r1: the mark says ρ = 2.26056, and the charges that were kept' in line
+               for line in report)
+    with Ledger(path) as ledger:
+        after = ledger.account('r1')
+        assert after.spent() == before.spent() and ledger.problems() == []
+        assert before.rho <= after.rho < before.rho + Fraction(1, 10**29)
+        entries = len(ledger.entries())
+    (tmp_path / 'robots.ledger.mark').write_text('damaged')
+    recover(path, {'r1': before.spent()})
+    with Ledger(path) as ledger:
+        assert len(ledger.entries()) == entries + 1  # the recovery alone: nothing is missing
 
 
 def test_a_recovery_from_an_older_mark(tmp_path):
