@@ -111,8 +111,8 @@ CHAIN_FILE = Option(
     '(.graph); a path or package://PACKAGE/PATH', unit='file')
 INITIAL_STATE = Option(
     'initial_state', str, '',
-    'the public state from which every word starts; needed where the file names none, and used '
-    'instead of the one that it names', unit='state')
+    'the public state before the first symbol of every word: the first symbol is a move from it. '
+    'Needed where the file names none, and used instead of the one that it names', unit='state')
 SELF_LOOPS = Option('self_loops', bool, False, 'every state can also follow itself (staying)')
 GRAPH = Option('graph', int, -1,
                'number of the graph (graph_idx) in a building map that holds several; -1: the '

@@ -98,7 +98,8 @@ def run(options) -> int:
         console.print(f'ε for an expected error of {options.target_error:g}', _needed(needed),
                       sep='\n')
     console.print('expected error: share of symbols that are wrong', _errors(table),
-                  'live: what nodes do, by policy; the others are for logs only', sep='\n')
+                  'live: what nodes do, by policy, and mechanism: causal for logs; the others are '
+                  'for logs only', sep='\n')
     if word is None:
         error = max(cell.standard_error for row in table.values() for cell in row.values())
         console.print(f'standard errors: at most {error:.3f}')
@@ -178,9 +179,9 @@ def _guesses(found):
 
 
 def _costs(options):
-    costs = ', '.join(f'{j / options.adjacency:.3g}' for j in range(1, 11))
-    return ('words that differ in 1, 2, … 10 symbols are protected by this many times ε: '
-            f'{costs}. Live errors are those of mechanism: causal for logs, too')
+    k = options.adjacency
+    return (f'words that differ in {k} symbol{"" if k == 1 else "s"} are protected by ε, in '
+            f'{2 * k} by 2·ε, in {10 * k} by 10·ε')
 
 
 def _alternatives(chain, adjacency):

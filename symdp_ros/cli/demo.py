@@ -27,9 +27,9 @@ _SHOWN = 20         # symbols of a route in the summary
 _PATIENCE = 60.0    # seconds for a node to start, or to catch up
 _TOPICS = ('region', 'private_region', 'believed_region')
 _LEGEND = ('true?     the private region is the true one\n'
-           'allowed?  the map has a move to it from the private region before\n'
-           'believed  the most probable region, for others: they know the map, and see the '
-           'private regions')
+           'allowed?  the map has a move to it from the previous private region\n'
+           'believed  the region that others find most probable: they know the map, and see '
+           'the private regions')
 _NAMESPACE = '/symdp_demo'  # separate from a robot's own topics in the same ROS domain
 
 
@@ -307,7 +307,7 @@ class _Screen:
         self._chain, self._options = chain, options
         self.console = Console(highlight=False)
         self.console.print(heading(options, chain, f'ROS domain {os.environ["ROS_DOMAIN_ID"]}'),
-                           _LEGEND, sep='\n')
+                           _LEGEND, 'starting the nodes …', sep='\n')
 
     def table(self, words, title):
         """Return the last symbols."""
@@ -352,7 +352,7 @@ class _Screen:
             table.add_row('error of others', f'{mistaken / count:.3f}: share of believed regions '
                                              'that are wrong')
         table.add_row('forbidden moves', f'[{"red" if infeasible else "green"}]{infeasible}[/] in '
-                                         'the private route; the map allows all others')
+                                         'the private route')
         table.add_row('who reads the truth', readers or 'not yet reported')
         self.console.print('', table, sep='\n')
         return infeasible

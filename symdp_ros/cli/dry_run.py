@@ -16,6 +16,7 @@ import os
 
 from symdp_ros.cli.log_arguments import new_account
 from symdp_ros.core.errors import BudgetError
+from symdp_ros.core.naming import quoted
 from symdp_ros.core.printable import printable
 from symdp_ros.logs import KeptTopics, LogFile, SkippedLog
 from symdp_ros.release.accounts import Account, accounting_text
@@ -52,7 +53,7 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[Skipp
         if ledger and any(map(os.path.lexists, (ledger, f'{ledger}.mark'))):
             opened = stack.enter_context(Ledger(ledger, create=False))
             if note := new_account(opened, subject):
-                on_message(f'{note}: one would be opened')
+                on_message(note)
         elif ledger:
             on_message(f'{ledger} does not exist yet: it would be made')
         trial = _Trial(settings, allow_unknown, opened, subject, budget, subject_budget,
@@ -86,8 +87,9 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[Skipp
     for note in notes:
         console.print(note, soft_wrap=True)
     if any(found.infeasible for found in trial.found.values()):
-        console.print('no move: steps that the map does not allow. They cannot come out as they '
-                      'are', soft_wrap=True)
+        console.print('no move: steps that the map does not allow. The first step starts from the '
+                      f'initial state {quoted(settings.chain.initial_state)}. A release has no '
+                      'such steps', soft_wrap=True)
     console.print(trial.total() if ledger else 'no --ledger: a release would not be recorded',
                   soft_wrap=True)
     return 0 if Report(tuple(outcomes)).ok else 1

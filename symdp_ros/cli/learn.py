@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         raise LogError(f'{printable(log.name)}: {log.reason}')
     with Ledger(options.ledger) as ledger:
         if note := new_account(ledger, options.subject):
-            print(f'symdp learn: {note}: one is opened', file=sys.stderr, flush=True)
+            print(f'symdp learn: {note}', file=sys.stderr, flush=True)
         ledger.keep_budget(options.subject, options.subject_budget, options.accounting,
                            options.delta)
         outcome = learn_from_logs(

@@ -6,6 +6,7 @@ import json
 import sys
 
 from symdp_ros.cli.arguments import add_arguments
+from symdp_ros.cli.log_arguments import new_account
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.options import EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING
@@ -52,6 +53,8 @@ def run(options) -> int:
         for subject, amount in least.items():
             ledger.set_spent(subject, amount, 'set by the operator')
         for subject, amount in budgets:
+            if note := new_account(ledger, subject):
+                print(f'symdp ledger: {note}', file=sys.stderr)
             ledger.set_budget(subject, amount, options.accounting or '', options.delta or 0.0)
         entries, files = ledger.entries(), ledger.files()
         problems = ledger.problems()
@@ -127,8 +130,10 @@ def _table_of(ledger, entries):
         first = str(entry.number), printable(entry.made[:16].replace('T', ' '))
         if entry.kind == 'charge':
             described = entry.described
-            mechanism = ' '.join(str(described[name]) for name in ('mechanism', 'policy')
-                                 if name in described)
+            # With auto, the policy is that of causal alone, which may not have been taken.
+            shown = ('mechanism',) if described.get('mechanism') == 'auto' else (
+                'mechanism', 'policy')
+            mechanism = ' '.join(str(described[name]) for name in shown if name in described)
             table.add_row(*first, 'live' if entry.log_id is None else printable(entry.log_id),
                           '' if entry.log_id is None else str(entry.length),
                           as_text(entry.loss.epsilon), str(entry.adjacency),

@@ -85,10 +85,10 @@ def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, 
 
 
 def new_account(ledger: 'Ledger', subject: str) -> str | None:
-    """Return that a subject has no account in a ledger, and others with similar names."""
+    """Return that a ledger does not know a subject, and the known ones with similar names."""
     subjects = ledger.subjects()
     if subject in subjects:
         return None
     close = alike(subject, subjects)
-    return (f'{quoted(subject)} has no account yet in {printable(ledger.path)}'
-            + (f' (did you mean {" or ".join(map(quoted, close))}?)' if close else ''))
+    return (f'{quoted(subject)} is a new subject in {printable(ledger.path)}'
+            + (f'; did you mean {" or ".join(map(quoted, close))}?' if close else ''))

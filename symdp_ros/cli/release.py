@@ -100,7 +100,7 @@ def run(options) -> int:
         stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         if ledger is not None and (note := new_account(ledger, options.subject)):
-            _print_message(f'{note}: one is opened')
+            _print_message(note)
         if ledger is not None:
             ledger.keep_budget(options.subject, options.subject_budget, options.accounting,
                                options.delta)

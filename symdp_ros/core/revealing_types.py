@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 _AREA = 'the cells around the robot'
 _FLEET = 'where each robot of a fleet is'
-_FRAMES = 'where frames are, with that of the robot'
+_FRAMES = 'where frames are, also that of the robot'
 _MOVEMENT = 'speeds, which add up to where the robot is'
 _PICTURE = 'a picture for operators, which can show the pose'
 _PLACE = 'a position'

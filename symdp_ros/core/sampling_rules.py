@@ -39,7 +39,8 @@ def check_sampling(chain: 'Chain | None', *, sampling: str, input_timeout: float
     if stuck:
         raise ConfigurationError(
             'sampling: period needs a chain in which every state can follow itself, and '
-            f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops: true')
+            f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops: true '
+            '(--self-loops)')
 
 
 def _check_choice(name: str, value: str, choices: Collection[str]) -> None:

@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Mapping
 
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.naming import instead_of, quoted
 
 
 def parse_symbol_map(items: Iterable[str]) -> dict[str, str]:
@@ -35,8 +36,8 @@ def symbol_table(states: Iterable[str], symbol_map: Mapping[str, str] = {},
     table = {state: state for state in states}
     for state in symbol_map.values():
         if state not in table:
-            raise ConfigurationError(f'symbol_map names {state!r}, which is not a state of the '
-                                     'chain')
+            raise ConfigurationError(f'symbol_map names {quoted(state)}, which is not a state of '
+                                     f'the chain: {instead_of(state, table)}')
     table |= symbol_map
     for value in no_region:
         if value in table:

@@ -22,7 +22,8 @@ def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
     _, header = next(rows, (1, list[str]()))
     if header.count(stamp_key) != 1 or header.count(symbol_key) != 1:
         raise LogError(f'its first line must be a header with the columns {stamp_key!r} and '
-                       f'{symbol_key!r}, once each: add it, or name the columns that it has')
+                       f'{symbol_key!r}, once each: add it, or name the columns that it has '
+                       '(--stamp-key, --symbol-key)')
     stamp_column, symbol_column = header.index(stamp_key), header.index(symbol_key)
     log: list[tuple[int, str]] = []
     numbered = []

@@ -174,8 +174,8 @@ class KeptTopics:
         self._db.execute('CREATE TABLE kept(id INTEGER PRIMARY KEY, topic TEXT, stamp INTEGER, '
                          'data BLOB)')
         if not path.is_dir() and path.suffix not in STORAGES.values():
-            raise LogError('topics can be kept of recordings alone, and this log holds regions '
-                           'alone: release it without keep')
+            raise LogError('this log is no recording, and holds no topics to keep: release it '
+                           'without keep (--keep)')
         self._db.execute('BEGIN')
         for found in rosbag.scan(path, self._keep.topics):
             if isinstance(found, Topic):

@@ -48,6 +48,7 @@ class Recorded:
     definitions: dict[str, tuple[str, str]] = field(default_factory=dict)
     messages: list[tuple[int, bytes]] = field(default_factory=list)  # (stamp, serialized)
     size: int = 0  # bytes of the messages
+    topics: set[str] = field(default_factory=set)  # the names of all topics
 
     def __repr__(self) -> str:
         return f'<Recorded: {len(self.messages)} messages>'
@@ -59,7 +60,9 @@ class Recorded:
         for item in found:
             if isinstance(item, Message):
                 recorded.add_message(item.stamp, item.data)
-            elif item.name == topic:
+                continue
+            recorded.topics.add(item.name)
+            if item.name == topic:
                 recorded.types.add(item.type)
                 recorded.encodings.add(item.encoding)
                 if item.form:
@@ -84,5 +87,6 @@ class Recorded:
         self.definitions |= other.definitions
         self.messages += other.messages
         self.size += other.size
+        self.topics |= other.topics
         bounds.check_size(self.size)
         bounds.check_count(len(self.messages))

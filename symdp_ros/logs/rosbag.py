@@ -10,6 +10,7 @@ are matched by name, and the number of messages must be that of metadata.yaml.
 """
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 import re
@@ -275,7 +276,10 @@ def _unpacked_message(allowance: Allowance, packed: bytes) -> bytes:
 def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> str:
     """Return the message type of the topic."""
     if not recorded.types:
-        raise LogError(f'it has no topic {topic}: `ros2 bag info` lists those it has')
+        close = get_close_matches(topic, filter(str.isprintable, recorded.topics), 1)
+        raise LogError(f'it has no topic {topic}' + (
+            f'; did you mean {close[0]}?' if close else
+            f': {METADATA} and `ros2 bag info` list those it has'))
     if recorded.encodings != {'cdr'}:
         raise LogError(f'the topic {topic} is not serialized as cdr: convert it with `ros2 bag '
                        'convert`')

@@ -183,8 +183,8 @@ class LogRelease(ManagedNode):
             log(f'kept topics: {", ".join(keep.topics)}: ε does not cover them. Their timing may '
                 'show what the robot does; a topic that a log does not hold, or whose type shows '
                 'where the robot is, is left out')
-        log('log ids and lengths are public by declaration; how long a release takes may reveal '
-            'something of its content: call ~/release on a schedule')
+        log('the names and lengths of logs are public. The time that a release takes may reveal '
+            'something of its log: call ~/release on a schedule')
 
     async def _on_release(self, request, response):
         if not self._active:

@@ -127,11 +127,12 @@ class Inspection:
             named = f'. Unknown are {self.named(chain.states)}' if self.names else ''
             return ALL_UNKNOWN + named
         if self.unknown > allow_unknown * self.symbols:
-            named = f': such as {self.named(chain.states)}' if self.names else (
-                ': positions outside all regions')
+            named = f'name no state, such as {self.named(chain.states)}' if self.names else (
+                'are positions outside all regions')
+            advice = 'correct the names (--symbol-map), or ' if self.names else ''
             return (
-                f'unknown symbols: {_share(self.unknown, self.symbols)}{named}. Nothing was '
-                'charged: correct the names (symbol_map), or release it with --allow-unknown '
+                f'{_share(self.unknown, self.symbols)} of the symbols {named}. Nothing was '
+                f'charged: {advice}release it with --allow-unknown '
                 f'{_allowing(self.unknown, self.symbols)}')
         stays = sum(self.standing.values())
         if stays > allow_unknown * self.symbols:

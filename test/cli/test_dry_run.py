@@ -55,7 +55,8 @@ def test_a_dry_run_changes_nothing_and_prints_on_stderr_alone(place):
     assert 'robots.ledger does not exist yet: it would be made' in run.stderr
     # symbols, known, unknown, no move, cost, left
     assert rows_of(run)['fine.csv'] == '5 4 1 1 1 0.5 released'.split()
-    assert "wrong.csv: unknown symbols: 60 %: such as 'Gate' (2 times; did you mean 'gate'?), " \
+    assert "wrong.csv: 60 % of the symbols name no state, such as 'Gate' (2 times; did you mean " \
+           "'gate'?), " \
            r"'x\u202e' (1 time)" in run.stderr
     assert 'robot_1 would have spent ε = 1, 1 of it on these logs, for changes of up to 1 ' \
            'symbol (sampling: message); left: 0.5' in run.stderr
@@ -115,7 +116,7 @@ def test_a_dry_run_of_an_archive(place):
         assert row == ['walks.parquet', '100', '70', '30', '10', cost, 'no', 'limit', 'released']
     run = run_symdp('release', 'walks.parquet', '--chain', CHAIN, '--epsilon', '1', '-o',
                     'out.parquet', *LEDGER, cwd=place, COLUMNS='200')
-    assert run.returncode == 1 and 'unknown symbols: 10 %' in run.stdout
+    assert run.returncode == 1 and '10 % of the symbols name no state' in run.stdout
     assert "'Gate' (10 times; did you mean 'gate'?)" in run.stdout
     assert not (place / 'out.parquet').exists()
 
@@ -126,7 +127,7 @@ def test_a_dry_run_of_an_archive(place):
 def test_too_many_unknown_symbols_are_refused_before_anything_is_charged(place, more):
     run = release(place, *LEDGER, *more)
     assert run.returncode == 1 and '1 released' in run.stdout and '1 failed' in run.stdout
-    assert 'unknown symbols: ' in run.stdout and "did you mean 'gate'?" in run.stdout
+    assert 'of the symbols name no state' in run.stdout and "did you mean 'gate'?" in run.stdout
     assert 'robot_1 has spent ε = 1, ' in run.stdout
     share = '0.5' if 'change' in more else '0.6'
     assert f'--allow-unknown {share}' in run.stdout
@@ -162,12 +163,12 @@ def test_the_node_refuses_no_log_for_its_content(place, one_way):
 def test_a_new_account_is_announced(place):
     (place / 'logs' / 'wrong.csv').unlink()
     run = release(place, *LEDGER)
-    assert "'robot_1' has no account yet in" in run.stderr and 'one is opened' in run.stderr
+    assert "'robot_1' is a new subject in" in run.stderr
     run = release(place, *LEDGER[:3], 'robot-1')
-    assert "(did you mean 'robot_1'?): one is opened" in run.stderr
-    assert 'account' not in release(place, *LEDGER).stderr
+    assert "; did you mean 'robot_1'?\n" in run.stderr
+    assert 'subject' not in release(place, *LEDGER).stderr
     run = release(place, *LEDGER[:3], 'robot-2', '--dry-run')
-    assert "(did you mean 'robot-1' or 'robot_1'?): one would be opened" in run.stderr
+    assert "; did you mean 'robot-1' or 'robot_1'?\n" in run.stderr
 
 
 def test_slips_that_would_have_been_ignored(place):

@@ -49,7 +49,7 @@ def test_a_chain_is_learned_charged_and_handed_out_again(place, capsys, more):
     assert learn(*more) == 0
     out, err = capsys.readouterr()
     assert 'learned from 10 logs, 2,000 symbols; ε = 2' in out
-    assert "'r1' has no account yet in" in err and 'one is opened' in err
+    assert "'r1' is a new subject in" in err
     file = place / 'out' / 'robot.chain.yaml'
     learned, plain = read_chain(file), read_chain(place / 'map.chain.yaml')
     assert learned.states == plain.states

@@ -111,6 +111,15 @@ def test_a_log_still_being_recorded_is_skipped(place):
     assert run.returncode == 0 and '1 still being recorded' in run.stdout
 
 
+def test_a_mistyped_subject_of_a_budget_is_announced(place):
+    assert release(place, *LEDGER).returncode == 0
+    run = symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '3', cwd=place)
+    assert (run.returncode, run.stderr) == (0, '')
+    run = symdp('ledger', 'robots.ledger', '--set-budget', 'R1', '3', cwd=place)
+    assert "'R1' is a new subject in robots.ledger; did you mean 'r1'?" in run.stderr.replace(
+        f'{place}/', '')
+
+
 def test_the_ledger_remembers_the_budget_and_is_not_charged_while_damaged(place):
     assert release(place, *LEDGER, '--subject-budget', '2').returncode == 0
     again = *LEDGER, '--mechanism', 'causal', '--epsilon', '0.5'
@@ -351,7 +360,8 @@ def test_what_would_be_noise_is_refused_and_not_charged(place):
         assert said in ' '.join(run.stdout.split()) and 'r1 has spent ε = 0' in run.stdout
     run = release(place, *LEDGER, '--mechanism', 'causal', '--symbol-map', '2=dock',
                   logs=('modes',))
-    assert run.returncode == 1 and 'unknown symbols: 67 %' in ' '.join(run.stdout.split())
+    assert run.returncode == 1
+    assert '67 % of the symbols name no state' in ' '.join(run.stdout.split())
     run = release(place, *LEDGER, '--mechanism', 'causal', '--symbol-map', '2=dock',
                   '--allow-unknown', '0.67', logs=('modes',))
     assert run.returncode == 0 and 'r1 has spent ε = 1' in run.stdout

@@ -65,6 +65,7 @@ def test_why_rosbags_alone_does_not_do(name):
 @pytest.mark.parametrize('name, settings, reason', [
     ('sqlite3_talker', {'topic': 'region'}, 'has no topic /region'),
     ('mcap_talker', {'topic': 'region'}, 'has no topic /region'),
+    ('mcap_talker', {'topic': 'topik'}, 'has no topic /topik; did you mean /topic?'),
     ('sqlite3_talker', {'topic': 'parameter_events'}, 'has no messages'),
     ('mcap_talker/talker.mcap', {'topic': 'parameter_events'}, 'has no messages'),
     ('mcap_talker', {'topic': 'topic', 'message_type': 'std_msgs/msg/UInt8'},

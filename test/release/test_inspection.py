@@ -87,10 +87,11 @@ def inspection(unknown=0, silent=0, standing=0, names=None):
     (inspection(silent=100), 1, 'none of its symbols names a state'),
     (inspection(unknown=100, names={'A': 100}), 1, "did you mean 'a'?"),
     (inspection(unknown=5), 0.05, None),
-    (inspection(unknown=6), 0.05, 'unknown symbols: 6 %: positions outside all regions'),
+    (inspection(unknown=6), 0.05, '6 % of the symbols are positions outside all regions'),
     (inspection(unknown=6, names={'A': 4, 'zzz': 2}), 0.05,
-     "unknown symbols: 6 %: such as 'A' (4 times; did you mean 'a'?), 'zzz' (2 times). Nothing "
-     'was charged: correct the names (symbol_map), or release it with --allow-unknown 0.06'),
+     "6 % of the symbols name no state, such as 'A' (4 times; did you mean 'a'?), 'zzz' (2 "
+     'times). Nothing was charged: correct the names (--symbol-map), or release it with '
+     '--allow-unknown 0.06'),
     (inspection(standing=5), 0.05, None),
     (inspection(standing=6), 0.05, 'the robot stands still: 6 % of the symbols repeat a state '
      "that cannot follow itself on this map, such as 'a'. Nothing was charged: let states follow "
