@@ -51,7 +51,7 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[Skipp
     with ExitStack() as stack:
         opened = None
         if ledger and any(map(os.path.lexists, (ledger, f'{ledger}.mark'))):
-            opened = stack.enter_context(Ledger(ledger, create=False))
+            opened = stack.enter_context(Ledger(ledger, create=False, convert=False))
             if note := new_account(opened, subject):
                 on_message(note)
         elif ledger:
@@ -105,8 +105,8 @@ class _Trial:
         # A copy: what the releases would cost is added to it.
         self._account = Account(subject) if ledger is None else deepcopy(ledger.account(subject))
         at = checked_delta(accounting, delta)
-        if ledger is not None and self._account.budget is not None:
-            ledger.keep_budget(subject, subject_budget, accounting, delta)  # refuses another one
+        if ledger is not None:
+            ledger.keep_budget(subject, subject_budget, accounting, delta, store=False)
         if not self._account.has_accounting:
             self._account.delta = at
         self._budget = budget

@@ -47,14 +47,15 @@ class Ledger:
     """
     A ledger file, made where it is absent, unless `create` is False.
 
-    A file of version 1 is converted. Use one object from one thread at a time.
+    A file of version 1 is converted; without `convert`, it is refused. Use one object from one
+    thread at a time.
 
     :raises LedgerError: the file cannot be made or opened, is no ledger or so damaged that it
         cannot be read; or it is gone or empty, and its mark lists charges.
     """
 
-    def __init__(self, path: str | Path, *, create: bool = True):
-        self._database = LedgerDatabase(path, create=create)
+    def __init__(self, path: str | Path, *, create: bool = True, convert: bool = True):
+        self._database = LedgerDatabase(path, create=create, convert=convert)
         self.path, self.id = self._database.path, self._database.id
         self._reader = LedgerReader(self._database)
         if self._database.was_converted:
@@ -127,7 +128,7 @@ class Ledger:
         return (self.account(entry.subject).unit or entry.loss.unit).cost(entry.loss)
 
     def keep_budget(self, subject: str, subject_budget: float, accounting: str = '',
-                    delta: float = 0.0) -> None:
+                    delta: float = 0.0, *, store: bool = True) -> None:
         """
         Store the budget of a subject, and its accounting, where none is stored.
 
@@ -135,6 +136,7 @@ class Ledger:
         :param accounting: 'pure' or 'zcdp'; '' leaves what is stored. 'pure' does so, too, without
             a subject_budget.
         :param delta: of 'zcdp', and of it alone: δ.
+        :param store: False: refuse another one, and store nothing.
         :raises BudgetError: another one is stored; δ is out of range.
         :raises LedgerError: the ledger has a problem.
         """
@@ -152,7 +154,7 @@ class Ledger:
                     or is_given and stored.has_accounting and stored.delta != at)
 
         with self._database.errors():
-            if is_missing(self.account(subject)):
+            if store and is_missing(self.account(subject)):
                 with self._database.transaction():
                     self._refuse_if_damaged()
                     stored = self.account(subject)

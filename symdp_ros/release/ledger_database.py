@@ -84,12 +84,12 @@ class LedgerDatabase:
     The opened file of a ledger.
 
     :param path: made where it is absent, unless `create` is False; a file of version 1 is
-        converted (`was_converted`).
+        converted (`was_converted`), unless `convert` is False: then it is refused.
     :raises LedgerError: the file cannot be made or opened, is no ledger or so damaged that it
         cannot be read; or it is gone or empty, and its mark lists charges.
     """
 
-    def __init__(self, path: str | Path, *, create: bool = True):
+    def __init__(self, path: str | Path, *, create: bool = True, convert: bool = True):
         # Only SQLite may open the file: closing any other descriptor of it would drop the locks
         # that SQLite holds for this process.
         with raising(LedgerError, f'ledger {printable(path)} cannot be opened',
@@ -110,12 +110,12 @@ class LedgerDatabase:
             self._db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None,
                                        check_same_thread=False)
             try:
-                self._open(create)
+                self._open(create, convert)
             except BaseException:
                 self._db.close()
                 raise
 
-    def _open(self, create: bool) -> None:
+    def _open(self, create: bool, convert: bool) -> None:
         self._db.execute('PRAGMA cell_size_check = ON')
         self._db.execute('PRAGMA trusted_schema = OFF')
         with self.transaction():
@@ -128,6 +128,9 @@ class LedgerDatabase:
                 raise self._no_ledger()
             version = self._read_head()
             self.was_converted = version == 1
+            if self.was_converted and not convert:
+                raise LedgerError(f'ledger {self.name} is of an older version, and nothing is '
+                                  f'changed now: convert it with symdp ledger {self.name}')
             if self.was_converted:
                 self._convert()
         # Only now that it is known to be a ledger.

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 from in_process import run_symdp
+from ledgers import make_version_1
 import pytest
 from symdp_ros import Chain, Privacy, Releaser, ReleaseSettings
 from symdp_ros.logs import list_logs
@@ -87,6 +88,30 @@ def test_a_dry_run_knows_what_was_spent(place):
     run = release(place, '--dry-run', *LEDGER, '--mechanism', 'exponential',
                   logs=('logs/fine.csv',))
     assert run.returncode == 0 and rows_of(run)['fine.csv'] == '1 1 0 0 1 0.5 released'.split()
+
+
+def test_a_dry_run_refuses_another_accounting(place):
+    """As the release does, also where no budget is stored; and it stores nothing."""
+    (place / 'logs' / 'wrong.csv').unlink()
+    zcdp = '--accounting', 'zcdp', '--delta'
+    assert release(place, *LEDGER, *zcdp, '1e-6').returncode == 0
+    before = files(place)
+    for more in ((*zcdp, '1e-5'), ('--accounting', 'pure', '--subject-budget', '9')):
+        for dry in ('--dry-run',), ():
+            run = release(place, *dry, *LEDGER, *more)
+            assert run.returncode == 1 and 'change it with symdp ledger' in run.stderr, more
+            assert files(place) == before
+    run = release(place, '--dry-run', *LEDGER, '--subject-budget', '9', *zcdp, '1e-6')
+    assert run.returncode == 0 and files(place) == before
+
+
+def test_a_dry_run_converts_no_ledger(place):
+    make_version_1(place / 'robots.ledger', [('robot_1', 'a', 0.1, {
+        'adjacency': 1, 'sampling': 'message'})])
+    before = files(place)
+    run = release(place, '--dry-run', *LEDGER)
+    assert run.returncode == 1 and files(place) == before
+    assert 'is of an older version, and nothing is changed now' in run.stderr
 
 
 def test_a_dry_run_knows_which_words_are_too_long(place):
