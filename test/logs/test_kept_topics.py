@@ -376,7 +376,7 @@ def test_what_cannot_be_kept(tmp_path, own):
     assert 'no sensor_msgs/msg/BatteryState: it is damaged' in kept_or_why(log, '/cut')
     assert 'is not in it; did you mean /battery_state?' in kept_or_why(log, '/batery_state')
     (tmp_path / 'a.csv').write_text('stamp,symbol\n0,dock\n')
-    assert 'of recordings alone' in kept_or_why(tmp_path / 'a.csv', '/name')
+    assert 'is no recording' in kept_or_why(tmp_path / 'a.csv', '/name')
     # where nobody may learn what a log holds, the same topics are left out
     wanted = ['/status', '/name', '/cut', '/batery_state', '/tf', '/battery_state']
     outcomes = hand_on(log, tmp_path / 'out', *wanted, strict=False)
