@@ -44,8 +44,9 @@ def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
 def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> Iterable[str]:
     """Return the lines of a word whose symbols are `period` nanoseconds apart."""
     yield f'{_quoted(stamp_key)},{_quoted(symbol_key)}\n'
+    quoted = {symbol: _quoted(symbol) for symbol in set(word)}
     for i, symbol in enumerate(word):
-        yield f'{stamps.to_text(i * period)},{_quoted(symbol)}\n'
+        yield f'{stamps.to_text(i * period)},{quoted[symbol]}\n'
 
 
 def lines(path: Path, newline: str) -> io.TextIOWrapper:

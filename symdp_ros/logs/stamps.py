@@ -15,11 +15,16 @@ import re
 from symdp_ros.core.errors import ConfigurationError, LogError
 
 LARGEST = 2**63 - 1  # what a recording can hold
+_PLAIN = re.compile(r'(\d{1,10})(?:\.(\d{0,9}))?', re.ASCII)
 _NUMBER = re.compile(r'[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?', re.ASCII | re.IGNORECASE)
 
 
 def from_text(seconds: str) -> int | None:
     """Return the stamp of a decimal number of seconds; None: it is no number, or out of range."""
+    if plain := _PLAIN.fullmatch(seconds):  # nearly all; several times faster than Decimal
+        whole, rest = plain.groups('')
+        stamp = int(whole + rest.ljust(9, '0'))
+        return stamp if stamp <= LARGEST else None
     if not _NUMBER.fullmatch(seconds):  # NaN and infinity among them
         return None
     nanoseconds = Decimal(seconds).scaleb(9)

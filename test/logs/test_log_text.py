@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CSV and JSON Lines."""
 import csv
+from decimal import Decimal
 import io
 import json
 import re
@@ -10,7 +11,7 @@ import traceback
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from symdp_ros.logs import LogError, read_log, write_log
+from symdp_ros.logs import LogError, read_log, stamps, write_log
 
 SECRET = 'zx_secret_7'
 SYMBOLS = st.text(st.characters(blacklist_categories=('Cs',), blacklist_characters='\0'),
@@ -173,3 +174,10 @@ def test_cut_off_anywhere(tmp_path, form):
         except LogError:
             continue
         assert whole[:size].endswith(b'\n') and read == word[:len(read)]
+
+
+@given(st.from_regex(r'[+-]?[0-9]{1,12}(\.[0-9]{0,12})?', fullmatch=True))
+def test_stamps_are_exact(seconds):
+    exact = Decimal(seconds) * 10**9
+    rounded = int(exact.to_integral_value())
+    assert stamps.from_text(seconds) == (rounded if abs(exact) <= stamps.LARGEST else None)
