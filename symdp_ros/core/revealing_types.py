@@ -84,6 +84,10 @@ _NAME = re.compile(r'(?P<package>[a-z][a-z0-9_]*)(/(?P<kind>msg|srv|action))?/(?
                    re.ASCII)
 #: Suffix of the topics and services of an action → which part of the action they carry.
 _OF_ACTIONS = {'_FeedbackMessage': 'Feedback', '_SendGoal': 'Goal', '_GetResult': 'Result'}
+#: Fields that make a position.
+_POSITIONS = ({'x', 'y'}, {'latitude', 'longitude'}, {'lat', 'lon'}, {'lat', 'lng'})
+#: Types with such fields that are no position by themselves.
+_DIRECTIONS = 'geometry_msgs/Quaternion', 'geometry_msgs/Vector3'
 _DEEPEST = 12  # messages within messages; ROS types do not contain themselves
 
 
@@ -128,22 +132,23 @@ def _shown_by(type_name: str, known: Mapping[str, Mapping[str, str]], depth: int
     short = f'{package}/{name}'
     if short in _SHOWN:
         return Shown(True, _SHOWN[short])
-    if _HARMLESS.fullmatch(short):
-        return None
-    fields = known.get(short) or _fields(package, kind, name, part)
+    # A type that is known from elsewhere may have a harmless name, and other fields.
+    harmless = _HARMLESS.fullmatch(short) is not None
+    fields = known.get(short) or (None if harmless else _fields(package, kind, name, part))
     if fields is None:
+        if harmless:
+            return None
         if _NAMES.search(name):
             return Shown(True, 'where the robot is, by the name of the type')
         return Shown(False, f'unknown: {package} is not installed here')
-    if {'x', 'y'} <= fields.keys() and name not in ('Quaternion', 'Vector3') or {
-            'latitude', 'longitude'} <= fields.keys():
+    if short not in _DIRECTIONS and any(pair <= fields.keys() for pair in _POSITIONS):
         return Shown(True, _PLACE)
     for field, field_type in fields.items():
         for inner in re.findall(r'[a-z]\w*/\w+', field_type) if depth else ():
             found = _shown_by(inner, known, depth - 1)
             if found and found.certain:
                 return Shown(True, found.what, '.'.join(filter(None, (field, found.field))))
-    return Shown(False, 'unknown: a text or a number can name a place') if fields else None
+    return Shown(False, 'unknown: a text or a number can name a place') if fields and not harmless else None
 
 
 def _fields(package: str, kind: str, name: str, part: str) -> Mapping[str, str] | None:

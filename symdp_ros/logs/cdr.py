@@ -79,7 +79,7 @@ def path_to(wanted: str, message_type: str, fields: Fields) -> str:
                 return field if base == wanted else f'{field}.{found}'
         return ''
 
-    return path(message_type)
+    return '' if message_type == HEADER else path(message_type)
 
 
 def encoder(field: Field) -> Callable[[str], bytes] | None:

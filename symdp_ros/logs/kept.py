@@ -27,6 +27,7 @@ from symdp_ros.logs.storage import STORAGES
 _STRING = 'std_msgs/msg/String'
 _HASH = re.compile(r'RIHS01_[0-9a-f]{64}')
 _NAME = re.compile(r'(/[A-Za-z_]\w*)+', re.ASCII)
+_TYPE = re.compile(r'[a-z][a-z0-9_]*/((msg|srv|action)/)?\w+', re.ASCII)
 #: What types that are often kept show, although they name no place.
 _TELLING = {
     'sensor_msgs/msg/BatteryState': 'shows when the robot docks, and serial numbers',
@@ -197,6 +198,9 @@ class KeptTopics:
             return
         if before is not None and before.type != topic.type:
             self._leave_out(topic.name, 'was recorded with several message types')
+        elif not _TYPE.fullmatch(topic.type):
+            self._leave_out(topic.name, f'has the type {printable(topic.type)}, which is no type '
+                                        'of ROS: it is not known what it shows')
         elif topic.encoding != 'cdr':
             self._leave_out(topic.name, 'is not serialized as cdr: convert it with `ros2 bag '
                                         'convert`')

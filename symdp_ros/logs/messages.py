@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _IDL = {'bool': 'boolean', 'byte': 'octet', 'char': 'octet', 'float32': 'float',
         'float64': 'double'}
 
+#: What stands in a message whose type has no fields.
+_NO_FIELDS = {'structure_needs_at_least_one_member': ('uint8', None)}
+
 
 def is_standard(message_type: str) -> bool:
     """Return whether a type is known without a definition."""
@@ -114,7 +117,8 @@ def layout(message_type: str, form: str,
     while wanted:
         name = wanted.pop()
         if name in known and name not in found:
-            found[name] = {field: _plain(kind, detail) for field, (kind, detail) in known[name][1]}
+            found[name] = {field: _plain(kind, detail)
+                           for field, (kind, detail) in known[name][1]} or dict(_NO_FIELDS)
             wanted += [base for base, _ in found[name].values()]
     return found
 

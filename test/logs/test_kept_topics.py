@@ -465,7 +465,7 @@ def test_the_region_keeps_its_type_where_it_can(tmp_path, own, storage):
 
 @pytest.mark.parametrize('definition, why', [
     ('own_msgs/A a', 'not known'), ('std_msgs/Header h\nown_msgs/B b', 'not known'),
-    ('wstring w', 'not known'), ('std_msgs/Header h\nuint8[0] a', 'not known'), ('', 'not known'),
+    ('wstring w', 'not known'), ('std_msgs/Header h\nuint8[0] a', 'not known'), ('', 'damaged'),
     ('\0' * 99, 'not known'), ('x' * (1 << 19), 'not known'),
     ('std_msgs/Header h\n' + '=' * 80 + '\nMSG: std_msgs/Header\nstring frame_id', 'not known'),
     # each type has twenty fields of the next
@@ -488,6 +488,38 @@ def test_hostile_definitions(tmp_path, definition, why):
             writer.add_message(channel, START, data, START)
         writer.finish()
     assert why in kept_or_why(tmp_path / 'a.mcap', '/odd')
+
+
+@pytest.mark.parametrize('kind, definition, data, why', [
+    ('std_msgs/msg/Empty', '', b'\0', 'not covered by ε'),
+    ('own_msgs/msg/Trigger', f'own_msgs/None what\nint16 b\n{"=" * 80}\nMSG: own_msgs/None\n',
+     bytes(4), 'not covered by ε: a number in it may name a place'),
+    ('std_msgs/msg/Header', 'builtin_interfaces/Time stamp\nstring frame_id',
+     b'\7\0\0\0\7\0\0\0\1\0\0\0\0', 'not covered by ε'),
+    # a harmless name, and other fields
+    ('bond/msg/Status', 'float64 x\nfloat64 y', bytes(16), None),
+    ('own_msgs/msg/Vector3', 'float64 x\nfloat64 y', bytes(16), None),
+    ('own_msgs/msg/Fix', 'float64 lat\nfloat64 lon', bytes(16), None),
+    ('Sensor_msgs/msg/LaserScan', 'uint8 a', b'\0', None)])
+def test_types_by_their_definitions(tmp_path, kind, definition, data, why):
+    with open(tmp_path / 'a.mcap', 'wb') as file:
+        writer = McapWriter(file)
+        writer.start('ros2', library='')
+        for topic, name, text, content in (
+                ('/region', 'std_msgs/msg/String', 'string data', b'\2\0\0\0x\0'),
+                ('/a', kind, definition, data)):
+            schema = writer.register_schema(name, 'ros2msg', text.encode())
+            channel = writer.register_channel(topic, 'cdr', schema, {})
+            writer.add_message(channel, START, b'\0\1\0\0' + content, START)
+        writer.finish()
+    if why is None:
+        found = kept_or_why(tmp_path / 'a.mcap', '/a')
+        assert 'shows a position' in found or 'no type of ROS' in found
+    else:
+        [_, kept] = hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a')
+        assert (kept.result, kept.reason) == ('kept', why)
+        [(_, made)] = read_bag(tmp_path / 'out')[0]['/a']
+        assert made == b'\0\1\0\0' + (bytes(8) + b'\1' + bytes(4) if 'Header' in kind else data)
 
 
 @both
