@@ -148,7 +148,9 @@ def _shown_by(type_name: str, known: Mapping[str, Mapping[str, str]], depth: int
             found = _shown_by(inner, known, depth - 1)
             if found and found.certain:
                 return Shown(True, found.what, '.'.join(filter(None, (field, found.field))))
-    return Shown(False, 'unknown: a text or a number can name a place') if fields and not harmless else None
+    if harmless or not fields:
+        return None
+    return Shown(False, 'unknown: a text or a number can name a place')
 
 
 def _fields(package: str, kind: str, name: str, part: str) -> Mapping[str, str] | None:

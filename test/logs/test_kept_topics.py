@@ -519,7 +519,8 @@ def test_types_by_their_definitions(tmp_path, kind, definition, data, why):
         [_, kept] = hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a')
         assert (kept.result, kept.reason) == ('kept', why)
         [(_, made)] = read_bag(tmp_path / 'out')[0]['/a']
-        assert made == b'\0\1\0\0' + (bytes(8) + b'\1' + bytes(4) if 'Header' in kind else data)
+        expected = bytes(8) + b'\1' + bytes(4) if 'Header' in kind else data
+        assert made == b'\0\1\0\0' + expected
 
 
 @both
