@@ -6,11 +6,11 @@ from types import ModuleType
 from typing import Any
 
 _PAGE = """\
-# Beside other mechanisms
+# Our mechanisms and others
 
-Who chooses a privacy mechanism for trajectories has others to choose from. `make compare` measures
-them beside ours and makes this page again (`QUICK=1`: a small run into build/). Every number is in
-[comparison.json](comparison.json); all seeds are public and fixed, but for those of the audit at
+This page compares our mechanisms with others for trajectories. `make compare` measures all of them
+and writes this page again (`QUICK=1`: a small run into build/). Every number is in
+[comparison.json](comparison.json). All seeds are public and fixed, except those of the audit at
 the end.{note}
 
 {short}{sections}

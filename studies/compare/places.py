@@ -122,10 +122,10 @@ def at_success(numbers: dict[str, Any], name: str, key: str, success: float) -> 
 
 
 _PAGE = """\
-These mechanisms promise something else, so no ε of theirs can stand beside one of ours. All are
-compared at equal *success of one adversary*: Bayes over all that is unknown, with the chain, its
-P, the mechanism, ε and all {length} reports in view; exact. Its success is how often its best
-guess of the robot's place at a time is right. Live: a report at each step.
+These mechanisms promise something else, so their ε cannot be compared with ours. All are compared
+at equal *success of one adversary*. It knows the chain, its P, the mechanism, ε and all {length}
+reports, and uses Bayes' rule exactly. Its success is how often its best guess of the robot's place
+at a time is right. All mechanisms are live: one report at each step.
 
 | mechanism | what ε protects | from |
 |---|---|---|
@@ -137,9 +137,9 @@ most e^(ε·d) | Takagi et al. 2019 (geo-graph-indistinguishability) |
 | policy graph | **one report**; two places that one move joins: at most e^ε; m moves apart: \
 e^(m·ε) | Cao et al. 2020 (PGLP): planar isotropic noise for the policy "moves of the map", \
 mapped to the nearest state |
-| δ-location set | **one report**; any two places of the set that holds 1 − δ of what all reports \
-so far let expect (δ = {delta:g}): at most e^ε | Xiao, Xiong 2015 (PIM), mapped to the nearest \
-state of the set |
+| δ-location set | **one report**; any two places of the set that has the probability 1 − δ, \
+given all reports so far (δ = {delta:g}): at most e^ε | Xiao, Xiong 2015 (PIM), mapped to the \
+nearest state of the set |
 | guided, planned, adaptive | **the whole route**; two routes that differ in one report: at most \
 e^ε, however far apart the places are | ours |
 
@@ -165,8 +165,8 @@ All maps, where the adversary's success is {middle:.0%} (without any output: {be
 
 {maps}
 
-**What this does not show.** A receiver who filters as the adversary does knows as much from any
-of these, at equal success: what differs is the raw report. Routes of the others could be made
+**What this does not show.** At equal success, a receiver who filters as the adversary does learns
+equally much from each mechanism: only the raw reports differ. Routes of the others could be made
 feasible afterwards (post-processing), with other distances. Equal success is an average over times
 and routes.
 """
@@ -199,8 +199,8 @@ def short(numbers: dict[str, Any]) -> str:
     return (
         f'**Location privacy reports moves that the map does not allow.** At equal success of the '
         f'adversary ({_MIDDLE:.0%}), {min(others):.0%} to {max(others):.0%} of the moves between '
-        f'reports are feasible, of ours all. In {len(lost)} of {cases} cases the best of others '
-        'is fewer metres off than the best of ours.')
+        f'reports are feasible; of ours, all. In {len(lost)} of {cases} cases, the best of the '
+        'others is off by fewer metres than the best of ours.')
 
 
 def _cells(found: list[float] | None) -> tuple[str, ...]:
@@ -233,8 +233,8 @@ def _summary(numbers: dict[str, Any]) -> str:
 
 def _losses(numbers: dict[str, Any]) -> str:
     cases, lost = _cases(numbers)
-    text = (f'In {len(lost)} of {cases} cases (map, success), the best of others is fewer metres '
-            'off than the best of ours.')
+    text = (f'In {len(lost)} of {cases} cases (map, success), the best of the others is off by '
+            'fewer metres than the best of ours.')
     return text if not lost else text + '\n\n' + table(
         ('map', 'success', 'the best of others', 'the best of ours'), lost)
 

@@ -210,8 +210,8 @@ _PAGE = """\
 The unit here is the whole trajectory: any two trajectories of one length may be told apart by at
 most ε, which is our word privacy with k = n. ATP, n-gram, L-SRR and TraCS (PoPETs 2026) are run as
 the authors of TraCS implemented them, with the settings, the check-ins (Chicago, trajectories 100
-to {last}, of up to {longest} symbols, {single:.0%} of them of one) and the range of ε of their
-experiment. Each mechanism spends ε/n on each of n places. *Off* is their measure: the mean
+to {last}, of up to {longest} symbols, {single:.0%} of them of one symbol) and the range of ε of
+their experiment. Each mechanism spends ε/n on each of n places. *Off* is their measure: the mean
 distance between true and private places, in degrees. The map is public: a move leads to one of the
 {neighbours} nearest places, or back from there, or stays ({places:,} places, {moves:,} moves).
 *Allowed* is the share of private moves that the map has, and *right* that of places that are the
@@ -226,20 +226,21 @@ differ by less than twice their standard error:
 
 {summary}
 
-On the check-ins, ours that keep to the map are farther off than TraCS from ε = 78 on: most true
-moves are not on the map, and they must go the long way. There only ours without a map keep up.
+On the check-ins, those of ours that keep to the map are farther off than TraCS from ε = 78 on:
+most true moves are not on the map, so the private routes make detours. There, only ours without a
+map is as close.
 
-Their mechanisms know no map, and were not made for one: that they leave it is no fault of theirs.
+Their mechanisms know no map, and were not made for one: they cannot keep to it.
 The walks are drawn from the probabilities that our mechanisms are given, which favours ours; the
 check-ins are theirs, and {truth:.0%} of their moves are on the map. A trajectory of one place is
 nearly exact under most of these ε, which makes all means smaller. There are {count} trajectories
 of each kind.
 
 **Read in their code**, which is measured as it is: trajectories are sorted by coordinates, not by
-time. The k-ary response in ATP keeps the true sector with probability 1 − 1/(N − 1 + e^ε), where
-e^ε/(N − 1 + e^ε) would keep ε: so ATP spends more than its ε. The chances in L-SRR have a largest
-ratio of ε, where e^ε is allowed: it errs more than it need. The places that n-gram chooses from
-depend on the true place.
+time. The k-ary response in ATP keeps the true sector with probability 1 − 1/(N − 1 + e^ε). With
+e^ε/(N − 1 + e^ε) it would keep ε; so ATP spends more than its ε. The ratio of probabilities in
+L-SRR is at most ε, although e^ε is allowed: it errs more than necessary. The places that n-gram
+chooses from depend on the true place.
 """
 
 
@@ -257,8 +258,8 @@ def page(found: dict[str, Any]) -> str:
                           *(f'{c["off"]:.4f}, {c["allowed"]:.0%}, {c["right"]:.0%}'
                             for c in cells)))
         tables.append(
-            f'Of {text} ({found["truth"][kind]:.0%} of the true moves are on the map): off, '
-            'allowed, right:\n\n'
+            f'On {text} ({found["truth"][kind]:.0%} of the true moves are on the map). Each cell: '
+            'off, allowed, right.\n\n'
             + table(['', *(f'ε = {epsilon}' for epsilon in epsilons)], lines))
     return _PAGE.format(
         longest=found['longest'], single=found['single'], last=SLICE.start + found['count'] - 1,

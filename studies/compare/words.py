@@ -258,26 +258,26 @@ the chain's P | simulated |
 | causal, smooth | no | ours: guided, then the most probable feasible route | simulated |
 
 Mechanisms 1 and 2 of the paper are its Mechanisms 3 and 4 on a map where every state can follow
-every state (here: lcas_tmap2/test.tmap2); there our implementation draws with ε/k, not ε/(2k), as
-the words then allow (`core.offline.mechanism`).
+every state (here: lcas_tmap2/test.tmap2); there our implementation draws with ε/k, not ε/(2k),
+which is enough there (`core.offline.mechanism`).
 
 {walks} walks by the chain's P on each of {maps} maps, with staying:
 {lengths}. For k > 1 the robot stays
 k symbols on average. In the sparse town it never stays: that is the town of the
 [paper's experiments](experiments/index.md), with out-degrees 2, 5, 3, 2, 3 along its route.
 *Exact*: for each walk, without sampling; *simulated*: one output for each walk. The standard error
-over walks is in the JSON, {most_error:.3f} at most ({usual_error:.3f} in the middle). P is right
+over walks is in the JSON, {most_error:.3f} at most (median: {usual_error:.3f}). P is right
 here, as the walks are drawn by it; for a wrong P see below.
 
 ### Errors
 
 ![Wrong symbols by ε](comparison-words.svg)
 
-*Means over all maps. Dashed: others; solid: ours. Below the black line no live mechanism can be.*
+*Means over all maps. Dashed: others; solid: ours. No live mechanism can be below the black line.*
 
-**The floor.** Let a live mechanism draw o_t when s_t is known and s_(t+1) is not, and spend ε/k on
-the symbol: all that came before being the same, P[o_t = x] differs by at most e^(ε/k) between any
-two s_t. Then it errs at least E[1 − g(P(·|s_(t−1)), ε/k)] on a symbol, where
+**The floor.** Take a live mechanism: it draws o_t when it knows s_t but not s_(t+1). It spends
+ε/k on the symbol: with the same past, P[o_t = x] differs by a factor of at most e^(ε/k) between
+any two s_t. Then its error on a symbol is at least E[1 − g(P(·|s_(t−1)), ε/k)], where
 
     g(p, η) = max over m of e^η·p_m / (m − 1 + e^η),   p_m: the sum of the m largest p(s).
 
@@ -291,9 +291,9 @@ linear functions, so it is largest where each u_s is 0 or 1: for m ones, at the 
 Randomized response on these m states has this value. ∎ For N equally likely moves the floor is
 1 − e^(ε/k) / (N − 1 + e^(ε/k)).
 
-It is met where every state can follow every state, all alike (lcas_tmap2/test.tmap2, k = 1). It is
-no floor for mechanisms that see the whole route, nor for those that spend unequally. And it is low
-where robots stay: told the true previous region, anyone guesses well.
+The floor is reached where every state can follow every state with the same probability
+(lcas_tmap2/test.tmap2, k = 1). It does not hold for mechanisms that see the whole route, or that
+spend ε unequally. It is low where robots stay, as it takes the true previous region as known.
 
 The share of wrong symbols, means over all maps:
 
@@ -307,8 +307,8 @@ The share of wrong symbols, means over all maps:
 
 Planned, adaptive, base: chain, smooth and the likeliest route use P. Here P has a habit, one move
 of probability {habit:g} from each state (k = 1, {habit_walks} walks on each map). *Right*: the
-robot has this habit. *Wrong*: it has none, all its moves are alike. Means over all maps of the
-share of wrong symbols; ε holds either way.
+robot has this habit. *Wrong*: it has none, and all its moves are equally likely. Means over
+all maps of the share of wrong symbols; ε holds either way.
 
 {habits}
 
@@ -316,12 +316,13 @@ share of wrong symbols; ε holds either way.
 
 ![Wrong symbols beside the adversary's success](comparison-adversary.svg)
 
-*Means over all maps, a point for each ε. Down and left would be better at both.*
+*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private.*
 
 The adversary knows the chain, P, the mechanism and ε, sees all outputs, and guesses where the
-robot is at each time. For what draws symbol by symbol it is exact (of smoothed or matched routes
-it sees even more: the symbols that were drawn). For exponential and permute-and-flip the success
-is that of an attack that takes the normaliser as constant: a better one may succeed more often.
+robot is at each time. For mechanisms that draw symbol by symbol, its success is exact; where
+routes are smoothed or matched, it even sees the symbols that were drawn. For exponential and
+permute-and-flip, the success is that of an attack that takes the normaliser as constant. A better
+attack may succeed more often.
 
 {adversary}
 
@@ -329,8 +330,8 @@ The success of the adversary, means over all maps:
 
 {successes}
 
-Errors at equal success of the adversary (between the points of the figure, on straight lines; –:
-out of their range). Less is better:
+Errors at equal success of the adversary (interpolated between the points of the figure; –: outside
+of their range). Less is better:
 
 {equal}
 
@@ -382,12 +383,13 @@ def short(numbers: dict[str, Any]) -> str:
         f'{mean(numbers, "planned", 1, one):.1%} of the symbols, the online mechanism of the '
         f'paper on {mean(numbers, "paper", 1, one):.1%}, and no live mechanism on less than '
         f'{_floor(numbers, 1, one):.1%}. On logs with visits of 30 symbols, ε = {visit:g}: '
-        f'exponential, base: chain {mean(numbers, "chain", 30, visit):.1%}, the best of others '
-        f'({MECHANISMS[best].label}) {mean(numbers, best, 30, visit):.1%}.\n'
-        f'- **Fewer errors tell the adversary more.** For one symbol, at equal success of an '
-        f'adversary who knows everything but the route, ours err no less{equal}.\n'
-        f'- **A wrong P costs.** Where the robot has none of the habits of P, base: chain errs on '
-        f'{wrong[0]:.1%} (k = 1, ε = {epsilon:g}), counting words on {wrong[1]:.1%}.')
+        f'exponential, base: chain errs on {mean(numbers, "chain", 30, visit):.1%}, the best of '
+        f'the others ({MECHANISMS[best].label}) on {mean(numbers, best, 30, visit):.1%}.\n'
+        f'- **Fewer errors help the adversary, too.** At k = 1, where an adversary who knows '
+        f'everything but the route is right equally often, ours err no less{equal}.\n'
+        f'- **Wrong probabilities cost errors.** P are the probabilities of the moves. Where the '
+        f'robot has none of the habits in P, base: chain errs on {wrong[0]:.1%} (k = 1, '
+        f'ε = {epsilon:g}), counting words on {wrong[1]:.1%}.')
 
 
 def _epsilons(numbers: dict[str, Any]) -> list[float]:
@@ -423,25 +425,25 @@ def _losses(numbers: dict[str, Any]) -> str:
             own = min(ours, key=lambda key: found[key][ERROR])
             gaps.append((found[own][ERROR] - found[other][ERROR], row, other, own))
         lost = sorted((gap for gap in gaps if gap[0] > 0), key=lambda gap: -gap[0])
-        text = (f'**{what}**: of {len(gaps)} cases (map, k, ε), the best of others '
-                f'({"; ".join(MECHANISMS[key].label for key in others)}) errs less than the best '
-                f'of ours in {len(lost)}.')
+        text = (f'**{what}**: in {len(lost)} of {len(gaps)} cases (map, k, ε), the best of the '
+                f'others ({"; ".join(MECHANISMS[key].label for key in others)}) errs less than '
+                'the best of ours.')
         if lost:
             gap, row, other, own = lost[0]
-            text += (f' The largest loss: {row["map"]}, k = {row["k"]}, ε = {row["epsilon"]:g}: '
-                     f'{MECHANISMS[other].label} {row["found"][other][ERROR]:.3f}, '
-                     f'{MECHANISMS[own].label} {row["found"][own][ERROR]:.3f}.')
+            text += (f' The largest loss: on {row["map"]}, at k = {row["k"]} and '
+                     f'ε = {row["epsilon"]:g}, {MECHANISMS[other].label} errs '
+                     f'{row["found"][other][ERROR]:.3f}, {MECHANISMS[own].label} '
+                     f'{row["found"][own][ERROR]:.3f}.')
         parts.append(text)
-    parts.append(_each_alone(numbers, 'live, more than the online mechanism of the paper',
+    parts.append(_each_alone(numbers, 'Live', 'the online mechanism of the paper',
                              ('guided', 'planned', 'adaptive'), ('paper',)))
-    parts.append(_each_alone(numbers, 'on logs, more than the best of all five others', _OURS,
-                             _OTHERS))
+    parts.append(_each_alone(numbers, 'On logs', 'the best of all five others', _OURS, _OTHERS))
     parts.append(_lost_at_equal(numbers))
     parts.append(_lost_by_habit(numbers))
     return '\n\n'.join(parts)
 
 
-def _each_alone(numbers: dict[str, Any], what: str, ours: tuple[str, ...],
+def _each_alone(numbers: dict[str, Any], where: str, compared: str, ours: tuple[str, ...],
                 others: tuple[str, ...]) -> str:
     """Return on how many maps each of ours alone errs more."""
     lines = []
@@ -454,7 +456,7 @@ def _each_alone(numbers: dict[str, Any], what: str, ours: tuple[str, ...],
                     row['found'][other][ERROR] for other in others) + 5e-5 for row in rows)
                 cells.append(f'{lost} of {len(rows)}' if lost else '–')
             lines.append((MECHANISMS[key].label, str(k), *cells))
-    return f'Each of ours alone: the number of maps on which it errs more, {what}.\n\n' + table(
+    return f'{where}: on how many maps each of ours errs more than {compared}.\n\n' + table(
         ('', 'k', *(f'ε = {epsilon:g}' for epsilon in _epsilons(numbers))), lines)
 
 
@@ -496,7 +498,7 @@ def _lost_at_equal(numbers: dict[str, Any]) -> str:
     if guided is not None and paper is not None:
         text += (f': at 50 % guided errs {guided:.3f}, the online mechanism of the paper '
                  f'{paper:.3f}')
-    return text + '. The best of others errs less than the best of ours at ' + (
+    return text + '. The best of the others errs less than the best of ours at ' + (
         '; '.join(lines) + '.' if lines else 'none of the successes of the table.')
 
 
@@ -510,13 +512,14 @@ def _adversary(numbers: dict[str, Any]) -> str:
         (mean(numbers, key, 30, visit), mean(numbers, key, 30, visit, SUCCESS))
         for key in ('chain', 'paper', 'adaptive'))
     return f"""\
-**What we gain, this adversary gains, too.** At k = 1 all mechanisms lie nearly on one line: at
+**This adversary gains from fewer errors, too.** At k = 1 all mechanisms lie nearly on one line: at
 ε = {epsilon:g}, planned errs {best[0]:.3f} and the online mechanism of the paper {paper[0]:.3f},
 and the adversary is right {best[1]:.0%} and {paper[1]:.0%} of the time. At k = 30, ε = {visit:g},
 exponential, base: chain errs {chain[0]:.3f} against {old[0]:.3f}, and the adversary is right
-{chain[1]:.0%} against {old[1]:.0%} of the time. A better mechanism makes full use of the ε that is
-granted; if the adversary should know less, grant a smaller ε. What is taken from P alone is free:
-adaptive errs {adaptive[0]:.3f} there, and the adversary is right {adaptive[1]:.0%} of the time."""
+{chain[1]:.0%} against {old[1]:.0%} of the time. A better mechanism makes full use of ε: if
+the adversary should know less, choose a smaller ε. What a mechanism takes from P alone costs no
+privacy: there, adaptive errs {adaptive[0]:.3f}, and the adversary is right {adaptive[1]:.0%} of
+the time."""
 
 
 def _equal(numbers: dict[str, Any]) -> str:

@@ -279,9 +279,9 @@ class Privatizer(ManagedNode):
         log, chain, privacy = self.get_logger().info, mechanism.chain, mechanism.privacy
         log(f'chain {self._chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy {mechanism.policy}'
-            + (f' (trust {mechanism.trust:g})' if mechanism.policy == 'adaptive' else '') + ': '
-            f'words that differ in j symbols are kept apart by no more than '
-            f'e^(j·{float(privacy.epsilon_per_symbol):g})')
+            + (f' (trust {mechanism.trust:g})' if mechanism.policy == 'adaptive' else '')
+            + '. Of two words that differ in j symbols, one makes an output at most '
+            f'e^(j·{float(privacy.epsilon_per_symbol):g}) times as likely as the other')
         targets = mechanism.targets or mechanism.tables
         if targets is not None and targets.radius is not None:
             log(f'{mechanism.policy} targets: within {targets.radius} moves, '
