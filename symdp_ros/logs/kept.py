@@ -242,6 +242,10 @@ class KeptTopics:
                                         'record it as mcap, or with ROS 2 Iron or later')
         elif shown := _shown(topic.type, fields):
             self._check_shown(topic, shown)
+        for other in self._kept():  # a recording holds one definition of each type
+            if self._found[other].type == topic.type and self._fields.get(other, fields) != fields:
+                self._leave_out(topic.name, f'has the type {printable(topic.type)}, and so has '
+                                            f'{other}, by another definition: keep one of them')
         self._fields[topic.name] = fields
 
     def _check_shown(self, topic: Topic, shown: Shown) -> None:

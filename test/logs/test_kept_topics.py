@@ -490,6 +490,27 @@ def test_hostile_definitions(tmp_path, definition, why):
     assert why in kept_or_why(tmp_path / 'a.mcap', '/odd')
 
 
+def test_two_definitions_of_one_type(tmp_path):
+    with open(tmp_path / 'a.mcap', 'wb') as file:
+        writer = McapWriter(file)
+        writer.start('ros2', library='')
+        for topic, kind, text in (
+                ('/region', 'std_msgs/msg/String', 'string data'),
+                ('/a', 'own_msgs/msg/A', 'int8 a'), ('/b', 'own_msgs/msg/A', 'string b'),
+                ('/c', 'own_msgs/msg/A', '# the same\nint8 a')):
+            schema = writer.register_schema(kind, 'ros2msg', text.encode())
+            channel = writer.register_channel(topic, 'cdr', schema, {})
+            data = b'\0\1\0\0' + (b'\2\0\0\0x\0' if 'string' in text else b'\7')
+            writer.add_message(channel, START, data, START)
+        writer.finish()
+    with pytest.raises(LogError, match='/b has the type own_msgs/msg/A, and so has /a, by another'):
+        hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a', '/b')
+    outcomes = hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a', '/b', '/c', strict=False)
+    assert {name: result for name, _, result, _ in outcomes} == {
+        '/region': 'private', '/a': 'kept', '/b': 'dropped', '/c': 'kept'}
+    hand_on(tmp_path / 'a.mcap', tmp_path / 'b', '/b')
+
+
 @pytest.mark.parametrize('kind, definition, data, why', [
     ('std_msgs/msg/Empty', '', b'\0', 'not covered by ε'),
     ('own_msgs/msg/Trigger', f'own_msgs/None what\nint16 b\n{"=" * 80}\nMSG: own_msgs/None\n',
