@@ -503,7 +503,8 @@ def test_two_definitions_of_one_type(tmp_path):
             data = b'\0\1\0\0' + (b'\2\0\0\0x\0' if 'string' in text else b'\7')
             writer.add_message(channel, START, data, START)
         writer.finish()
-    with pytest.raises(LogError, match='/b has the type own_msgs/msg/A, and so has /a, by another'):
+    why = '/b has the type own_msgs/msg/A, and so has /a, by another definition'
+    with pytest.raises(LogError, match=why):
         hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a', '/b')
     outcomes = hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a', '/b', '/c', strict=False)
     assert {name: result for name, _, result, _ in outcomes} == {
