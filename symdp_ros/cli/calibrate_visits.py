@@ -70,7 +70,7 @@ def _tables(rows: Sequence[Row], best: Row) -> 'Iterator[tuple[str, Table]]':
     """Yield (title, table) for live reports, and for logs."""
     from rich.table import Table
 
-    titles = ('live: the share of time for which the held report is wrong',
+    titles = ('live: the share of time in which the last report is wrong',
               'logs, released afterwards')
     for title, logged in zip(titles, (False, True), strict=True):
         table = Table(padding=(0, 0))
@@ -104,9 +104,10 @@ def _settings(best: Row, options: argparse.Namespace) -> str:
         return f'policy: {errors.mechanism}'
 
     stay = f', stay: {options.stay:g}' if options.stay else ''
-    return ('moves off, m off: how far the held report is from the region, on average, in moves '
+    return ('moves: the most moves between two reports\n'
+            'moves off, m off: how far the last report is from the region, on average, in moves '
             'and in metres\n'
-            'held: how often the true region itself, held between reports, is wrong\n'
+            'held: how often a true report would be wrong, since readers hold it until the next\n'
             'guessed: how often an adversary who knows how the robot moves is right about the '
             'place, without and with the reports\n'
             'best: the fewest errors (or the smallest ε). Fewer errors also mean that an '

@@ -8,6 +8,7 @@ import sys
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.log_arguments import new_account
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.naming import quoted
 from symdp_ros.core.printable import printable
 from symdp_ros.options import EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING
 
@@ -56,6 +57,9 @@ def run(options) -> int:
             if note := new_account(ledger, subject):
                 print(f'symdp ledger: {note}', file=sys.stderr)
             ledger.set_budget(subject, amount, options.accounting or '', options.delta or 0.0)
+            if amount and ledger.account(subject).counted > amount:
+                print(f'symdp ledger: {quoted(subject)} has already spent more than this budget: '
+                      'nothing more can be released', file=sys.stderr)
         entries, files = ledger.entries(), ledger.files()
         problems = ledger.problems()
         charges = [entry for entry in entries if entry.kind == 'charge']

@@ -115,7 +115,7 @@ def run(options) -> int:
     _print_topics(topics, options)
     if account is not None and account.unit is not None and is_first:
         _print_message(f'from now on, the ledger counts what {account.subject} spends for '
-                       f'{account.unit}. Releases that cannot be counted so are refused')
+                       f'{account.unit}. Releases that cannot be counted in this unit are refused')
     for problem in report.problems:
         _print_message(problem)
     return 0 if report.ok else 1

@@ -111,10 +111,12 @@ def test_a_log_still_being_recorded_is_skipped(place):
     assert run.returncode == 0 and '1 still being recorded' in run.stdout
 
 
-def test_a_mistyped_subject_of_a_budget_is_announced(place):
+def test_a_doubtful_budget_is_announced(place):
     assert release(place, *LEDGER).returncode == 0
     run = symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '3', cwd=place)
     assert (run.returncode, run.stderr) == (0, '')
+    run = symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '1', cwd=place)
+    assert (run.returncode, 'r1' in run.stderr) == (0, True) and 'spent more than' in run.stderr
     run = symdp('ledger', 'robots.ledger', '--set-budget', 'R1', '3', cwd=place)
     assert "'R1' is a new subject in robots.ledger; did you mean 'r1'?" in run.stderr.replace(
         f'{place}/', '')
