@@ -8,10 +8,12 @@ from time import monotonic
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from symdp_ros.ros.watchdog import ends_if_stuck
 
 _PATIENCE = Duration(seconds=0.5)  # for subscribers that do not acknowledge
 _LITTLE = Duration(seconds=0.05)   # after a wait in vain
 _SOON = 5.0                        # seconds
+_STUCK = 20.0                      # seconds; it takes milliseconds
 _in_vain_at = -inf                 # when the last wait in vain ended, in seconds
 
 
@@ -28,4 +30,5 @@ def destroy_when_delivered(node: Node, publisher: Publisher) -> None:
     with suppress(RuntimeError):  # not supported by every middleware, such as Zenoh
         if not publisher.wait_for_all_acked(patience):
             _in_vain_at = monotonic()
-    node.destroy_publisher(publisher)
+    with ends_if_stuck(_STUCK):
+        node.destroy_publisher(publisher)

@@ -11,8 +11,10 @@ from rclpy.signals import SignalHandlerOptions
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.printable import printable
 from symdp_ros.ros.output_domain import leave_domains
+from symdp_ros.ros.watchdog import ends_if_stuck
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
+_STUCK = 60.0        # seconds; leaving DDS takes less than one
 _stopping = False
 
 
@@ -68,11 +70,13 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
             if coroutines:  # pending calls get their answers
                 for _ in range(20):
                     executor.spin_once(timeout_sec=0.01)
-            executor.remove_node(node)
-            node.destroy_node()
+            with ends_if_stuck(_STUCK):
+                executor.remove_node(node)
+                node.destroy_node()
     finally:
-        leave_domains()
-        rclpy.try_shutdown()
+        with ends_if_stuck(_STUCK):
+            leave_domains()
+            rclpy.try_shutdown()
         # A second Ctrl+C, while the interpreter ends, has no effect.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
