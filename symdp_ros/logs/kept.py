@@ -72,7 +72,8 @@ class Keep(NamedTuple):
         for name in self.topics:
             if not _NAME.fullmatch(name):
                 raise ConfigurationError(f'keep lists {printable(name)!r}: write the full name of '
-                                         'a topic, such as /battery_state')
+                                         'one topic, such as /battery_state, and list each topic '
+                                         'separately')
         if f'/{region.lstrip("/")}' in self.topics:
             raise ConfigurationError(f'keep lists /{region.lstrip("/")}, which holds the region: '
                                      'its release is private under the same name; leave it out')

@@ -280,6 +280,10 @@ def main(arguments=None) -> int:
     be the file.
     """
     given = sys.argv if arguments is None else arguments
+    if not given[1:]:
+        print('fleet: name the file of the fleet: fleet FILE (--help explains it)',
+              file=sys.stderr)
+        return 1
     file = [Parameter('fleet', value=given[1])] if given[1:] and given[1][:1] != '-' else None
     return run(lambda: Fleet(parameter_overrides=file), given)
 

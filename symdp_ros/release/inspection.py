@@ -18,8 +18,8 @@ from symdp_ros.core.naming import alike, quoted
 
 #: Why a log without a known symbol is refused.
 ALL_UNKNOWN = ('none of its symbols names a state of the chain: the release would be noise, and '
-               'cost as much as any other. List in symbol_map the values that name states, and '
-               'check field, topic and symbol_key')
+               'cost as much as any other. Check the map, --topic, --field and --symbol-key, or '
+               'list which values mean which states (--symbol-map)')
 #: So many different unknown values are kept and shown.
 MOST_NAMES = 1000
 _SHOWN = 3

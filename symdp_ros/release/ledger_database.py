@@ -101,6 +101,9 @@ class LedgerDatabase:
                 self._check_not_lost()
             if self.path.exists() and not self.path.is_file():
                 raise LedgerError(f'ledger {printable(path)} is not a file: name another')
+            if create and not self.path.parent.is_dir():
+                raise LedgerError(f'ledger {printable(path)} cannot be made: the directory '
+                                  f'{printable(self.path.parent)} does not exist: make it')
             if create:
                 with suppress(FileExistsError):
                     os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))

@@ -17,7 +17,7 @@ from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from symdp_ros.nodes.fleet import Fleet
+from symdp_ros.nodes.fleet import Fleet, main
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.ros import spinning
 
@@ -132,6 +132,10 @@ def test_status_of_a_fleet_that_cannot_start(tmp_path, chain_file, world):
     assert run.wait() == 1 and 'wrong.yaml, line 2: tb1 has the unknown key' in run.log
     run = world.start('fleet')
     assert run.wait() == 1 and 'no parameter reached this node' in run.log
+
+
+def test_a_fleet_without_a_file(capsys):
+    assert main(['fleet']) == 1 and 'fleet FILE' in capsys.readouterr().err
 
 
 def test_the_file_may_be_the_first_argument(tmp_path, chain_file):
