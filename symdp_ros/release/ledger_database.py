@@ -102,7 +102,7 @@ class LedgerDatabase:
             if self.path.exists() and not self.path.is_file():
                 raise LedgerError(f'ledger {printable(path)} is not a file: name another')
             if create and not self.path.parent.is_dir():
-                raise LedgerError(f'ledger {printable(path)} cannot be made: the directory '
+                raise LedgerError(f'ledger {printable(path)} cannot be opened: the directory '
                                   f'{printable(self.path.parent)} does not exist: make it')
             if create:
                 with suppress(FileExistsError):
