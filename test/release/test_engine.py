@@ -473,7 +473,7 @@ def test_a_log_of_which_nothing_is_known_is_refused_where_the_operator_alone_see
     report = place.release(allow_unknown=1)
     assert [outcome.kind for outcome in report.outcomes] == ['released', 'failed']
     assert 'none of its symbols names a state' in report.outcomes[1].reason
-    assert 'symbol_map' in report.outcomes[1].reason and place.spent() == 1
+    assert '--symbol-map' in report.outcomes[1].reason and place.spent() == 1
     place.check()
     # Elsewhere nothing may be said that depends on what a log contains.
     assert place.release().ok and place.spent() == 2

@@ -9,7 +9,6 @@ import pytest
 # Set before any rclpy is initialized: nothing may leave this machine.
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ.pop('ROS_STATIC_PEERS', None)
-os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(Path(__file__).with_name('discovery.xml'))
 
 
 @pytest.fixture

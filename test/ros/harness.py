@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes in processes of their own, each test in a ROS domain of its own, on this machine only."""
 from contextlib import contextmanager, suppress
-import json
 import os
 from pathlib import Path
 import re
 import signal
 import subprocess
 import sys
-from threading import Lock
 import time
 
 import pytest
@@ -54,62 +52,16 @@ def free_domain() -> int:
     return _claimed[-1].number
 
 
-class Forked:
-    """A node's process, started in milliseconds by fork_nodes.py; used as a `subprocess.Popen`."""
-
-    _server, _lock = None, Lock()
-
-    def __init__(self, node, arguments, log, environment):
-        self.returncode = None
-        self.pid = self._ask({'node': node, 'arguments': arguments, 'log': str(log),
-                              'environment': environment})
-
-    @classmethod
-    def _ask(cls, request):
-        with cls._lock:
-            if cls._server is None:
-                cls._server = subprocess.Popen(
-                    [sys.executable, str(ROOT / 'test' / 'ros' / 'fork_nodes.py')], cwd=ROOT,
-                    text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                    start_new_session=True, env={
-                        **os.environ, 'PYTHONPATH': os.pathsep.join(sys.path),
-                        'OPENBLAS_NUM_THREADS': '1'})  # threads do not survive a fork
-            print(json.dumps(request), file=cls._server.stdin, flush=True)
-            return json.loads(cls._server.stdout.readline())
-
-    def poll(self):
-        if self.returncode is None:
-            self.returncode = self._ask(self.pid)
-        return self.returncode
-
-    def wait(self, timeout=PATIENCE):
-        wait_until(lambda: self.poll() is not None, 'the end of a process')
-        return self.returncode
-
-    def send_signal(self, number):
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-    def kill(self):
-        self.send_signal(signal.SIGKILL)
-
-
 class Run:
     """A node of the package that runs in a process of its own."""
 
-    def __init__(self, domain, log: Path, name, arguments, forked):
+    def __init__(self, domain, log: Path, name, arguments):
         self.log_file = log
-        log.touch()
-        arguments = ['--ros-args', *map(str, arguments)]
-        environment = {**os.environ, 'ROS_DOMAIN_ID': str(domain)}
-        if forked:
-            self.process = Forked(name, arguments, log, environment)
-            return
         with log.open('wb') as output:
             self.process = subprocess.Popen(
-                [sys.executable, '-m', f'symdp_ros.nodes.{name}', *arguments], cwd=ROOT,
-                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                env=environment, start_new_session=True)
+                [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', *arguments],
+                cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, start_new_session=True)
 
     @property
     def log(self) -> str:
@@ -158,14 +110,10 @@ class Run:
 
 
 class World:
-    """
-    One ROS domain, with an observer node in this process and nodes in others.
-
-    :ivar forked: whether nodes are forked; otherwise they start as users start them.
-    """
+    """One ROS domain, with an observer node in this process and nodes in others."""
 
     def __init__(self, directory: Path):
-        self.directory, self.forked = directory, True
+        self.directory = directory
         self._claim = FreeDomain()
         self.domain = self._claim.number
         self.context = Context()
@@ -179,7 +127,7 @@ class World:
         """Start a node; parameters become -p name:=value."""
         given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
         run = Run(self.domain, self.directory / f'{len(self.runs)}-{name}.log', name,
-                  [*arguments, *given], self.forked)
+                  [*arguments, *given])
         self.runs.append(run)
         return run
 

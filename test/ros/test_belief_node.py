@@ -304,7 +304,6 @@ def test_lifecycle(world, chain_file):
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_it_with_status_0(world, chain_file, number):
-    world.forked = False
     run = believe(world, chain_file=chain_file, epsilon=1.0)
     assert run.stop(number) == 0
     assert 'Traceback' not in run.log

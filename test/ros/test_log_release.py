@@ -158,7 +158,6 @@ def test_it_answers_while_a_release_runs(world, place, chain_file):
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
 def test_signals_lose_nothing(world, place, chain_file, number):
-    world.forked = False
     for i in range(8):
         write_log(place / 'logs' / f'{i}.csv', list('abc') * 10_000, format='csv')
     run = start(world, place, chain_file)
