@@ -77,6 +77,10 @@ def test_the_belief_is_the_filters_and_the_history_that_of_the_outputs(world, ha
     run = believe(world, chain_file=habit, **ADAPTIVE)
     private, history = world.listen(), world.listen(HISTORY)
     believed, statuses = world.listen('believed_region'), listen_to_beliefs(world)
+    for topic in ('private_region', HISTORY, 'believed_region', 'region_belief'):
+        world.wait_until(lambda topic=topic: world.node.count_publishers(topic), topic)
+    for _ in range(20):  # until they have found this reader, too: not all is kept for late ones
+        world.spin(0.05)
     outputs = drawn(world, world.publisher(), private, 'abcdabcdaabbxcd' * 4)
     world.wait_until(lambda: len(believed) == len(statuses) == len(history) == 60, 'beliefs')
     expected = Follower(habit)
