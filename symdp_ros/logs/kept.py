@@ -29,7 +29,7 @@ _HASH = re.compile(r'RIHS01_[0-9a-f]{64}')
 _NAME = re.compile(r'(/[A-Za-z_]\w*)+', re.ASCII)
 _TYPE = re.compile(r'[a-z][a-z0-9_]*/((msg|srv|action)/)?\w+', re.ASCII)
 #: What types that are often kept show, although they name no place.
-_TELLING = {
+_MAY_SHOW = {
     'sensor_msgs/msg/BatteryState': 'shows when the robot docks, and serial numbers',
     'diagnostic_msgs/msg/DiagnosticArray': 'may name places, computers and devices',
     'diagnostic_msgs/msg/DiagnosticStatus': 'may name places, computers and devices'}
@@ -345,7 +345,7 @@ class KeptTopics:
         topic, fields = self._found[name], self._fields[name]
         shown = _shown(topic.type, fields)
         text = cdr.path_to('string', topic.type, fields)
-        what = f'shows {shown.what}' if shown else _TELLING.get(topic.type, '')
+        what = f'shows {shown.what}' if shown else _MAY_SHOW.get(topic.type, '')
         if not what and text:
             what = f'a text in it may name a place ({text})'
         elif not what and shown_by(topic.type, {_short(topic.type): dict.fromkeys(

@@ -12,7 +12,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.ros.messages import full_name
-from symdp_ros.ros.watch import listed, publisher_names
+from symdp_ros.ros.watch import is_unnamed, listed, publisher_names
 
 #: Policies that parameters can override, `qos_overrides.TOPIC.subscription.POLICY`.
 OVERRIDABLE = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY,
@@ -26,7 +26,8 @@ _LATCHED, _VOLATILE = DurabilityPolicy.TRANSIENT_LOCAL, DurabilityPolicy.VOLATIL
 _FIRST_LOOKS = 0.02  # seconds between looks for the first publisher
 _LOOKS = 0.25        # and, from then on, for others that come and go
 _QUIET = 5.0         # seconds from one warning to the next
-_SETTLED = 1.0       # seconds that an unneeded subscription is kept, for messages in transit
+_SETTLED = 1.0       # seconds that an unneeded subscription is kept, for messages in transit,
+#                      and that the name of a publisher's node is waited for
 _OVERLOOKED = 1000   # messages that one look takes from a queue at most
 
 _Qos = tuple[ReliabilityPolicy, DurabilityPolicy]
@@ -89,6 +90,8 @@ class AdaptiveSubscription:
         self._fixed = self._overrides()
         self._subscriptions: dict[_Qos, Subscription] = {}
         self._unneeded_since: dict[_Qos, float] = {}  # seconds, monotonic
+        self._unnamed_since: float | None = None      # a publisher's node has had no name
+        self._best_effort_noted = False
         self._doubtful = 0  # how many more messages may be ones that were passed on
         self._seen: set[tuple[int, int]] = set()
         self._seen_order: deque[tuple[int, int]] = deque()
@@ -143,16 +146,12 @@ class AdaptiveSubscription:
             self._look_every(_LOOKS)
         for key in new:
             self._subscriptions[key] = self._made(*key)
-            names = publisher_names(info for info in publishers
-                                    if info.qos_profile.reliability == _BEST_EFFORT)
-            if names and key[0] == _BEST_EFFORT:
-                self._node.get_logger().info(
-                    f'{self.topic} is published best effort by {listed(names)}: what is lost on '
-                    'the way from there is not sent again')
         self._close_unneeded(wanted)
         if len(self._subscriptions) > 1:
             self._doubtful = self._depth
-        self._note_refused(publishers)
+        if not self._names_may_come(publishers):
+            self._note_best_effort(publishers)
+            self._note_refused(publishers)
 
     def _look_and_take(self):
         self._look()
@@ -203,7 +202,8 @@ class AdaptiveSubscription:
             if now - self._unneeded_since.setdefault(key, now) >= _SETTLED:
                 self._node.destroy_subscription(self._subscriptions.pop(key))
                 del self._unneeded_since[key]
-                if key[0] == _BEST_EFFORT:
+                if key[0] == _BEST_EFFORT and self._best_effort_noted:
+                    self._best_effort_noted = False
                     self._node.get_logger().info(
                         f'no node publishes {self.topic} best effort any more')
 
@@ -252,6 +252,25 @@ class AdaptiveSubscription:
                 if taken is None:
                     break
                 subscription.callback(*taken)
+
+    def _names_may_come(self, publishers):
+        """Return whether a publisher was found so lately that its node's name may follow."""
+        if not any(is_unnamed(info) for info in publishers):
+            self._unnamed_since = None
+            return False
+        if self._unnamed_since is None:
+            self._unnamed_since = monotonic()
+        return monotonic() - self._unnamed_since < _SETTLED
+
+    def _note_best_effort(self, publishers):
+        names = publisher_names(info for info in publishers
+                                if info.qos_profile.reliability == _BEST_EFFORT)
+        if names and not self._best_effort_noted and any(
+                reliability == _BEST_EFFORT for reliability, _ in self._subscriptions):
+            self._best_effort_noted = True
+            self._node.get_logger().info(
+                f'{self.topic} is published best effort by {listed(names)}: what is lost on '
+                'the way from there is not sent again')
 
     def _note_refused(self, publishers):
         refused = publisher_names(info for info in publishers

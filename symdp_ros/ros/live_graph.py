@@ -8,9 +8,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from symdp_ros.core.errors import ConfigurationError, raising
-
-NAMELESS = 'a node without a name'
-_UNKNOWN = '_NODE_NAME_UNKNOWN_'  # not announced yet, or no ROS node at all
+from symdp_ros.ros.watch import NAMELESS, UNKNOWN
 
 
 @dataclass
@@ -87,4 +85,4 @@ def _graph(node: Node) -> LiveGraph:
 
 
 def _full(name: str, namespace: str) -> str:
-    return NAMELESS if name == _UNKNOWN else f'{namespace.rstrip("/")}/{name}'
+    return NAMELESS if name == UNKNOWN else f'{namespace.rstrip("/")}/{name}'

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from symdp_ros.core.printable import printable
 
+NAMELESS = 'a node without a name'
+UNKNOWN = '_NODE_NAME_UNKNOWN_'  # rmw's for a node not announced yet, or no ROS node at all
+
 
 def other_subscribers(node, topic: str, own: int) -> list[str]:
     """
@@ -23,6 +26,11 @@ def publisher_names(infos) -> list[str]:
     return sorted({_full_name(info) for info in infos})
 
 
+def is_unnamed(info) -> bool:
+    """Return whether the node of a publisher has no name, or none yet."""
+    return info.node_name == UNKNOWN
+
+
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Return names as a message shows them: the first few, and how many others there are."""
     shown = ', '.join(names[:most])
@@ -30,6 +38,6 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 
 
 def _full_name(info) -> str:
-    if info.node_name == '_NODE_NAME_UNKNOWN_':  # not announced yet, or no ROS node at all
-        return 'a node without a name'
+    if is_unnamed(info):
+        return NAMELESS
     return printable(f'{info.node_namespace.rstrip("/")}/{info.node_name}')

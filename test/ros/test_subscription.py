@@ -11,6 +11,7 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int32, String
 from symdp_ros.ros import adaptive_subscription
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
+from symdp_ros.ros.watch import NAMELESS, UNKNOWN
 
 try:
     from rclpy.experimental import EventsExecutor
@@ -242,3 +243,26 @@ def test_the_coming_and_going_is_logged(world, chain_file):
     run.wait_for('/region is published best effort by /observer')
     world.node.destroy_publisher(passing)
     run.wait_for('no node publishes /region best effort any more')
+
+
+@pytest.mark.parametrize('named_at, name', [(3, '/observer'), (10**9, NAMELESS)])
+def test_the_name_of_a_node_that_was_just_found_is_waited_for(world, listen, monkeypatch,
+                                                              named_at, name):
+    # The middleware announces a publisher and its node apart, in any order.
+    listener, looks, said = listen(), [], []
+    known = listener.node.get_publishers_info_by_topic
+
+    def with_late_names(topic):
+        infos = known(topic)
+        looks.extend(infos)
+        for info in infos if len(looks) < named_at else ():
+            info.node_name = UNKNOWN
+        return infos
+
+    monkeypatch.setattr(listener.node, 'get_publishers_info_by_topic', with_late_names)
+    monkeypatch.setattr(listener.node.get_logger(), 'info', said.append)
+    Source(world, 'b', BEST_EFFORT)
+    wait_until(lambda: said, 'a message', listener.spin)
+    assert said[0].startswith(f'/t is published best effort by {name}:')
+    settle(listener)
+    assert len(said) == 1 and (len(looks) > 3 or named_at == 3)

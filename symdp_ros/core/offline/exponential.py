@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The exponential mechanism over whole words (paper, Mechanisms 1 and 3), as one law."""
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil, inf, log, prod, sqrt
 from random import SystemRandom
 
 import numpy as np
-from symdp_ros.core.annotations import (Booleans, Floats, Ints, RandomBits, ShortInts, Weights,
+from symdp_ros.core.annotations import (Floats, Ints, RandomBits, ShortInts, Weights,
                                         Word)
 from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
@@ -154,47 +154,33 @@ def _moves(chain: Chain, columns: Ints, ratio: float,
         return found
 
     def back(after: Floats, t: int) -> tuple[Floats, Floats]:
-        """Return V before position t over its largest, and that."""
+        """Return V before position t over its largest, and ln of that."""
         before: Floats = matrix @ weighed(after, t)
         highest: Floats = before.max(axis=0)
         if (highest < _SMALLEST).any():
             raise _TooWide
         before /= highest
-        return before, highest
+        return before, np.log(highest)
 
-    def moves() -> Iterator[Move]:
-        for begin in range(0, length, spacing):
-            end = min(begin + spacing, length)
-            after = [kept.pop(end - 1)]
-            for t in range(end - 1, begin, -1):
-                after.append(back(after[-1], t)[0])
-            for t in range(begin, end):
-                there = weighed(after.pop(), t)
-                sums = matrix @ there
-                lost = sums < _SMALLEST
-                sums[lost] = np.inf
+    def move_at(after: Floats, t: int) -> Move:
+        there = weighed(after, t)
+        sums = matrix @ there
+        lost = sums < _SMALLEST
+        sums[lost] = np.inf
 
-                def move(mass: Floats, there: Floats = there, sums: Floats = sums,
-                         lost: Booleans = lost) -> Floats:
-                    if (np.abs(mass[lost]) > _NOTHING).any():
-                        raise _TooWide
-                    moved: Floats = there * (transposed @ (mass / sums))
-                    return moved
+        def move(mass: Floats) -> Floats:
+            if (np.abs(mass[lost]) > _NOTHING).any():
+                raise _TooWide
+            moved: Floats = there * (transposed @ (mass / sums))
+            return moved
 
-                yield move
+        return move
 
-    spacing = max(1, ceil(sqrt(length)))
-    kept = {}
-    values, log_scale = np.ones((n, count)), np.zeros(count)
-    for t in range(length - 1, -1, -1):
-        if t % spacing == spacing - 1 or t == length - 1:
-            kept[t] = values  # V after position t, from 0
-        values, highest = back(values, t)
-        log_scale += np.log(highest)
+    values, log_scale, moves = _swept(length, np.ones((n, count)), back, move_at)
     start = values[chain.state_index[chain.initial_state]]
     if (start < _SMALLEST).any():
         raise _TooWide
-    return log_scale + np.log(start), moves()
+    return log_scale + np.log(start), moves
 
 
 def _logarithmic_moves(chain: Chain, columns: Ints, ratio: float,
@@ -229,6 +215,37 @@ def _logarithmic_moves(chain: Chain, columns: Ints, ratio: float,
         highest: Floats = before.max(axis=0)
         return before - highest, highest
 
+    def move_at(after: Floats, t: int) -> Move:
+        chances, _ = weighed(after, t)
+        chances /= np.repeat(each_row @ chances, degrees, axis=0)
+
+        def move(mass: Floats) -> Floats:
+            moved: Floats = onto @ (chances * np.repeat(mass, degrees, axis=0))
+            return moved
+
+        return move
+
+    values, log_scale, moves = _swept(length, np.zeros((n, count)), back, move_at)
+    return log_scale + values[chain.state_index[chain.initial_state]], moves
+
+
+def _swept(length: int, values: Floats, back: Callable[[Floats, int], tuple[Floats, Floats]],
+           move_at: Callable[[Floats, int], Move]) -> tuple[Floats, Floats, Iterator[Move]]:
+    """
+    Return V before the first position, the ln of what it was divided by, and the moves.
+
+    :param values: V after the last position, as all that follows: itself, or its logarithm.
+    :param back: from V after a position to V before it, and ln of what it was divided by.
+    :param move_at: from V after a position to the move there.
+    """
+    spacing = max(1, ceil(sqrt(length)))
+    kept, log_scale = dict[int, Floats](), np.zeros(values.shape[1])
+    for t in range(length - 1, -1, -1):
+        if t % spacing == spacing - 1 or t == length - 1:
+            kept[t] = values
+        values, log_divisor = back(values, t)
+        log_scale += log_divisor
+
     def moves() -> Iterator[Move]:
         for begin in range(0, length, spacing):
             end = min(begin + spacing, length)
@@ -236,21 +253,6 @@ def _logarithmic_moves(chain: Chain, columns: Ints, ratio: float,
             for t in range(end - 1, begin, -1):
                 after.append(back(after[-1], t)[0])
             for t in range(begin, end):
-                chances, _ = weighed(after.pop(), t)
-                chances /= np.repeat(each_row @ chances, degrees, axis=0)
+                yield move_at(after.pop(), t)
 
-                def move(mass: Floats, chances: Floats = chances) -> Floats:
-                    moved: Floats = onto @ (chances * np.repeat(mass, degrees, axis=0))
-                    return moved
-
-                yield move
-
-    spacing = max(1, ceil(sqrt(length)))
-    kept = {}
-    values, log_scale = np.zeros((n, count)), np.zeros(count)
-    for t in range(length - 1, -1, -1):
-        if t % spacing == spacing - 1 or t == length - 1:
-            kept[t] = values  # ln V after position t, from 0
-        values, highest = back(values, t)
-        log_scale += highest
-    return log_scale + values[chain.state_index[chain.initial_state]], moves()
+    return values, log_scale, moves()
