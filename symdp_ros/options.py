@@ -78,7 +78,7 @@ class Option:
             if not result <= most:
                 self._refuse(result, f'at most {most:g}')
         for item in result if self.kind is list else [result]:
-            if self.choices and item not in self.choices:
+            if self.choices and item not in (*self.choices, self.default):
                 self._refuse(printable(repr(item)), 'one of ' + ', '.join(self.choices))
         return result
 
@@ -241,15 +241,15 @@ STAMP_KEY = Option('stamp_key', str, 'stamp', 'CSV column or JSON key of the tim
 SYMBOL_KEY = Option('symbol_key', str, 'symbol',
                     'column or JSON key of the region; a value that is no state is an unknown '
                     'region', unit='name')
-FORMAT = Option('format', str, 'csv', 'format of the releases',
+FORMAT = Option('format', str, '', 'format of the releases; if not set: csv, with keep mcap',
                 choices=('sqlite3', 'mcap', 'csv', 'jsonl'))
 KEEP_NAMES = Option('keep_names', bool, False,
                     'name releases after their logs, not by number: file names may contain dates '
                     'or places')
 KEEP = Option('keep', list, [],
-              'a topic to copy into the release, which is then a recording: format mcap, or '
-              'sqlite3 if format says so. ε does not cover what is copied. Types that show where '
-              'the robot is are refused', unit='topic')
+              'a topic to copy into the release, which is then a recording: format mcap or '
+              'sqlite3. ε does not cover what is copied. Types that show where the robot is are '
+              'refused', unit='topic')
 KEEP_ANYWAY = Option('keep_anyway', list, [],
                      'a topic to copy even if its type shows where the robot is', unit='topic')
 COARSE_STAMPS = Option('coarse_stamps', float, 0.0,

@@ -79,7 +79,7 @@ class Keep(NamedTuple):
                                      'its release is private under the same name; leave it out')
         if form not in STORAGES:
             raise ConfigurationError(f'format is {form!r}, and topics are kept in recordings '
-                                     f'alone: choose {" or ".join(STORAGES)}')
+                                     f'alone: choose {" or ".join(STORAGES)}, or leave keep out')
         if unknown_symbol == 'split':
             raise ConfigurationError('unknown_symbol: split cuts a log into several releases, and '
                                      'kept topics are copied into one: choose another value, or '

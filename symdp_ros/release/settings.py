@@ -89,11 +89,10 @@ def output_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return the arguments of `ReleaseSettings` that say what is written.
 
-    :param values: of the options. Where topics are kept, the default format is a recording.
+    :param values: of the options. Where topics are kept, the format is a recording if not set.
     """
     keep = Keep.of(values['keep'], values['keep_anyway'], values['coarse_stamps'])
-    form = values['format']
-    return {'format': 'mcap' if keep.topics and form == 'csv' else form, 'keep': keep,
+    return {'format': values['format'] or ('mcap' if keep.topics else 'csv'), 'keep': keep,
             'keep_names': values['keep_names']}
 
 

@@ -93,6 +93,9 @@ def test_nothing_is_charged_for_what_is_refused(place):
     for arguments, why in ((['--keep', '/region'], 'holds the region'),
                            (['--keep-anyway', '/region'], 'holds the region'),
                            (['--keep', '/name', '--format', 'jsonl'], 'recordings alone'),
+                           (['--keep', '/name', '--format', 'csv'],
+                            "format is 'csv', and topics are kept in recordings alone: choose "
+                            'sqlite3 or mcap, or leave keep out'),
                            (['--keep', '/name', '--unknown-symbol', 'split'], 'split cuts'),
                            (['--coarse-stamps', '1'], 'for kept topics')):
         run = release(place, *arguments)

@@ -257,6 +257,7 @@ def test_an_inactive_node_releases_nothing(world, place, chain_file):
     ({'mechanism': 'laplace'}, "mechanism is 'laplace': it must be one of exponential"),
     ({'budget': -1.0}, 'budget is -1.0: it must be at least 0'),
     ({'format': 'xml'}, "format is 'xml': it must be one of"),
+    ({'format': 'csv', 'keep': '[/name]'}, 'topics are kept in recordings alone: choose'),
     ({'unknown_symbol': 'guess'}, "unknown_symbol is 'guess'"),
     ({'sampling': 'period', 'unknown_symbol': 'drop'}, 'contradict'),
     ({'ledger_file': '/nowhere/a.ledger'}, 'ledger /nowhere/a.ledger cannot be opened'),
