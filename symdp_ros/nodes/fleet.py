@@ -144,7 +144,7 @@ class Fleet(Node):
         self._start_all(robots.values())
         failed = self._failed()
         self.get_logger().info(
-            f'{len(self._robots) - len(failed)} of {len(robots)} robots started')
+            f'{len(self._robots) - len(failed)} of {len(robots)} robots started{_named(failed)}')
         return len(failed) < len(robots)
 
     def stop(self) -> None:
@@ -190,8 +190,7 @@ class Fleet(Node):
             node = HostedPrivatizer(robot, self._mechanisms, self._on_failure, context=context)
             self._nodes[robot.name] = node
             self._spinner.add_node(node)
-            if not node.autostart():
-                self.get_logger().error(f'{robot.name} did not start: {node.failure}')
+            node.autostart()  # it logs why it fails
         except Exception as error:  # of rclpy; nothing sensitive was read yet
             self._failures[robot.name] = printable(error, LONGEST_SENTENCE)
             self.get_logger().error(f'{robot.name} did not start: {self._failures[robot.name]}')
@@ -223,7 +222,6 @@ class Fleet(Node):
             with suppress(RuntimeError):  # RCLError: it is in another state already
                 transition()
         node.failure = failure
-        self.get_logger().error(f'{node.get_namespace()[1:]} failed: {failure}')
 
     def _reload(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
@@ -245,7 +243,7 @@ class Fleet(Node):
         response.message = (
             f'{len(set(robots) - before)} new, {len(before - set(robots))} removed, '
             f'{len((before & set(robots)) - left)} started again, {len(left)} left as they were'
-            + (f'; failed: {", ".join(sorted(failed))}' if failed else ''))
+            + _named(failed))
         self.get_logger().info(f'reload: {response.message}')
         return response
 
@@ -263,6 +261,11 @@ class Fleet(Node):
             DiagnosticStatus.OK if state == 'active' else DiagnosticStatus.WARN)
         return DiagnosticStatus(level=level, name=f'fleet: {name}', hardware_id=name,
                                 message=f'{state}: {failure}' if failure else state)
+
+
+def _named(failed: Iterable[str]) -> str:
+    names = ', '.join(sorted(failed))
+    return f'; failed: {names}' if names else ''
 
 
 def _attempt(stop: Callable[[], object]) -> None:

@@ -101,7 +101,10 @@ def test_one_failure_stops_no_other(world, chain_file, tmp_path):
     assert found['good'] == found['odd'] == (0, 'active')
     assert found['lost'][0] == 2 and 'none.yaml: the file cannot be read' in found['lost'][1]
     assert found['poor'][0] == 2 and 'budget' in found['poor'][1]
-    assert 'lost did not start' in run.log and 'poor did not start' in run.log
+    assert '2 of 4 robots started; failed: lost, poor' in run.log
+    for robot in 'lost', 'poor':  # its own line alone says why
+        assert run.log.count(found[robot][1].split(': ', 1)[1]) == 1
+        assert f'[{robot}.privatizer]: ' in run.log
     private = world.listen('/good/private_region')
     send(world, 'good', 'abc')
     world.wait_until(lambda: len(private) == 3, 'the good one')
@@ -114,7 +117,7 @@ def test_the_budget_of_a_team(world, chain_file, tmp_path):
     file = fleet_file(tmp_path, chain_file, robots, epsilon=1.0, ledger_file='ledger',
                       subject_budget=2.0)
     run = start(world, file, wait='2 of 3 robots started')
-    assert 'tb3 did not start' in run.log
+    assert '; failed: tb3' in run.log
     assert run.stop() == 0
     ledger = Ledger(tmp_path / 'ledger')
     assert [(charge.subject, charge.epsilon) for charge in ledger.charges()] == [
@@ -308,6 +311,7 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
     assert node.failure and not any('SENSITIVE' in status.message for status in statuses)
     errors = capfd.readouterr().err
     assert errors.count('Traceback') == 1, 'nothing is processed after the first'
+    assert errors.count('internal error: the traceback is on stderr') == 1
     hears(world, 'tb2', 'bca')
     world.node.destroy_publisher(publisher)
     assert reload(world).success
