@@ -5,7 +5,7 @@
 
 All of it is printed on stderr and written to no file: it depends on the true route.
 """
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
@@ -18,20 +18,21 @@ from symdp_ros.cli.log_arguments import new_account
 from symdp_ros.core.errors import BudgetError
 from symdp_ros.core.naming import quoted
 from symdp_ros.core.printable import printable
-from symdp_ros.logs import KeptTopics, LogFile, SkippedLog
+from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
 from symdp_ros.release.accounts import Account, accounting_text
 from symdp_ros.release.archive_file import Archive
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.ledger import checked_delta, Ledger
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.report import Outcome, outcome_of, Report
+from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings, Settings
 from symdp_ros.release.units import as_fraction, as_text, Loss
 
 _NUMBERS = 'symbols', 'known', 'unknown', 'no move', 'cost', 'left'
+_NO_NUMBERS = ('',) * len(_NUMBERS)
 
 
-def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[SkippedLog] = (), *,
+def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Sequence[SkippedLog] = (), *,
             allow_unknown: float, ledger: str | None, subject: str, budget: float,
             subject_budget: float, accounting: str, delta: float,
             on_message: Callable[[str], None]) -> int:
@@ -63,8 +64,10 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[Skipp
         for column in _NUMBERS:
             table.add_column(column, justify='right', overflow='fold')
         table.add_column('would be', overflow='fold')
-        outcomes: list[Outcome] = []
-        notes: list[str] = []
+        outcomes = unusable(skipped)
+        notes = [f'{outcome.log_id}: {outcome.reason}' for outcome in outcomes]
+        for failed in outcomes:
+            table.add_row(failed.log_id, *_NO_NUMBERS, failed.kind)
         for log in logs:
             outcome = outcome_of(log, partial(trial.release, log))
             assert outcome is not None  # nothing stops a dry run
@@ -81,8 +84,9 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Iterable[Skipp
             elif found is not None and found.names:
                 notes.append(f'{log.id}: unknown are {found.named(settings.chain.states)}')
     for left_out in skipped:
-        table.add_row(left_out.name, *[''] * len(_NUMBERS), 'skipped')
-        notes.append(f'{left_out.name}: {left_out.reason}')
+        if left_out.state is not LogState.UNUSABLE:
+            table.add_row(left_out.name, *_NO_NUMBERS, 'skipped')
+            notes.append(f'{left_out.name}: {left_out.reason}')
     console.print(table)
     for note in notes:
         console.print(note, soft_wrap=True)

@@ -18,7 +18,7 @@ from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
 from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
-from symdp_ros.release.report import Outcome, outcome_of, Report
+from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
@@ -111,8 +111,7 @@ class Releaser:
         :param skipped: logs of the same listing; those that are unusable have failed.
         """
         recording = tuple(log for log in skipped if log.state is LogState.RECORDING)
-        outcomes = [Outcome(log.name, 'failed', reason=log.reason) for log in skipped
-                    if log.state is LogState.UNUSABLE]
+        outcomes = unusable(skipped)
         for outcome in outcomes:
             on_outcome(outcome)
         stopped = False

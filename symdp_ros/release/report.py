@@ -7,7 +7,7 @@ An outcome depends on a log's name, its length and the settings alone, and on wh
 changed since an earlier release under that name.
 """
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +74,12 @@ class Report:
 def _first_of(reasons: list[str]) -> str:
     more = f'; and {len(reasons) - 1} more' if len(reasons) > 1 else ''
     return f' ({reasons[0]}{more})' if reasons else ''
+
+
+def unusable(skipped: Iterable[SkippedLog]) -> list[Outcome]:
+    """Return the outcomes of those logs that were skipped as unusable: they have failed."""
+    return [Outcome(log.name, 'failed', reason=log.reason) for log in skipped
+            if log.state is LogState.UNUSABLE]
 
 
 def outcome_of(log: LogFile, work: Callable[[], Outcome | None]) -> Outcome | None:

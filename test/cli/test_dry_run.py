@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What `symdp release` says before ε is spent: `--dry-run`, and what it refuses."""
+import os
 from pathlib import Path
 
 from in_process import run_symdp
@@ -119,6 +120,25 @@ def test_a_dry_run_knows_which_words_are_too_long(place):
     run = release(place, '--dry-run', '--mechanism', 'permute_and_flip', logs=('logs/long.csv',))
     assert run.returncode == 1 and 'long.csv: counting the words of length 120000' in run.stderr
     assert rows_of(run)['long.csv'] == '120000 120000 0 0 failed'.split()
+
+
+def test_a_dry_run_fails_where_a_log_cannot_be_used(place):
+    """As the release does."""
+    (place / 'logs' / 'wrong.csv').unlink()
+    os.mkfifo(place / 'logs' / 'pipe.csv')
+    (place / 'logs' / 'begun.mcap').write_bytes(b'\x89MCAP0\r\n')
+    run = release(place, '--dry-run')
+    assert run.returncode == 1
+    rows = rows_of(run)
+    assert rows['pipe.csv'] == ['failed'] and rows['fine.csv'][-1] == 'released'
+    assert 'pipe.csv: it is no regular file' in run.stderr
+    assert run.stderr.count('pipe.csv') == 2
+    assert 'begun.mcap: it is still being recorded' in run.stderr
+    run = release(place)
+    assert run.returncode == 1 and '1 released, 0 already released, 0 refused, 1 failed, 1 still' \
+        in run.stdout
+    (place / 'logs' / 'pipe.csv').unlink()
+    assert release(place, '--dry-run').returncode == 0
 
 
 def test_a_dry_run_of_an_archive(place):
