@@ -15,6 +15,7 @@ import json
 import os
 
 from symdp_ros.cli.log_arguments import new_account
+from symdp_ros.cli.topics import OfTopics, print_topics
 from symdp_ros.core.errors import BudgetError
 from symdp_ros.core.naming import quoted
 from symdp_ros.core.printable import printable
@@ -94,6 +95,8 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Sequence[Skipp
         console.print('no move: steps that the map does not allow. The first step starts from the '
                       f'initial state {quoted(settings.chain.initial_state)}. A release has no '
                       'such steps', soft_wrap=True)
+    if isinstance(settings, ReleaseSettings):
+        print_topics(console, trial.topics, settings.keep.coarse_stamps)
     console.print(trial.total() if ledger else 'no --ledger: a release would not be recorded',
                   soft_wrap=True)
     return 0 if Report(tuple(outcomes)).ok else 1
@@ -122,6 +125,7 @@ class _Trial:
         #: Of each log: what was found in it, and what it would cost.
         self.found: dict[str, Inspection] = {}
         self.costs: dict[str, Fraction] = {}
+        self.topics: list[OfTopics] = []
 
     def release(self, log: LogFile) -> Outcome:
         """Return the outcome that a release would have."""
@@ -131,8 +135,11 @@ class _Trial:
             words = settings.words_of(entries, log)
             found, loss = settings.inspect(entries, words, self._moves), settings.loss
             longest = max(map(len, words))
-            if settings.keep.topics:  # one that is missing or refused makes the log fail
-                KeptTopics(log.path, settings.keep, settings.topic, strict=True).close()
+            if settings.keep.topics:
+                with KeptTopics(log.path, settings.keep, settings.topic, strict=False) as kept:
+                    if topics := kept.outcomes(settings.field, settings.values):
+                        self.topics.append((log.id, topics))
+                    kept.check()  # one that is missing or refused makes the log fail
             if self._ledger is not None:
                 content = self._ledger.fingerprint(words)
         else:

@@ -5,13 +5,13 @@ from contextlib import contextmanager, ExitStack
 import os
 from pathlib import Path
 import sys
-from typing import TYPE_CHECKING
 
 from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account, OF_SAMPLES,
                                          read_settings)
+from symdp_ros.cli.topics import OfTopics, print_topics
 from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
@@ -19,9 +19,6 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRUST, OF_ARCHIVES,
                                OF_LOGS, OUTPUT, POLICY, PRIVACY, privacy_of, RELEASE_LEDGER,
                                RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP)
-
-if TYPE_CHECKING:
-    from symdp_ros.logs import TopicOutcome
 
 
 def add_parser(commands) -> None:
@@ -52,6 +49,7 @@ def add_parser(commands) -> None:
 
 def run(options) -> int:
     """Release the logs; return 0 where all were."""
+    from rich.console import Console
     from symdp_ros.release.ledger import Ledger
     from symdp_ros.release.outbox import check_apart
 
@@ -95,7 +93,7 @@ def run(options) -> int:
     if problem is not None:
         raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
     choices: list[str] = []
-    topics: list[tuple[str, tuple[TopicOutcome, ...]]] = []
+    topics: list[OfTopics] = []
     with ExitStack() as stack:
         stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
@@ -112,7 +110,7 @@ def run(options) -> int:
                                                         f'{directory}: waiting until it is done'))
         account = ledger.account(options.subject) if ledger else None
     _print(report, options, chain, account, choices)
-    _print_topics(topics, options)
+    print_topics(Console(highlight=False, markup=False), topics, options.coarse_stamps)
     if account is not None and account.unit is not None and is_first:
         _print_message(f'from now on, the ledger counts what {account.subject} spends for '
                        f'{account.unit}. Releases that cannot be counted in this unit are refused')
@@ -203,34 +201,6 @@ def _archive_release(options, chain, output):
             return Report((releaser.release(archive),), problems=releaser.problems)
 
     return settings, [archive], (), release
-
-
-def _print_topics(topics, options):
-    """Print what became of the topics of each log."""
-    from rich.console import Console
-    from rich.table import Table
-
-    logs: dict[tuple[TopicOutcome, ...], list[str]] = {}
-    for log_id, found in topics:
-        logs.setdefault(found, []).append(log_id)
-    console = Console(highlight=False, markup=False)
-    for found, names in logs.items():
-        table = Table(box=None, pad_edge=False, header_style='bold')
-        for column in ('topic', 'type', 'result', 'why, and what it shows'):
-            table.add_column(column, overflow='fold')
-        for topic in found:
-            short = topic._replace(type=topic.type.replace('/msg/', '/'))
-            table.add_row(*(printable(text, 200) for text in short))
-        console.print()
-        console.print(f'{names[0]} and {len(names) - 1} more:' if len(names) > 1
-                      else f'{names[0]}:', soft_wrap=True)
-        console.print(table)
-    if topics:
-        exact = '' if options.coarse_stamps else ', and --coarse-stamps makes it less exact'
-        console.print()
-        console.print(f'ε does not cover kept topics: what they hold is copied. Their times start '
-                      f'at zero, but their timing may show what the robot does{exact}',
-                      soft_wrap=True)
 
 
 def _print_message(text):

@@ -90,7 +90,11 @@ class Keep(NamedTuple):
 
 
 class TopicOutcome(NamedTuple):
-    """What became of a topic: `result` is 'private', 'kept' or 'dropped'."""
+    """
+    What becomes of a topic: `result` is 'private', 'kept', 'refused' or 'dropped'.
+
+    Refused are topics to keep that are missing or cannot be kept.
+    """
 
     name: str
     type: str  # noqa: A003 (a public name)
@@ -115,6 +119,7 @@ class KeptTopics:
         self._found: dict[str, Topic] = {}
         self._fields: dict[str, cdr.Fields] = {}
         self._left_out: dict[str, str] = {}  # and why
+        self._path, self._problem = path, ''
         self._db = sqlite3.connect('', isolation_level=None)  # in a file that is already deleted
         problem = None
         try:
@@ -131,7 +136,7 @@ class KeptTopics:
         except Exception as error:  # damaged bytes: a library may raise anything
             problem = child.problem_of(error)
         if problem is not None and not strict:
-            self._left_out = dict.fromkeys(keep.topics, problem)
+            self._problem, self._left_out = problem, dict.fromkeys(keep.topics, problem)
         elif problem is not None:
             self.close()
             raise LogError(problem, path=path)
@@ -147,6 +152,24 @@ class KeptTopics:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def check(self) -> None:
+        """Raise the LogError that `strict` raises, if any."""
+        if self._problem:
+            raise LogError(self._problem, path=self._path)
+        for name, reason in self._left_out.items():
+            raise LogError(f'the topic {name} {reason}', path=self._path)
+
+    def outcomes(self, field: str, values: Mapping[str, str]) -> tuple[TopicOutcome, ...]:
+        """
+        Return what `write` would make of each topic; nothing of a recording that is damaged.
+
+        Parameters as of `write`.
+        """
+        if self._problem:
+            return ()
+        region, _, reason = self._private(field, values)
+        return self._outcomes(region, reason)
 
     def write(self, directory: Path, word: Sequence[str], period: int, storage: str, field: str,
               values: Mapping[str, str]) -> tuple[TopicOutcome, ...]:
@@ -260,7 +283,7 @@ class KeptTopics:
     def _leave_out(self, name: str, reason: str) -> None:
         if self._strict:
             raise LogError(f'the topic {name} {reason}')
-        self._left_out[name] = reason
+        self._left_out.setdefault(name, reason)
 
     def _missing(self, name: str) -> str:
         near = get_close_matches(name, [found for found in self._found if found.isprintable()], 1)
@@ -331,14 +354,15 @@ class KeptTopics:
             if recorded.type and recorded.type != _STRING else '')
 
     def _outcomes(self, region: Topic, reason: str) -> tuple[TopicOutcome, ...]:
-        kept = self._kept()
-        dropped = [(topic, self._left_out.get(topic.name) or _why_dropped(topic))
-                   for name, topic in sorted(self._found.items())
-                   if name not in (region.name, *kept)]
+        types = {name: topic.type for name, topic in self._found.items()}
         return (TopicOutcome(region.name, region.type, 'private', reason or 'covered by ε'),
-                *(TopicOutcome(name, self._found[name].type, 'kept', self._what_shows(name))
-                  for name in kept),
-                *(TopicOutcome(topic.name, topic.type, 'dropped', why) for topic, why in dropped))
+                *(TopicOutcome(name, types[name], 'kept', self._what_shows(name))
+                  for name in self._kept()),
+                *(TopicOutcome(name, types.get(name, ''), 'refused', why)
+                  for name, why in sorted(self._left_out.items())),
+                *(TopicOutcome(name, topic.type, 'dropped', _why_dropped(topic))
+                  for name, topic in sorted(self._found.items())
+                  if name not in (region.name, *self._keep.topics)))
 
     def _what_shows(self, name: str) -> str:
         """Return what a kept topic shows, or may show."""

@@ -48,6 +48,13 @@ def spent(place):
         return float(ledger.spent('r1')), [charge.words for charge in ledger.charges()]
 
 
+def results_of(text):
+    """Return topic → what becomes of it, of the table in a text."""
+    results = {'private', 'kept', 'refused', 'dropped'}
+    return {line.split()[0]: next(iter(results & set(line.split()[1:3])), None)
+            for line in text.splitlines() if line.startswith('/')}
+
+
 def test_releases_with_topics(place):
     run = release(place, '--keep', '/battery_state', '--keep', 'name')
     assert run.returncode == 0, run.stderr
@@ -140,10 +147,22 @@ def test_a_kill_before_the_charge(place):
 
 
 def test_a_dry_run(place):
-    run = release(place, '--keep', '/tf', '--dry-run')
+    """It shows what a release prints of the topics, and all that it refuses."""
+    keeping = ('--keep', '/tf', '--keep', '/odd', '--keep', '/name')
+    run = release(place, *keeping, '--dry-run')
     assert run.returncode == 1 and 'monday: the topic /tf has the type' in run.stderr
+    assert [results_of(run.stderr)[name] for name in ('/region', '/name', '/odd', '/tf')] == [
+        'private', 'kept', 'refused', 'refused'], run.stderr
+    assert results_of(run.stderr)['/battery_state'] == 'dropped'
     run = release(place, '--keep', '/battery_state', '--dry-run')
-    assert run.returncode == 0 and not (place / 'out').exists()
+    assert run.returncode == 0 and run.stdout == '' and not (place / 'out').exists()
+    assert 'monday and 1 more:' in run.stderr and 'ε does not cover kept topics' in run.stderr
+    assert results_of(run.stderr) == results_of(
+        release(place, '--keep', '/battery_state').stdout) != {}
+    write_log(place / 'wednesday.csv', PATROL, format='csv')
+    run = release(place, '--keep', '/name', '--dry-run', logs=['wednesday.csv'])
+    assert run.returncode == 1 and 'wednesday.csv: this log is no recording' in run.stderr
+    assert results_of(run.stderr) == {}
 
 
 def test_what_was_staged_is_lost(place):

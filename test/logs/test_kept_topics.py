@@ -508,7 +508,7 @@ def test_two_definitions_of_one_type(tmp_path):
         hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a', '/b')
     outcomes = hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a', '/b', '/c', strict=False)
     assert {name: result for name, _, result, _ in outcomes} == {
-        '/region': 'private', '/a': 'kept', '/b': 'dropped', '/c': 'kept'}
+        '/region': 'private', '/a': 'kept', '/b': 'refused', '/c': 'kept'}
     hand_on(tmp_path / 'a.mcap', tmp_path / 'b', '/b')
 
 
