@@ -11,6 +11,7 @@ from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account,
                                          read_settings)
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
+from symdp_ros.logs import LogState
 from symdp_ros.options import (CLIP, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS,
                                PRIVACY, privacy_of)
 
@@ -64,7 +65,10 @@ def run(options: argparse.Namespace) -> int:
     check_apart(options.ledger, output.parent)
     logs, skipped = listed_logs(options.logs)
     for log in skipped:
-        raise LogError(f'{printable(log.name)}: {log.reason}')
+        if log.state is not LogState.ARCHIVE:
+            raise LogError(f'{printable(log.name)}: {log.reason}')
+        print(f'symdp learn: {printable(log.name)} is skipped: it is an archive of routes, and no '
+              'log', file=sys.stderr, flush=True)
     with Ledger(options.ledger) as ledger:
         if note := new_account(ledger, options.subject):
             print(f'symdp learn: {note}', file=sys.stderr, flush=True)

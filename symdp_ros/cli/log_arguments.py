@@ -12,7 +12,7 @@ from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.naming import alike, quoted
 from symdp_ros.core.printable import printable
 from symdp_ros.core.regions import Locator, Place
-from symdp_ros.logs import list_logs, LogFile, SkippedLog
+from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog
 from symdp_ros.maps.regions import read_locator, read_places
 from symdp_ros.options import PERIOD
 from symdp_ros.release.settings import input_settings
@@ -61,7 +61,8 @@ def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, 
         if os.path.isdir(path) and path.suffix != '.parquet' and not os.path.exists(
                 path / 'metadata.yaml'):
             listing = list_logs(path)
-            if not listing.logs and any(path.glob('*.parquet')):
+            if listing.skipped and not listing.logs and all(
+                    log.state is LogState.ARCHIVE for log in listing.skipped):
                 raise ConfigurationError(f'{path} holds archives and no logs: release each '
                                          'archive separately')
             logs += listing.logs

@@ -50,12 +50,13 @@ class LogState(Enum):
     """
     What is known of a log before it is read.
 
-    READY: it can be read. RECORDING: it is still being written: wait. UNUSABLE: waiting does not
-    help: an operator has to act.
+    READY: it can be read. RECORDING: it is still being written: wait. ARCHIVE: it is no log, but
+    an archive of routes. UNUSABLE: waiting does not help: an operator has to act.
     """
 
     READY = 'ready'
     RECORDING = 'still being recorded'
+    ARCHIVE = 'skipped as an archive'
     UNUSABLE = 'unusable'
 
 
@@ -73,7 +74,7 @@ class SkippedLog:
     A log that was not listed for reading, and why.
 
     :param name: its file name, as `printable` shows it.
-    :param state: RECORDING or UNUSABLE.
+    :param state: RECORDING, ARCHIVE or UNUSABLE.
     """
 
     name: str
@@ -98,7 +99,8 @@ def list_logs(directory: str | Path) -> LogListing:
     which a recorder writes at its end; an SQLite file with a non-empty -wal or -journal file; a
     bare MCAP file without its end mark. (With metadata.yaml, a missing end mark means that the
     file is cut off: it is listed, and `read_log` reports it.) A text file does not show whether
-    it is complete: write a .csv or .jsonl under a hidden name, and rename it when it is.
+    it is complete: write a .csv or .jsonl under a hidden name, and rename it when it is. An
+    archive (.parquet) is skipped, because it is released alone.
 
     Hidden and temporary names, names of releases (`release_name`) and other files are ignored.
 
@@ -122,7 +124,7 @@ def list_logs(directory: str | Path) -> LogListing:
             state, reason = LogState.UNUSABLE, f'it cannot be opened: {error.strerror}'
         except LogError as error:
             state, reason = LogState.UNUSABLE, error.reason
-        if state is not None and not name.isprintable():
+        if state not in (None, LogState.ARCHIVE) and not name.isprintable():
             state = LogState.UNUSABLE
             reason = 'its name holds characters that cannot be printed: rename it'
         if state is LogState.READY:
@@ -291,6 +293,9 @@ def _state_of(path: Path) -> tuple[LogState | None, str]:
             return (LogState.RECORDING,
                     'it is still being recorded: its files have a journal')
         return LogState.READY, ''
+    if path.suffix.lower() == '.parquet':
+        return LogState.ARCHIVE, ('an archive of routes is released alone: symdp release '
+                                  'ARCHIVE.parquet -o OUT.parquet')
     if path.suffix not in SUFFIXES:
         return None, ''
     if is_other_file(path):

@@ -110,7 +110,7 @@ class Releaser:
 
         :param skipped: logs of the same listing; those that are unusable have failed.
         """
-        recording = tuple(log for log in skipped if log.state is LogState.RECORDING)
+        others = tuple(log for log in skipped if log.state is not LogState.UNUSABLE)
         outcomes = unusable(skipped)
         for outcome in outcomes:
             on_outcome(outcome)
@@ -123,7 +123,7 @@ class Releaser:
             outcomes.append(released)
             on_outcome(released)
         self._outbox.settle()
-        return Report(tuple(outcomes), recording, stopped, self.problems)
+        return Report(tuple(outcomes), others, stopped, self.problems)
 
     def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
         """

@@ -33,7 +33,7 @@ class Report:
     """
     The outcomes for many logs.
 
-    :param skipped: logs that are still being recorded.
+    :param skipped: logs that are still being recorded, and archives.
     :param stopped: a stop was asked for before the last log.
     :param problems: one sentence for each earlier release that is charged and could not be moved
         to its path.
@@ -57,15 +57,17 @@ class Report:
     def __str__(self) -> str:
         def first(kind: str) -> str:
             return _first_of([f'{outcome.log_id}: {outcome.reason}' for outcome in self.outcomes
-                              if outcome.kind == kind and outcome.reason])
+                              if outcome.kind == kind and outcome.reason]
+                             + [f'{log.name}: {log.reason}' for log in self.skipped
+                                if log.state.value == kind])
 
         return self._counts(first) + ''.join(f'; {problem}' for problem in self.problems[:1])
 
     def _counts(self, detail: Callable[[str], str]) -> str:
         counts = Counter(outcome.kind for outcome in self.outcomes)
         parts = [f'{counts[kind]} {kind}{detail(kind)}' for kind in KINDS]
-        if self.skipped:
-            parts.append(f'{len(self.skipped)} {LogState.RECORDING.value}')
+        for state, number in Counter(log.state for log in self.skipped).items():
+            parts.append(f'{number} {state.value}{detail(state.value)}')
         if self.stopped:
             parts.append('stopped before the rest')
         return ', '.join(parts)

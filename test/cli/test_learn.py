@@ -46,10 +46,12 @@ def learn(*more, output='robot.chain.yaml', folder='out'):
 
 @pytest.mark.parametrize('more', [[], ['--unit', 'log', '--clip', '200']], ids=['symbols', 'log'])
 def test_a_chain_is_learned_charged_and_handed_out_again(place, capsys, more):
+    (place / 'logs' / 'walks.parquet').write_bytes(b'PAR1')
     assert learn(*more) == 0
     out, err = capsys.readouterr()
     assert 'learned from 10 logs, 2,000 symbols; ε = 2' in out
     assert "'r1' is a new subject in" in err
+    assert 'walks.parquet is skipped: it is an archive of routes, and no log' in err
     file = place / 'out' / 'robot.chain.yaml'
     learned, plain = read_chain(file), read_chain(place / 'map.chain.yaml')
     assert learned.states == plain.states

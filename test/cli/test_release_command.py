@@ -111,6 +111,23 @@ def test_a_log_still_being_recorded_is_skipped(place):
     assert run.returncode == 0 and '1 still being recorded' in run.stdout
 
 
+def test_an_archive_among_logs_is_skipped(place):
+    (place / 'logs' / 'walks.parquet').write_bytes(b'PAR1')
+    for more in ('--dry-run',), ():
+        run = release(place, *more)
+        assert run.returncode == 0
+        [row] = [line.split() for line in (run.stderr if more else run.stdout).splitlines()
+                 if line.startswith('walks.parquet ')]
+        assert row[:2] == ['walks.parquet', 'skipped']
+        assert 'an archive of routes is released alone: symdp release ARCHIVE.parquet' in (
+            run.stderr if more else run.stdout)
+    assert '1 skipped as an archive' in run.stdout
+    (place / 'archives').mkdir()
+    (place / 'logs' / 'walks.parquet').rename(place / 'archives' / 'walks.parquet')
+    run = release(place, logs=['archives'])
+    assert run.returncode == 1 and 'archives holds archives and no logs: release' in run.stderr
+
+
 def test_a_doubtful_budget_is_announced(place):
     assert release(place, *LEDGER).returncode == 0
     run = symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '3', cwd=place)

@@ -59,6 +59,15 @@ def test_what_is_still_being_written(tmp_path):
     assert all('still being recorded' in log.reason for log in listing.skipped)
 
 
+def test_archives_are_skipped(tmp_path):
+    for name in ('b.parquet', 'C.PARQUET', 'd.private.parquet', '.e.parquet', 'f\n.parquet'):
+        (tmp_path / name).write_bytes(b'PAR1')
+    listing = list_logs(tmp_path)
+    assert [(log.name, log.state) for log in listing.skipped] == [
+        (name, LogState.ARCHIVE) for name in ('C.PARQUET', 'b.parquet', r'f\n.parquet')]
+    assert listing.logs == () and 'is released alone' in listing.skipped[0].reason
+
+
 def test_an_empty_journal_is_none(tmp_path):
     write_log(tmp_path / 'bag', WORD, format='sqlite3')
     (tmp_path / 'bag' / 'private_0.db3-journal').write_text('')

@@ -75,12 +75,14 @@ def test_release_and_status(world, place, chain_file):
     write_log(place / 'logs' / 'c.csv', list('abc'), format='csv')
     write_log(place / 'logs' / 'd.csv', list('abc'), format='csv')
     (place / 'logs' / 'e.csv').write_text('stamp,symbol\n0,secret_place')
+    (place / 'logs' / 'f.parquet').write_bytes(b'PAR1')
     answer = call(world)
     assert not answer.success and answer.message == (
         '1 released, 2 already released, 1 refused (d.csv: the subject_budget of '
         "'r1' is 3: 3 of it is spent, 0 is left, and this costs 1 more), 1 failed (e.csv: its "
         'last line has no line end: it was cut off or is still being written; if it is complete, '
-        'add a newline)')
+        'add a newline), 1 skipped as an archive (f.parquet: an archive of routes is released '
+        'alone: symdp release ARCHIVE.parquet -o OUT.parquet)')
     assert call(world, 'status').message == (
         'r1 has spent ε = 3 of 3, for changes of up to 1 symbol (sampling: message); logs '
         'released: 3; no release is running')
