@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all tests share."""
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -12,6 +13,9 @@ settings.register_profile('symdp_ros', deadline=None, print_blob=True,
                           suppress_health_check=[HealthCheck.too_slow,
                                                  HealthCheck.function_scoped_fixture])
 settings.load_profile('symdp_ros')
+
+# Started in the background, this process ignores Ctrl-C, and so would the programs under test.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: These wait for processes and messages; last come those that are done in milliseconds.
 _FIRST = ['ros', 'launch', 'cli', 'package', 'release', 'logs']

@@ -10,15 +10,24 @@ from collections.abc import Iterable, Iterator, Sequence
 import csv
 import io
 from pathlib import Path
+import re
 
 from symdp_ros.core.errors import LogError
 from symdp_ros.logs import bounds, stamps
 from symdp_ros.logs.regular_file import RegularFile
 
+_PLAIN_ROW = re.compile(r'^(\d{1,10})(?:\.(\d{0,9}))?,([^",\r\n\0]{0,999})\r?\n',
+                        re.ASCII | re.MULTILINE)
+_MOST_PLAIN = 1 << 24  # characters
+
 
 def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
     """Return (stamp, symbol) of every row; blank lines are skipped."""
-    rows = _rows(lines(path, newline=''))
+    text = lines(path, newline='')
+    if (plain := _plain(text, stamp_key, symbol_key)) is not None:
+        return plain
+    text.seek(0)
+    rows = _rows(text)
     _, header = next(rows, (1, list[str]()))
     if header.count(stamp_key) != 1 or header.count(symbol_key) != 1:
         raise LogError(f'its first line must be a header with the columns {stamp_key!r} and '
@@ -41,10 +50,35 @@ def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
     return log
 
 
+def _plain(text: io.TextIOWrapper, stamp_key: str,
+           symbol_key: str) -> list[tuple[int, str]] | None:
+    """
+    Return what a file of plain rows holds, several times faster than the csv module.
+
+    None: it has other columns, quotes or blank lines, is very long, or something is wrong.
+    """
+    header = f'{_quoted(stamp_key)},{_quoted(symbol_key)}'
+    if stamp_key == symbol_key or text.readline().rstrip('\r\n') != header:
+        return None
+    rows = text.read(_MOST_PLAIN + 1)
+    found = _PLAIN_ROW.findall(rows)
+    if len(rows) > _MOST_PLAIN or len(found) != rows.count('\n') or rows[-1:] == '\r':
+        return None
+    log = [(int(whole + rest.ljust(9, '0')), symbol) for whole, rest, symbol in found]
+    times = [stamp for stamp, _ in log]
+    if times != sorted(times) or times and times[-1] > stamps.LARGEST:
+        return None
+    return log
+
+
 def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> Iterable[str]:
     """Return the lines of a word whose symbols are `period` nanoseconds apart."""
     yield f'{_quoted(stamp_key)},{_quoted(symbol_key)}\n'
     quoted = {symbol: _quoted(symbol) for symbol in set(word)}
+    seconds, rest = divmod(period, 10**9)
+    if not rest:  # most often
+        yield from [f'{i * seconds}.0,{quoted[symbol]}\n' for i, symbol in enumerate(word)]
+        return
     for i, symbol in enumerate(word):
         yield f'{stamps.to_text(i * period)},{quoted[symbol]}\n'
 

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 import shutil
 import sqlite3
-from typing import Protocol
+from typing import cast, Protocol
 
 from symdp_ros.core.errors import ConfigurationError, LogError, raising
 from symdp_ros.core.pose_fields import Locator
@@ -190,7 +190,7 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
 def write_log(path: str | Path, word: Sequence[str], *,
               format: str, period: float = 1.0,  # noqa: A002 (a public name)
               topic: str = 'private_region', message_type: str = 'std_msgs/msg/String',
-              stamp_key: str = 'stamp', symbol_key: str = 'symbol') -> None:
+              stamp_key: str = 'stamp', symbol_key: str = 'symbol', durable: bool = True) -> None:
     """
     Write a released word to a new path, and make it durable.
 
@@ -206,6 +206,7 @@ def write_log(path: str | Path, word: Sequence[str], *,
     :param topic: recordings only; the only topic.
     :param message_type: recordings only: a standard type whose only field, `data`, is a string,
         or an integer if all symbols are.
+    :param durable: False: the caller calls `make_durable`, and makes the directory durable.
     :raises LogError: the path exists, cannot be written, or its disk is full; a symbol that the
         format cannot hold.
     :raises ConfigurationError: a setting that is not valid.
@@ -223,12 +224,13 @@ def write_log(path: str | Path, word: Sequence[str], *,
             with open(path, 'x', encoding='utf-8', newline='') as target:
                 target.writelines(_TEXT[f'.{format}'].text(word, ticks, stamp_key, symbol_key))
 
-    _write(Path(path), word, ticks, write)
+    _write(Path(path), word, ticks, write, durable)
 
 
 def write_with_topics(path: str | Path, word: Sequence[str], kept: KeptTopics, *,
                       format: str, period: float,  # noqa: A002 (a public name)
-                      field: str, values: Mapping[str, str]) -> tuple[TopicOutcome, ...]:
+                      field: str, values: Mapping[str, str],
+                      durable: bool = True) -> tuple[TopicOutcome, ...]:
     """
     Write a released word and the kept topics of a recording; return what became of its topics.
 
@@ -246,19 +248,46 @@ def write_with_topics(path: str | Path, word: Sequence[str], kept: KeptTopics, *
         os.mkdir(path)
         outcomes = kept.write(path, word, ticks, format, field, values)
 
-    _write(Path(path), word, ticks, write)
+    _write(Path(path), word, ticks, write, durable)
     return outcomes
 
 
-def _write(path: Path, word: list[str], period: int, write: Callable[[Path], None]) -> None:
-    """Check a word, call `write` with a new path, and make what it writes durable."""
+def make_durable(path: Path) -> None:
+    """
+    Make a release durable, file or directory, whose times of modification become the epoch.
+
+    :raises OSError: it cannot be written.
+    """
+    for file in (*(sorted(path.iterdir()) if path.is_dir() else ()), path):
+        flush(file, epoch=True)
+
+
+def flush(path: str | Path, *, epoch: bool = False) -> None:
+    """
+    Make a file, or the entries of a directory, durable.
+
+    :param epoch: its time of modification becomes the epoch.
+    :raises OSError: it cannot be written.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        if epoch:
+            os.utime(descriptor, ns=(0, 0))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write(path: Path, word: list[str], period: int, write: Callable[[Path], None],
+           durable: bool) -> None:
+    """Check a word, and call `write` with a new path."""
     _check_word(word, period, path)
     existed, problem = os.path.lexists(path), None
     try:
         write(path)
-        files = sorted(path.iterdir()) if path.is_dir() else []
-        for file in (*files, path, path.parent):
-            _make_durable(file, epoch=file != path.parent)
+        if durable:
+            make_durable(path)
+            flush(path.parent)
     except BaseException as error:
         if not existed:
             remove(path)
@@ -307,12 +336,13 @@ def _state_of(path: Path) -> tuple[LogState | None, str]:
     return LogState.READY, ''
 
 
-def _located(entries: Iterable[tuple[int, Value]],
+def _located(entries: list[tuple[int, Value]],
              locator: Locator | None) -> list[tuple[int, str | None]]:
+    if locator is None:
+        return cast(list[tuple[int, str | None]], entries)
     found: list[tuple[int, str | None]] = []
     for stamp, value in entries:
         if isinstance(value, tuple):
-            assert locator is not None
             value = locator.locate(*value)
         found.append((stamp, value))
     return found
@@ -355,16 +385,6 @@ def _check_word(word: list[str], period: int, path: Path) -> None:
 
 def _has_surrogates(symbol: str) -> bool:
     return any('\ud800' <= character <= '\udfff' for character in symbol)
-
-
-def _make_durable(path: Path, epoch: bool) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        if epoch:
-            os.utime(descriptor, ns=(0, 0))
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def remove(path: Path) -> None:

@@ -27,11 +27,11 @@ import shutil
 from typing import Any
 
 from symdp_ros.core.errors import ConfigurationError, LogError, SymdpError
-from symdp_ros.logs.files import remove
+from symdp_ros.logs.files import flush, remove
 from symdp_ros.release import archive_file
 from symdp_ros.release.archive_draw import privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive, Survey
-from symdp_ros.release.outbox import digest_of, flush
+from symdp_ros.release.outbox import digest_of
 from symdp_ros.release.settings import ArchiveSettings
 
 #: After so many rows, a task ends with the route.

@@ -1,28 +1,59 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Releasing logs: read, sample, privatize, charge, and only then publish (`release.outbox`)."""
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, ExitStack
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, TypeAlias
 
-from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, SkippedLog,
-                            TopicOutcome, write_log, write_with_topics)
+from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, make_durable, release_name,
+                            SkippedLog, TopicOutcome, write_log, write_with_topics)
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.inspection import Moves
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.ledger import Ledger, Wanted
 from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
 from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.units import Loss
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
+
+# Logs that are charged together: as many as these limits allow, and at least one.
+_MOST_LOGS = 100
+_MOST_SYMBOLS = 1_000_000
+_MOST_SECONDS = 2.0
+
+#: A charge and whether it is new; or why it was not made; None: without a ledger.
+_Charge: TypeAlias = tuple[Entry, bool] | Exception | None
+
+
+@dataclass(eq=False)
+class _Staged:
+    """A log whose release is staged, but not charged yet."""
+
+    log: LogFile
+    length: int
+    content: bytes
+    loss: Loss
+    words: list[list[str]]
+    files: list[tuple[Path, str]]  # where they are staged, and their digests
+    placed: list[tuple[Path, Path, str]] = field(default_factory=list)  # and their future paths
+
+    def made_durable(self) -> '_Staged':
+        for path, _ in self.files:
+            make_durable(path)
+        return self
 
 
 class Releaser:
@@ -62,6 +93,7 @@ class Releaser:
             check_apart(ledger.path, release_dir)
             ledger.keep_budget(subject, subject_budget)
         self._settings, self._digest = settings, settings.digest()
+        self._description = json.dumps(settings.described())
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
         self._on_topics = on_topics
@@ -71,6 +103,7 @@ class Releaser:
         self._outbox = Outbox(release_dir, ledger, wait=wait, on_wait=on_wait)
         self._naming = Naming(self._outbox.directory, ledger, settings.format,
                               settings.keep_names)
+        self._numbers = count(1)  # of releases without a ledger
 
     def __repr__(self) -> str:
         return f'<Releaser into {str(self._outbox.directory)!r}>'
@@ -95,8 +128,11 @@ class Releaser:
         """
         Release every log of a directory that is not yet released under these settings.
 
-        :param stop: called before each log; True: stop there.
-        :param on_outcome: called after each log.
+        Up to 100 logs are charged in one transaction.
+
+        :param stop: called before each log, and before each transaction; True: stop there, and
+            charge nothing any more.
+        :param on_outcome: called after each log, once its transaction is done.
         :raises LogError: the directory cannot be read.
         """
         listing = list_logs(log_dir)
@@ -114,14 +150,12 @@ class Releaser:
         outcomes = unusable(skipped)
         for outcome in outcomes:
             on_outcome(outcome)
-        stopped = False
-        for log in logs:
-            released = None if stop() else self._outcome(log, stop)
-            if released is None:
-                stopped = True
-                break
-            outcomes.append(released)
-            on_outcome(released)
+        waiting, stopped = deque(logs), False
+        while waiting and not stopped:
+            released, stopped = self._release_next(waiting, stop)
+            for outcome in released:
+                on_outcome(outcome)
+            outcomes += released
         self._outbox.settle()
         return Report(tuple(outcomes), others, stopped, self.problems)
 
@@ -131,14 +165,36 @@ class Releaser:
 
         :param stop: called before anything is spent; True: nothing is, and None is returned.
         """
-        outcome = self._outcome(log, stop)
+        outcomes, _ = self._release_next(deque([log]), stop)
         self._outbox.settle()
-        return outcome
+        return outcomes[0] if outcomes else None
 
-    def _outcome(self, log: LogFile, stop: Callable[[], bool]) -> Outcome | None:
-        return outcome_of(log, lambda: self._release(log, stop))
+    def _release_next(self, waiting: deque[LogFile],
+                      stop: Callable[[], bool]) -> tuple[list[Outcome], bool]:
+        """
+        Take the next logs, and release them; return outcomes, and whether to stop.
 
-    def _release(self, log: LogFile, stop: Callable[[], bool]) -> Outcome | None:
+        They are charged in one transaction: each one's flush to the disk takes long.
+        """
+        found: list[Outcome | _Staged] = []
+        symbols, until, stopped = 0, monotonic() + _MOST_SECONDS, False
+        with ExitStack() as stack:
+            while (waiting and len(found) < _MOST_LOGS and symbols < _MOST_SYMBOLS
+                   and monotonic() < until and not (stopped := stop())):
+                log = waiting.popleft()
+                found.append(outcome_of(log, partial(self._stage, log, stack)))
+                symbols += found[-1].length or 0
+            found = [each if isinstance(each, Outcome) else
+                     outcome_of(each.log, each.made_durable) for each in found]
+            if stopped or stop():
+                return [each for each in found if isinstance(each, Outcome)], True
+            charges = iter(self._charge([each for each in found if isinstance(each, _Staged)]))
+            return [each if isinstance(each, Outcome) else
+                    outcome_of(each.log, partial(self._publish, each, next(charges)))
+                    for each in found], False
+
+    def _stage(self, log: LogFile, stack: ExitStack) -> 'Outcome | _Staged':
+        """Stage the release of a log that was not released yet, until the stack is closed."""
         ledger, entries = self._ledger, self._settings.entries(log)
         words = self._settings.words_of(entries, log)
         length = sum(map(len, words))
@@ -153,31 +209,49 @@ class Releaser:
                 self._settings.chain, self._allow_unknown)
             if problem is not None:
                 return Outcome(log.id, 'failed', length, reason=problem)
-        description = json.dumps(self._settings.described())
         mechanism = self._mechanisms.for_length(max(map(len, words)))
         loss = replace(self._settings.loss, bound=mechanism.law.loss_bound)
         if ledger is not None:
-            ledger.check(self._subject, loss, log.id, description=description,
+            ledger.check(self._subject, loss, log.id, description=self._description,
                          budget=self._budget, subject_budget=self._subject_budget)
         released = [mechanism.privatize(word) for word in words]
-        with self._staged(log, released) as staged:
-            self._outbox.check(self._naming.wanted(log.id, len(staged)))
+        files = self._staged(log, released, stack)
+        self._outbox.check(self._naming.wanted(log.id, len(files)))
+        return _Staged(log, length, content, loss, released, files)
+
+    def _charge(self, staged: list['_Staged']) -> Sequence['_Charge']:
+        """Charge what is staged; return the charge of each and whether it is new, or why not."""
+        ledger = self._ledger
+        try:
+            self._outbox.make_staging_durable()
             if ledger is None:
-                paths = [self._outbox.publish(LedgerFile(0, *file, False), settle=False)
-                         for file in self._placed(log.id, None, staged)]
-                return Outcome(log.id, 'released', length, tuple(paths))
-            if stop():
-                return None
-            charge, new = ledger.charge(
-                self._subject, loss, log_id=log.id, settings=self._digest, content=content,
-                words=released, description=description,
-                files=lambda number: list(self._placed(log.id, number, staged)),
-                budget=self._budget, subject_budget=self._subject_budget)
-            if not new:  # another process was faster
-                return self._released_before(ledger, log, charge, content, length)
-            paths = [self._outbox.publish(file, settle=False)
-                     for file in ledger.files(charge.number)]
-        return Outcome(log.id, 'released', length, tuple(paths))
+                return [None] * len(staged)
+            return ledger.charge_all(self._subject, [Wanted(
+                each.loss, self._digest, self._description, each.log.id, each.content, each.words,
+                files=partial(self._place, each)) for each in staged], budget=self._budget)
+        except Exception as error:  # it is the outcome of each
+            return [error] * len(staged)
+
+    def _place(self, staged: '_Staged', number: int) -> list[tuple[Path, Path, str]]:
+        """Return (future path, staged path, digest) of the files of a charge."""
+        staged.placed = list(self._placed(staged.log.id, number, staged.files))
+        return staged.placed
+
+    def _publish(self, staged: '_Staged', charge: '_Charge') -> Outcome:
+        """Move what is staged and charged to its path."""
+        if isinstance(charge, Exception):
+            raise charge
+        log, ledger, number = staged.log, self._ledger, 0
+        if ledger is None:
+            self._place(staged, next(self._numbers))
+        elif charge is not None:
+            entry, is_new = charge
+            if not is_new:  # another process was faster
+                return self._released_before(ledger, log, entry, staged.content, staged.length)
+            number = entry.number
+        return Outcome(log.id, 'released', staged.length, tuple(
+            self._outbox.publish(LedgerFile(number, *file, False), settle=False)
+            for file in staged.placed))
 
     def _released_before(self, ledger: Ledger, log: LogFile, charge: Entry, content: bytes,
                          length: int) -> Outcome:
@@ -200,7 +274,8 @@ class Releaser:
     def _restore(self, ledger: Ledger, log: LogFile, charge: Entry,
                  files: list[LedgerFile]) -> list[Path]:
         """Write a release that was charged, and lost before it was moved to its path."""
-        with self._staged(log, charge.words) as staged:
+        with ExitStack() as stack:
+            staged = self._staged(log, charge.words, stack, durable=True)
             for file, new in zip(files, self._placed(log.id, charge.number, staged), strict=True):
                 ledger.restage(file.path, *new)
             return [self._outbox.publish(file) for file in ledger.files(charge.number)]
@@ -208,7 +283,8 @@ class Releaser:
     def _rewrite(self, log: LogFile, charge: Entry, files: list[LedgerFile]) -> list[Path]:
         """Write a release once more, if possible to the path that the ledger has."""
         paths = []
-        with self._staged(log, charge.words) as staged:
+        with ExitStack() as stack:
+            staged = self._staged(log, charge.words, stack, durable=True)
             for file, (path, copy, digest) in zip(
                     files, self._placed(log.id, charge.number, staged), strict=True):
                 equal = None
@@ -223,34 +299,34 @@ class Releaser:
                     LedgerFile(0, path, copy, digest, True)))
         return paths
 
-    @contextmanager
-    def _staged(self, log: LogFile,
-                words: Iterable[Sequence[str]]) -> Iterator[list[tuple[Path, str]]]:
-        """Write words into the staging directory; give (path, digest) of each."""
-        staged = list[tuple[Path, str]]()
-        with ExitStack() as stack:
-            for word in words:
-                path = stack.enter_context(self._outbox.staged(
-                    release_name('', self._settings.format)))
-                self._write(path, log, word)
-                staged.append((path, digest_of(path)))
-            yield staged
+    def _staged(self, log: LogFile, words: Iterable[Sequence[str]], stack: ExitStack,
+                durable: bool = False) -> list[tuple[Path, str]]:
+        """Write words into the staging directory; return (path, digest) of each."""
+        staged = []
+        for word in words:
+            path = stack.enter_context(self._outbox.staged(
+                release_name('', self._settings.format)))
+            self._write(path, log, word, durable)
+            staged.append((path, digest_of(path)))
+        return staged
 
-    def _write(self, path: Path, log: LogFile, word: Sequence[str]) -> None:
+    def _write(self, path: Path, log: LogFile, word: Sequence[str], durable: bool) -> None:
         settings = self._settings
         period = settings.period if settings.sampling == 'period' else 1.0
         if not settings.keep.topics:
             write_log(path, word, format=settings.format, topic=settings.release_topic,
-                      period=period, stamp_key=settings.stamp_key, symbol_key=settings.symbol_key)
+                      period=period, stamp_key=settings.stamp_key, symbol_key=settings.symbol_key,
+                      durable=durable)
             return
         with KeptTopics(log.path, settings.keep, settings.topic,
                         strict=self._on_topics is not None) as kept:
             topics = write_with_topics(path, word, kept, format=settings.format, period=period,
-                                       field=settings.field, values=settings.values)
+                                       field=settings.field, values=settings.values,
+                                       durable=durable)
         if self._on_topics is not None:
             self._on_topics(log, topics)
 
-    def _placed(self, log_id: str, number: int | None,
+    def _placed(self, log_id: str, number: int,
                 staged: list[tuple[Path, str]]) -> Iterator[tuple[Path, Path, str]]:
         """Yield (future path, staged path, digest) of what is staged for a log."""
         for i, (path, digest) in enumerate(staged):

@@ -22,9 +22,10 @@ from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.logs import LogFile
+from symdp_ros.logs.files import flush
 from symdp_ros.release.inspection import ALL_UNKNOWN
 from symdp_ros.release.ledger import Ledger, LedgerFile
-from symdp_ros.release.outbox import digest_of, flush, holds, Outbox
+from symdp_ros.release.outbox import digest_of, holds, Outbox
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.release.units import Loss

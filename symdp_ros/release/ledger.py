@@ -21,16 +21,17 @@ ledger with a problem is not charged: see `release.recovery`.
 """
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from fractions import Fraction
 import json
 from math import isfinite
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 import zlib
 
-from symdp_ros.core.errors import BudgetError, LedgerError
+from symdp_ros.core.errors import BudgetError, LedgerError, SymdpError
 from symdp_ros.core.printable import printable
 from symdp_ros.release.accounts import Account, accounting_text, Entry, rounded_up, written
 from symdp_ros.release.ledger_database import FAILURES, FILE_COLUMNS, LedgerDatabase, LedgerFile
@@ -39,8 +40,34 @@ from symdp_ros.release.units import as_fraction, as_text, Loss, Unit
 
 ACCOUNTINGS = ('pure', 'zcdp')
 MOST_DELTA = 0.01
+#: From the number of a charge to the (path, staged path, digest) of its files.
+FilesOf: TypeAlias = Callable[[int], Iterable[tuple[Path, Path, str]]]
 
 _PART_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """
+    A charge that is to be made.
+
+    :param settings: a digest of the settings.
+    :param description: the settings as JSON, for people to read.
+    :param log_id: None for a word that a live node begins.
+    :param content: `Ledger.fingerprint` of the sensitive words, or `Ledger.file_fingerprint`.
+    :param words: the released words.
+    :param lengths: of released words that are not stored; None: those of `words`.
+    :param files: None: it has none.
+    """
+
+    loss: Loss
+    settings: str
+    description: str
+    log_id: str | None = None
+    content: bytes = b''
+    words: Sequence[Sequence[str]] = ()
+    lengths: Sequence[int] | None = None
+    files: FilesOf | None = None
 
 
 class Ledger:
@@ -279,20 +306,14 @@ class Ledger:
     def charge(self, subject: str, loss: Loss, *, settings: str, description: str,
                log_id: str | None = None, content: bytes = b'',
                words: Sequence[Sequence[str]] = (), lengths: Sequence[int] | None = None,
-               files: Callable[[int], Iterable[tuple[Path, Path, str]]] | None = None,
-               budget: float = 0.0, subject_budget: float = 0.0) -> tuple[Entry, bool]:
+               files: FilesOf | None = None, budget: float = 0.0,
+               subject_budget: float = 0.0) -> tuple[Entry, bool]:
         """
         Spend ε, durably, or return the charge that the log already has under these settings.
 
         :param subject: whose privacy is spent.
-        :param settings: a digest of the settings.
-        :param description: the settings as JSON, for people to read.
-        :param log_id: None for a word that a live node begins.
-        :param content: `fingerprint` of the sensitive words, or `file_fingerprint`.
-        :param words: the released words.
-        :param lengths: of released words that are not stored; None: those of `words`.
-        :param files: a function from the number of the charge to the (path, staged path, digest)
-            of its files; None: it has none.
+        :param loss, settings, description, log_id, content, words, lengths, files: of the charge,
+            see `Wanted`.
         :param budget: what one log may spend; 0.0: no limit.
         :param subject_budget: as in `keep_budget`; the stored one holds.
         :return: the charge, and whether it is a new one.
@@ -301,27 +322,63 @@ class Ledger:
         :raises LedgerError: the ledger has a problem, or cannot be written; nothing is spent.
         """
         self.keep_budget(subject, subject_budget)
+        [made] = self.charge_all(subject, [Wanted(
+            loss, settings, description, log_id, content, words, lengths, files)], budget=budget)
+        if isinstance(made, SymdpError):
+            raise made
+        return made
+
+    def charge_all(self, subject: str, wanted: Sequence['Wanted'], *,
+                   budget: float = 0.0) -> list[tuple[Entry, bool] | SymdpError]:
+        """
+        Make several charges in one transaction; each as `charge` does.
+
+        One that is refused does not keep the others from being made.
+
+        :return: for each, what `charge` returns or raises.
+        :raises LedgerError: the ledger has a problem, or cannot be written; nothing is spent.
+        """
+        if not wanted:
+            return []
         self.account(subject)  # the first reading takes longest: not within the transaction
-        lengths = [len(word) for word in words] if lengths is None else lengths
-        packed = zlib.compress(json.dumps([list(word) for word in words]).encode())
+        packed = [zlib.compress(json.dumps([list(word) for word in each.words]).encode())
+                  for each in wanted]
+        made: list[tuple[Entry, bool] | SymdpError] = []
         with self._database.errors():
-            with self._database.transaction():
-                if log_id is not None:
-                    found = self.find(subject, log_id, settings)
-                    if found is not None:
-                        return found, False
-                self._refuse_if_damaged()
-                self._check(subject, loss, log_id, budget, description)
-                made = list(files(self._reader.number + 1)) if files else []
-                entry = self._append(
-                    'charge', subject, log_id=log_id, settings=settings, description=description,
-                    loss=loss, lengths=json.dumps(list(lengths)), content=content, packed=packed,
-                    files=len(made))
-                for path, staged, digest in made:
-                    self._database.insert_file(
-                        LedgerFile(entry.number, path, staged, digest, False))
-            self._update_mark()
-            return entry, True
+            try:
+                with self._database.transaction():
+                    for each, words in zip(wanted, packed, strict=True):
+                        made.append(self._charge(subject, each, words, budget))
+            except BaseException:
+                self._reader.forget()  # it has read charges that were not committed
+                raise
+            if any(isinstance(each, tuple) and each[1] for each in made):
+                self._update_mark()
+        return made
+
+    def _charge(self, subject: str, wanted: 'Wanted', packed: bytes,
+                budget: float) -> tuple[Entry, bool] | SymdpError:
+        """Make one charge, in the open transaction; return why not where it is refused."""
+        try:
+            _check_names(subject, wanted.log_id)
+            if wanted.log_id is not None:
+                found = self.find(subject, wanted.log_id, wanted.settings)
+                if found is not None:
+                    return found, False
+            self._refuse_if_damaged()
+            self._check(subject, wanted.loss, wanted.log_id, budget, wanted.description)
+        except SymdpError as error:
+            return error
+        number = self._reader.number + 1
+        files = list(wanted.files(number)) if wanted.files else []
+        lengths = list(map(len, wanted.words)) if wanted.lengths is None else wanted.lengths
+        entry = self._append(
+            'charge', subject, log_id=wanted.log_id, settings=wanted.settings,
+            description=wanted.description, loss=wanted.loss, lengths=json.dumps(list(lengths)),
+            content=wanted.content, packed=packed, files=len(files))
+        for path, staged, digest in files:
+            self._database.insert_file(LedgerFile(number, path, staged, digest, False))
+        return entry, True
 
     def files(self, number: int | None = None, *, hidden_only: bool = False) -> list[LedgerFile]:
         """Return the files of a charge, or of all; `hidden_only`: not yet moved to their path."""
@@ -405,12 +462,7 @@ class Ledger:
                 lengths: str = '[]', content: bytes = b'', packed: bytes = b'',
                 files: int = 0) -> Entry:
         """Write one more entry, in the open transaction, which has read all entries."""
-        for name, text in (('subject', subject), ('log', log_id or '')):
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                raise LedgerError(f'the name of the {name} {text!a} is not UTF-8: rename '
-                                  'it') from None
+        _check_names(subject, log_id)
         if kind == 'charge' and loss is not None and (loss.bound, loss.routes) != ('pure', 1):
             description = json.dumps(json.loads(description or '{}') | {
                 'bound': loss.bound, 'routes': loss.routes})
@@ -429,6 +481,15 @@ class Ledger:
         with suppress(OSError, LedgerError, *FAILURES), self._database.transaction():
             if not self._reader.problems():
                 self._reader.mark().write(self._database.mark)
+
+
+def _check_names(subject: str, log_id: str | None) -> None:
+    for name, text in (('subject', subject), ('log', log_id or '')):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise LedgerError(f'the name of the {name} {text!a} is not UTF-8: rename '
+                              'it') from None
 
 
 def _limit(name: str, budget: float) -> Fraction | None:

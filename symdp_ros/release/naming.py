@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The names of the files of releases, also where a name is taken."""
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import os
 from pathlib import Path
 import secrets
@@ -14,7 +14,7 @@ _MARKER = '.private'  # of the names that `release_name` makes
 _SHORT = 100          # bytes of a name that every file system allows
 
 
-@dataclass(frozen=True)
+@dataclass
 class Naming:
     """
     The names of releases of logs in a directory: by number, or after their logs.
@@ -26,22 +26,31 @@ class Naming:
     ledger: Ledger | None
     log_format: str
     keep_names: bool
+    _last: tuple[int, int] = field(default=(0, 0), init=False, repr=False)
 
-    def free_path(self, log_id: str, number: int | None, part: int, parts: int) -> Path:
+    def free_path(self, log_id: str, number: int, part: int, parts: int) -> Path:
         """
         Return a path for a part of a release that is neither taken nor promised.
 
-        :param number: of its charge; None: it has none.
+        :param number: of its charge; without a ledger, counted from 1.
         """
         if self.keep_names:
             stem = self._stem(log_id)
         else:  # counted in this directory: the ledger's own numbers depend on other subjects
-            made = 0 if self.ledger is None else self.ledger.charges_in(self.directory, number)
-            stem = f'{made + 1:06d}'
+            stem = f'{self._number(number):06d}'
         path = self.directory / self._name(stem, part, parts)
         while os.path.lexists(path) or self.ledger is not None and self.ledger.has_path(path):
             path = variant(path) if self.keep_names else _next_number(path)
+        if not self.keep_names:
+            self._last = number, _number_in(path)
         return path
+
+    def _number(self, number: int) -> int:
+        """Return the number in the name of a release, if it is not taken."""
+        last, given = self._last
+        if last and number - last in (0, 1):  # no need to count, which takes long
+            return given + number - last
+        return 1 if self.ledger is None else self.ledger.charges_in(self.directory, number) + 1
 
     def wanted(self, log_id: str, parts: int) -> list[str]:
         """Return the names of the parts of a release, if none is taken."""
@@ -77,5 +86,9 @@ def _split(path: Path) -> tuple[str, str, str]:
 
 def _next_number(path: Path) -> Path:
     name, marker, rest = _split(path)
-    number, dash, part = name.partition('-')
-    return path.with_name(f'{int(number) + 1:06d}{dash}{part}{marker}{rest}')
+    _, dash, part = name.partition('-')
+    return path.with_name(f'{_number_in(path) + 1:06d}{dash}{part}{marker}{rest}')
+
+
+def _number_in(path: Path) -> int:
+    return int(_split(path)[0].partition('-')[0])

@@ -27,7 +27,7 @@ import time
 
 from symdp_ros.core.errors import ConfigurationError, LedgerError, raising, SymdpError
 from symdp_ros.core.printable import printable
-from symdp_ros.logs.files import remove
+from symdp_ros.logs.files import flush, remove
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.naming import shorter, variant
@@ -117,6 +117,15 @@ class Outbox:
         finally:
             if os.path.lexists(path) and not self._may_be_charged(path):
                 remove(path)
+
+    def make_staging_durable(self) -> None:
+        """
+        Make the entries of the staging directory durable, before what it holds is charged.
+
+        :raises ConfigurationError: that is not possible.
+        """
+        with _using(self.directory):
+            flush(self._staging)
 
     def publish(self, file: LedgerFile, *, settle: bool = True) -> Path:
         """
@@ -285,15 +294,6 @@ def _size(path: Path) -> list[int]:
     """Return the sizes of a file, or of what is in a directory; of links, nothing."""
     return sorted(os.lstat(file).st_size for file in (
         path.iterdir() if path.is_dir() else [path]))
-
-
-def flush(path: str | Path) -> None:
-    """Make a file or directory durable."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _open_regular(path: str, flags: int, mode: int = 0o600) -> int:

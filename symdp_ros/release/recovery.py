@@ -33,13 +33,13 @@ import uuid
 
 from symdp_ros.core.errors import LedgerError, raising
 from symdp_ros.core.printable import printable
+from symdp_ros.logs.files import flush
 from symdp_ros.release import ledger_version_1
 from symdp_ros.release.accounts import accounting_text, Entry, written
 from symdp_ros.release.ledger import delta_text, Ledger
 from symdp_ros.release.ledger_database import (check_version, COLUMNS, FAILURES, FILE_COLUMNS,
                                                LedgerFile)
 from symdp_ros.release.mark import Mark
-from symdp_ros.release.outbox import flush
 from symdp_ros.release.units import as_rounded_text, as_text
 
 _SQLITE_LOCKS = 0x40000000, 512  # first byte, and number of bytes, of SQLite's locks in a file

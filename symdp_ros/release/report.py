@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from symdp_ros.core.errors import BudgetError, LogError, SymdpError
 from symdp_ros.logs import LogFile, LogState, SkippedLog
 
+_T = TypeVar('_T')
 KINDS = ('released', 'already released', 'refused', 'failed')
 
 
@@ -84,7 +86,7 @@ def unusable(skipped: Iterable[SkippedLog]) -> list[Outcome]:
             if log.state is LogState.UNUSABLE]
 
 
-def outcome_of(log: LogFile, work: Callable[[], Outcome | None]) -> Outcome | None:
+def outcome_of(log: LogFile, work: Callable[[], _T]) -> _T | Outcome:
     """
     Return what `work` returns, or the outcome of the error that it raises.
 

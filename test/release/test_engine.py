@@ -14,7 +14,7 @@ from forked import forked
 import pytest
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.logs import LogFile, read_log
-from symdp_ros.release import outbox
+from symdp_ros.release import engine, outbox
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.outbox import digest_of
@@ -219,7 +219,8 @@ def test_a_log_whose_name_cannot_be_printed_has_failed(place):
     assert '1 failed' in str(report) and str(report).isprintable()
 
 
-def test_it_stops_between_logs(place):
+def test_it_stops_between_transactions(place, monkeypatch):
+    monkeypatch.setattr(engine, '_MOST_LOGS', 1)
     for name in ('a.csv', 'b.csv', 'c.csv'):
         place.log(name)
     told = []
@@ -488,3 +489,65 @@ def test_it_is_refused_without_a_ledger_too(place, unknown_symbol):
                   allow_unknown=0.05) as releaser:
         assert releaser.release(log).kind == 'failed'
     assert place.visible() == []
+
+
+def test_logs_are_charged_together_and_each_has_its_own_outcome(place, monkeypatch):
+    flushed, real = [], os.fsync
+    monkeypatch.setattr(os, 'fsync', lambda file: flushed.append(file) or real(file))
+    for name in [f'{i:02}.csv' for i in range(20)]:
+        place.log(name)
+    (place.logs / '05.csv').write_text('stamp,symbol\nx,a\n')
+    report = place.release(subject_budget=15.0)
+    assert [outcome.kind for outcome in report.outcomes] == [
+        'released'] * 5 + ['failed'] + ['released'] * 10 + ['refused'] * 4
+    assert [outcome.log_id for outcome in report.outcomes] == [f'{i:02}.csv' for i in range(20)]
+    # Each file, the mark of each transaction, and directories: not three or four for each log.
+    assert 19 < len(flushed) < 30
+    assert place.visible() == [f'{i:06}.private.csv' for i in range(1, 16)]
+    place.check()
+    with Ledger(place.ledger) as ledger:
+        words = {charge.log_id: charge.words for charge in ledger.charges()}
+        for each in report.outcomes[:5]:
+            [path] = each.files
+            assert words[each.log_id] == (tuple(symbol for _, symbol in read_log(path)),)
+
+
+@pytest.mark.parametrize('with_ledger', [True, False])
+def test_one_log_that_cannot_be_made_durable_costs_the_others_nothing(place, monkeypatch,
+                                                                      with_ledger):
+    for name in ('a.csv', 'b.csv', 'c.csv'):
+        place.log(name)
+    made, real = [], engine.make_durable
+
+    def fails(path):
+        made.append(path)
+        if len(made) == 2:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(path)
+
+    monkeypatch.setattr(engine, 'make_durable', fails)
+    with ExitStack() as stack:
+        ledger = stack.enter_context(Ledger(place.ledger)) if with_ledger else None
+        releaser = stack.enter_context(Releaser(settings(), place.releases, ledger=ledger,
+                                                subject='r1'))
+        report = releaser.release_directory(place.logs)
+    assert [outcome.kind for outcome in report.outcomes] == ['released', 'failed', 'released']
+    assert 'Input/output error' in report.outcomes[1].reason and len(place.visible()) == 2
+    if with_ledger:
+        assert place.spent() == 2
+        place.check()
+
+
+def test_a_second_folder_of_the_same_ledger_has_numbers_of_its_own(place, tmp_path):
+    place.log('a.csv')
+    place.release()
+    other = tmp_path / 'other'
+    other.mkdir()
+    place.log('b.csv')
+    place.log('c.csv')
+    (other / '000002.private.csv').write_text('not a release')
+    with Ledger(place.ledger) as ledger, Releaser(settings(), other, ledger=ledger,
+                                                  subject='r1') as releaser:
+        releaser.release_directory(place.logs)
+    assert sorted(path.name for path in other.iterdir() if path.name[0] != '.') == [
+        f'00000{i}.private.csv' for i in (1, 2, 3)]

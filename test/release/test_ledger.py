@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from symdp_ros import BudgetError, LedgerError, Privacy
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.ledger import Ledger, Wanted
 from symdp_ros.release.units import as_fraction, as_text, Loss
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -234,7 +234,7 @@ def test_a_failed_charge_leaves_nothing(ledger):
 SPENDER = """
 import sys
 from symdp_ros import BudgetError, Privacy
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.ledger import Ledger, Wanted
 from symdp_ros.release.units import Loss
 made = 0
 with Ledger(sys.argv[1]) as ledger:
@@ -298,3 +298,37 @@ def test_it_survives_kill_9_at_any_moment(tmp_path):
             charges = len(ledger.charges())
             assert acknowledged <= charges <= acknowledged + round_ + 1
             assert ledger.spent('r1') == Fraction(charges, 2) and ledger.problems() == []
+
+
+def wanted(log_id, epsilon=1.0, **more):
+    return Wanted(Loss.of(Privacy(epsilon), 'message'), 's', '{}', log_id, **more)
+
+
+def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
+    charge(ledger, log_id='before.csv')
+    ledger.keep_budget('r1', 4.0)
+    made = ledger.charge_all('r1', [
+        wanted('a.csv'), wanted('before.csv'), wanted('big.csv', 2.5), wanted('b.csv'),
+        wanted('a.csv', content=b'another'), wanted('\udcff'), wanted('c.csv'), wanted('d.csv')])
+    assert [each[0].log_id if isinstance(each, tuple) else type(each) for each in made] == [
+        'a.csv', 'before.csv', BudgetError, 'b.csv', 'a.csv', LedgerError, 'c.csv', BudgetError]
+    assert [each[1] for each in made if isinstance(each, tuple)] == [
+        True, False, True, False, True]
+    assert made[4][0] == made[0][0] and ledger.spent('r1') == 4
+    assert [entry.log_id for entry in ledger.charges()] == [
+        'before.csv', 'a.csv', 'b.csv', 'c.csv']
+    assert ledger.problems() == [] == ledger.charge_all('r1', [])
+
+
+def test_of_many_charges_none_is_made_where_one_fails(ledger, tmp_path):
+    charge(ledger, log_id='before.csv')
+
+    def fails(number):
+        raise OSError(f'at charge {number}')
+
+    with pytest.raises(OSError, match='at charge 3'):
+        ledger.charge_all('r1', [wanted('a.csv'), wanted('b.csv', files=fails)])
+    assert ledger.spent('r1') == 1 and ledger.find('r1', 'a.csv', 's') is None
+    assert charge(ledger, log_id='c.csv')[0].number == 2
+    with Ledger(tmp_path / 'robots.ledger') as again:
+        assert again.problems() == [] and again.spent('r1') == 2
