@@ -64,6 +64,7 @@ def _plain(text: io.TextIOWrapper, stamp_key: str,
     found = _PLAIN_ROW.findall(rows)
     if len(rows) > _MOST_PLAIN or len(found) != rows.count('\n') or rows[-1:] == '\r':
         return None
+    bounds.check_count(len(found))
     log = [(int(whole + rest.ljust(9, '0')), symbol) for whole, rest, symbol in found]
     times = [stamp for stamp, _ in log]
     if times != sorted(times) or times and times[-1] > stamps.LARGEST:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Logs that are charged together: as many as these limits allow, and at least one.
 _MOST_LOGS = 100
-_MOST_SYMBOLS = 1_000_000
+_MOST_SYMBOLS = 200_000
 _MOST_SECONDS = 2.0
 
 #: A charge and whether it is new; or why it was not made; None: without a ledger.
