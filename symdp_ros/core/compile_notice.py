@@ -12,6 +12,7 @@ UNCOMPILED = ('numba is not installed: the inner loops run uncompiled, some hund
 
 _lock = threading.Lock()
 _listeners: list[list[Callable[[str], None]]] = []  # each emptied by its first notice
+_questions: list[Callable[[], bool]] = []
 
 
 @contextmanager
@@ -39,3 +40,24 @@ def loops_begin(sentence: str) -> None:
         waiting = [entry.pop() for entry in _listeners if entry]
     for notify in waiting:
         notify(sentence)
+
+
+@contextmanager
+def interrupted_if(asked: Callable[[], bool]) -> Iterator[None]:
+    """
+    Raise KeyboardInterrupt where a loop is being compiled, soon after `asked` returns true.
+
+    It is called before each step of the compiler, on the thread that compiles. A step takes up to
+    a few seconds.
+    """
+    _questions.append(asked)
+    try:
+        yield
+    finally:
+        _questions.remove(asked)
+
+
+def step_begins() -> None:
+    """Ask whether to interrupt the compiler."""
+    if any(asked() for asked in _questions):
+        raise KeyboardInterrupt

@@ -13,7 +13,7 @@ import threading
 from typing import Any, TypeVar
 
 import numpy as np
-from symdp_ros.core.compile_notice import COMPILING, loops_begin, UNCOMPILED
+from symdp_ros.core.compile_notice import COMPILING, loops_begin, step_begins, UNCOMPILED
 
 numba: Any
 try:
@@ -59,7 +59,11 @@ def without_compiling() -> Iterator[None]:
 
 
 def _watch() -> None:
-    """Report when a function of this package has to be compiled: it was not on the disk."""
+    """
+    Report when a function of this package has to be compiled: it was not on the disk.
+
+    Whatever is compiled can be interrupted.
+    """
     class Begins(event.Listener):
         def on_start(self, event: Any) -> None:
             if event.data['dispatcher'].py_func.__module__.startswith('symdp_ros.'):
@@ -70,7 +74,15 @@ def _watch() -> None:
         def on_end(self, event: Any) -> None:
             pass
 
+    class Step(event.Listener):
+        def on_start(self, event: Any) -> None:
+            step_begins()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
     event.register('numba:compile', Begins())  # type: ignore[no-untyped-call]  # of numba
+    event.register('numba:run_pass', Step())  # type: ignore[no-untyped-call]
 
 
 if numba is None:

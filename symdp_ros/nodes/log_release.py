@@ -12,7 +12,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_srvs.srv import Trigger
-from symdp_ros.core.compile_notice import COMPILING, on_slow_loops
+from symdp_ros.core.compile_notice import COMPILING, interrupted_if, on_slow_loops
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.reports import protection
@@ -28,7 +28,7 @@ from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import chain_of, regions_of
 from symdp_ros.ros.shared_runs import SharedRuns
-from symdp_ros.ros.spinning import run
+from symdp_ros.ros.spinning import run, stop_requested
 
 _POSE = 'geometry_msgs/msg/PoseStamped'
 _MOST_UNREAD_CALLS = 1000
@@ -159,11 +159,15 @@ class LogRelease(ManagedNode):
                         level_field=reading.pose.level_field)
 
     def _prepare(self):
-        """Compile now, so that the first release need not wait for it."""
+        """Compile now, so that the first release need not wait for it; a signal ends it early."""
         log = self.get_logger().info
         notices = []
-        with on_slow_loops(log), on_slow_loops(notices.append):
-            self._mechanisms.prepare()
+        with on_slow_loops(log), on_slow_loops(notices.append), interrupted_if(stop_requested):
+            try:
+                self._mechanisms.prepare()
+            except KeyboardInterrupt:
+                log('a signal asked to stop: not everything is compiled')
+                return
         if COMPILING in notices:
             log('compiled')
 

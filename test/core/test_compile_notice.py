@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """That something has to be compiled is known at once, and only where it is so."""
 import numba
-from symdp_ros.core.compile_notice import on_slow_loops
+import pytest
+from symdp_ros.core.compile_notice import interrupted_if, on_slow_loops
 import symdp_ros.core.compiling  # noqa: F401 (it watches what is compiled)
 
 
@@ -43,3 +44,12 @@ def test_what_others_compile_is_not_reported():
     with on_slow_loops(lambda sentence: notices.append(1)):
         assert numba.njit(plus_one)(1) == 2
     assert notices == []
+
+
+def test_it_can_be_interrupted():
+    asked, function = [], loop()
+    with interrupted_if(lambda: len(asked) == 5 or asked.append(1)):
+        with pytest.raises(KeyboardInterrupt):  # in the midst of it
+            function(1)
+        assert len(asked) == 5 and not function.signatures
+    assert function(1) == 2

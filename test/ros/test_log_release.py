@@ -355,6 +355,16 @@ def test_what_has_to_be_compiled_is_said_and_compiled_at_configure(place, chain_
     assert log.index('compiling the inner loops') < log.index(': compiled')
 
 
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_compilation(world, place, chain_file, monkeypatch, number):
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(place / 'cache'))  # as after an installation
+    run = start(world, place, chain_file, wait=False)
+    run.wait_for('compiling the inner loops')
+    assert run.stop(number) == 0
+    assert 'a signal asked to stop: not everything is compiled' in run.log
+    assert 'Traceback' not in run.log and 'internal error' not in run.log
+
+
 def test_a_type_that_is_not_installed_is_left_to_the_recordings(world, place, chain_file):
     """They bring its definition along."""
     start(world, place, chain_file, message_type='fleet_msgs/msg/Mode', field='mode')
