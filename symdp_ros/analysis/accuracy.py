@@ -31,7 +31,7 @@ from numbers import Integral
 from random import Random
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Word
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
@@ -88,10 +88,7 @@ def accuracy(mechanism: Mechanism, word: Sequence[str | None]) -> Accuracy:
         return Accuracy(float(distances.mean()), variance, missed.mean(axis=0),
                         sqrt(variance / len(distances)))
     if found is None:
-        chances = mechanism.distance_distribution(word)
-        distances = np.arange(len(chances))
-        mean = float(chances @ distances)
-        return Accuracy(mean, float(chances @ (distances - mean)**2), None)
+        return _by_distances(mechanism, word)
     errors, variances = found
     assert variances is not None  # they are wanted
     return Accuracy(float(errors[:, 0].sum()), float(variances[0]), errors[:, 0])
@@ -133,15 +130,29 @@ def average_accuracy(mechanism: Mechanism,
     :raises ConfigurationError: too few words; permute-and-flip, where n²·|E| > 10¹⁰.
     """
     walks, length = len(check_walks(words)), len(words[0])
-    found = [part[0].sum(axis=0) for some in _parts(words, mechanism.chain, length)
-             if (part := _errors(mechanism, some, variances=False)) is not None]
     if _is_simulated(mechanism):
-        found = [np.array([missed.sum() / len(missed) for missed in _simulated(
-            mechanism, words)])]
-    means = np.concatenate(found) if found else np.array(
-        [accuracy(mechanism, word).mean for word in words])
+        means = np.array([missed.sum() / len(missed) for missed in _simulated(mechanism, words)])
+    else:
+        means = np.concatenate([_means(mechanism, some)
+                                for some in _parts(words, mechanism.chain, length)])
     each = means / length
     return ExpectedAccuracy(float(each.mean()), float(each.std(ddof=1) / sqrt(walks)), walks)
+
+
+def _by_distances(mechanism: Mechanism, word: Word) -> Accuracy:
+    chances = mechanism.distance_distribution(word)
+    distances = np.arange(len(chances))
+    mean = float(chances @ distances)
+    return Accuracy(mean, float(chances @ (distances - mean)**2), None)
+
+
+def _means(mechanism: Mechanism, words: Sequence[Word]) -> Floats:
+    """Return E[d] of words of one length: shape (words,)."""
+    found = _errors(mechanism, words, variances=False)
+    means: Floats = np.full(len(words), np.nan) if found is None else found[0].sum(axis=0)
+    for i in np.flatnonzero(np.isnan(means)).tolist():
+        means[i] = _by_distances(mechanism, words[i]).mean
+    return means
 
 
 def check_walks(words: Sequence[Word]) -> Sequence[Word]:
@@ -270,20 +281,31 @@ def _simulated(mechanism: Mechanism, words: Sequence[Word]) -> Iterator[Booleans
     each = _SIMULATED // max(1, sum(map(len, words)))
     draws = max(2, min(each, _MOST_DRAWS))
     online = law.online.another(random=Random(draws))
+    if isinstance(law, CausalAdaptive):  # all in one compiled loop
+        symbols = np.repeat(_positions(mechanism.chain, words), draws, axis=0)
+        outputs = online.privatize_many(symbols.ravel(), np.arange(len(symbols) + 1)
+                                        * symbols.shape[1]).reshape(symbols.shape)
+        yield from (outputs != symbols).reshape(len(words), draws, -1)
+        return
     for word in words:
-        outputs = [law.drawn_by(online, word) for _ in range(draws)]
-        yield np.array([[s != o for s, o in zip(word, output, strict=True)]
-                        for output in outputs]).reshape(draws, len(word))
+        routes = [law.drawn_by(online, word) for _ in range(draws)]
+        yield np.array([[s != o for s, o in zip(word, route, strict=True)]
+                        for route in routes]).reshape(draws, len(word))
+
+
+def _positions(chain: Chain, words: Sequence[Word]) -> Ints:
+    """Return words of one length as positions of states, −1: unknown; shape (words, n)."""
+    index: dict[str | None, int] = {None: -1}
+    index.update(chain.state_index)
+    try:
+        return np.array([[index[symbol] for symbol in word] for word in words], np.int64)
+    except KeyError:
+        raise UnknownSymbolError from None
 
 
 def _errors(mechanism: Mechanism, words: Sequence[Word],
             variances: bool = True) -> tuple[Floats, Floats | None] | None:
     """Return the errors of words of one length, as `core.law.Law.errors`."""
-    chain = mechanism.chain
-    index: dict[str | None, int] = {None: len(chain)}
-    index.update(chain.state_index)
-    try:
-        columns = np.array([[index[symbol] for symbol in word] for word in words], np.int64).T
-    except KeyError:
-        raise UnknownSymbolError from None
+    columns = _positions(mechanism.chain, words).T
+    columns[columns < 0] = len(mechanism.chain)
     return mechanism.law.errors(columns, variances)

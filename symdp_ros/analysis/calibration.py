@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The ε that a wanted error needs, from the chain alone."""
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from math import log
 
@@ -21,6 +23,7 @@ from symdp_ros.core.privacy import Privacy
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
 _POLICIES = {f'live, {policy}': policy for policy in POLICIES}
 LIVE = tuple(_POLICIES)
+_SIMULATED = 'live, adaptive'
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
@@ -129,11 +132,39 @@ class Calibration:
                 high = middle
         return high
 
-    def table(self, epsilons: Iterable[float]) -> dict[float, dict[str, Error]]:
-        """Return ε → mechanism → expected error."""
-        names = self.mechanisms()
+    def table(self, epsilons: Iterable[float],
+              done: Callable[[str], None] = lambda text: None) -> dict[float, dict[str, Error]]:
+        """
+        Return ε → mechanism → expected error.
+
+        :param done: called with a few words after each of them, on any thread.
+        """
+        names, epsilons = self.mechanisms(), list(epsilons)
+
+        def find(name: str, epsilon: float) -> None:
+            self.error(name, epsilon)
+            done(f'{name} at ε = {epsilon:g}')
+
+        _two_at_a_time([(name, partial(find, name, epsilon))
+                        for epsilon in epsilons for name in names])
         return {epsilon: {name: self.error(name, epsilon) for name in names}
                 for epsilon in epsilons}
+
+    def needed(self, target: float,
+               done: Callable[[str], None] = lambda text: None) -> dict[str, float | None]:
+        """
+        Return mechanism → `epsilon_for` this target.
+
+        :param done: as for `table`.
+        """
+        found: dict[str, float | None] = dict.fromkeys(self.mechanisms())
+
+        def find(name: str) -> None:
+            found[name] = self.epsilon_for(name, target)
+            done(f'the ε of {name}')
+
+        _two_at_a_time([(name, partial(find, name)) for name in found])
+        return found
 
     def _mechanism(self, name: str, epsilon: float) -> Mechanism:
         privacy = Privacy(epsilon, self._adjacency)
@@ -149,3 +180,24 @@ class Calibration:
         if hasattr(mechanism.law, 'kept_counts'):
             mechanism.law.kept_counts = self._counts
         return mechanism
+
+
+def _two_at_a_time(jobs: Sequence[tuple[str, Callable[[], None]]]) -> None:
+    """
+    Run jobs, by names of mechanisms: those that are simulated on a second thread.
+
+    They take about as long as all others, and leave Python free to run those meanwhile.
+    """
+    with ThreadPoolExecutor(1) as second:
+        futures = [(second.submit(job), job) for name, job in jobs if name == _SIMULATED]
+        try:
+            for name, job in jobs:
+                if name != _SIMULATED:
+                    job()
+            for future, job in reversed(futures):
+                if future.cancel():
+                    job()
+                else:
+                    future.result()
+        finally:
+            second.shutdown(cancel_futures=True)

@@ -10,7 +10,7 @@ import sys
 
 from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.analysis.alternatives import fewest_differences, single_moves
-from symdp_ros.analysis.calibration import Calibration, Error, LIVE
+from symdp_ros.analysis.calibration import Calibration, LIVE
 from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
@@ -64,8 +64,6 @@ def run(options) -> int:
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=options.walks,
                               trust=options.trust)
     names = calibration.mechanisms()
-    needed: dict[str, float | None] = {}
-    table: dict[float, dict[str, Error]] = {}
     guesses: dict[float, Guess] = {}
     console = Console(highlight=False, markup=False)
     source = (f'averaged over {options.walks} walks by the chain’s probabilities' if word is None
@@ -80,15 +78,8 @@ def run(options) -> int:
                       'average; where a robot stays longer, its place is guessed more often')
     with progress((len(names) if options.target_error else 0)
                   + len(EPSILONS) * (len(names) + (word is None))) as done:
-        for epsilon in EPSILONS:
-            table[epsilon] = {}
-            for name in names:
-                table[epsilon][name] = calibration.error(name, epsilon)
-                done(f'{name} at ε = {epsilon:g}')
-        if options.target_error:
-            for name in names:
-                needed[name] = calibration.epsilon_for(name, options.target_error)
-                done(f'the ε of {name}')
+        table = calibration.table(EPSILONS, done)
+        needed = calibration.needed(options.target_error, done) if options.target_error else {}
         for epsilon in EPSILONS if word is None else ():
             guesses[epsilon] = best_guess(OnlineMechanism(
                 chain, Privacy(epsilon, options.adjacency), policy=_GUESSED), length,

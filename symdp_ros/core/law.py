@@ -65,5 +65,6 @@ class Law(Protocol):
             their number for an unknown symbol.
         :param variances: whether to compute them, which triples the time.
         :return: P[o_t ≠ w_t], shape (n, words); Var[d], shape (words,), or None where it is not
-            wanted. None where the outputs are no Markov chain, given the word.
+            wanted. NaN for the words given which the outputs are no Markov chain; None where
+            all are such.
         """

@@ -17,8 +17,9 @@ from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.analysis import accuracy as module
-from symdp_ros.analysis.accuracy import (accuracy, best_mechanism, expected_accuracy,
-                                         expected_errors, mean_stay, patrols)
+from symdp_ros.analysis.accuracy import (accuracy, average_accuracy, best_mechanism,
+                                         expected_accuracy, expected_errors, mean_stay,
+                                         patrols)
 from symdp_ros.core.offline import CHOICES
 
 ALPHA = 1e-6
@@ -305,3 +306,16 @@ def test_of_very_many_words_permute_and_flip_errs_as_exponential(epsilon):
     assert mechanism.law.errors(columns[:4]) is None  # too few for that
     many = OfflineMechanism(chain, Privacy(60.0), selection='permute_and_flip')
     assert many.law.errors(columns[::2]) is None
+
+
+def test_an_average_over_few_and_over_very_many_words():
+    """Permute-and-flip: of some words by counting, of others as the exponential mechanism."""
+    chain = grid(5)
+    mechanism = OfflineMechanism(chain, Privacy(1.5), selection='permute_and_flip')
+    states = chain.states
+    words = [[states[0]] * 30, [states[-1]] * 30, [None] * 30, [states[0], states[1]] * 15]
+    found = [mechanism.law.errors(np.array([[
+        len(chain) if s is None else chain.state_index[s] for s in word]]).T) for word in words]
+    assert 0 < sum(errors is None for errors in found) < len(words)
+    assert average_accuracy(mechanism, words).error == pytest.approx(
+        np.mean([accuracy(mechanism, word).mean for word in words]) / 30, rel=1e-12)

@@ -173,3 +173,16 @@ def test_what_is_refused(options, kind, text):
     arguments = {'adjacency': 1, 'length': 2, **options}
     with pytest.raises(kind, match=text):
         Calibration(FOUR, **arguments).error('live, paper', 1.0)
+
+
+def test_tables_are_the_errors_one_by_one():
+    done = []
+    calibration, alone = (Calibration(FOUR, 1, 7, walks=9) for _ in range(2))
+    table = calibration.table([0.5, 3.0], done.append)
+    assert table == {epsilon: {name: alone.error(name, epsilon) for name in MECHANISMS}
+                     for epsilon in (0.5, 3.0)}
+    assert sorted(done) == sorted(f'{name} at ε = {epsilon:g}'
+                                  for name in MECHANISMS for epsilon in (0.5, 3.0))
+    assert calibration.needed(0.3, done.append) == {
+        name: alone.epsilon_for(name, 0.3) for name in MECHANISMS}
+    assert sorted(done[-len(MECHANISMS):]) == sorted(f'the ε of {name}' for name in MECHANISMS)

@@ -107,8 +107,10 @@ class Exponential:
             for output in outputs]
 
     def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None]:
-        ratio = self.ratio(len(columns))
-        return exponential_errors(self._chain, columns, ratio, self._weights, variances)[:2]
+        found = exponential_errors(self._chain, columns, self.ratio(len(columns)), self._weights,
+                                   variances)
+        assert found is not None  # every Z will do
+        return found[:2]
 
 
 class _TooWide(Exception):
@@ -116,9 +118,12 @@ class _TooWide(Exception):
 
 
 def exponential_errors(chain: Chain, columns: Ints, ratio: float, base: Weights | None,
-                       variances: bool = True) -> tuple[Floats, Floats | None, Floats]:
+                       variances: bool = True, least: float = -inf
+                       ) -> tuple[Floats, Floats | None, Floats] | None:
     """
     Return errors and variances as `core.law.Law.errors`, and ln Z of each word.
+
+    None, early, where no word has a ln Z of at least `least`.
 
     From o_{t−1} the mechanism moves to o_t with a probability proportional to
     h(o_t|o_{t−1})·b_t(o_t)·V_t(o_t) (`core.offline.backward`). V is kept at every √n-th position;
@@ -130,7 +135,8 @@ def exponential_errors(chain: Chain, columns: Ints, ratio: float, base: Weights 
     for moves_of in _moves, _logarithmic_moves:
         try:
             log_sums, moves = moves_of(chain, columns, ratio, base)
-            return *forward(chain, columns, moves, variances), log_sums
+            return (None if (log_sums < least).all() else
+                    (*forward(chain, columns, moves, variances), log_sums))
         except _TooWide:
             continue
     raise AssertionError  # logarithms are never too wide

@@ -117,8 +117,13 @@ class PermuteAndFlip:
         if self._uniform is None or self.counting_steps(length) > MOST_COUNTING_STEPS:
             return None
         ratio = self.ratio(length)
-        errors, variance, log_sums = exponential_errors(self._chain, columns, ratio, None,
-                                                        variances)
-        if (log_sums - length * log(ratio) < _MANY_WORDS).any():
+        least = _MANY_WORDS + length * log(ratio)
+        found = exponential_errors(self._chain, columns, ratio, None, variances, least)
+        if found is None:
             return None
+        errors, variance, log_sums = found
+        few = log_sums < least
+        errors[:, few] = np.nan
+        if variance is not None:
+            variance[few] = np.nan
         return errors, variance

@@ -40,14 +40,14 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, RandomBits
+from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, UnknownSymbolError
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import Response
-from symdp_ros.core.randomness import RandomIntegers
+from symdp_ros.core.randomness import MOST_INTEGERS, RandomIntegers
 
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
 
@@ -67,6 +67,7 @@ class AdaptiveTables:
     def __init__(self, chain: Chain, trust: float, others: Floats, gain: Floats,
                  responses: dict[int, Response]):
         from symdp_ros.core.online.adaptive_kernel import DISCOUNT
+        from symdp_ros.core.online.lanes import LANES
 
         n = len(chain)
         moves = move_weights(chain, trust).astype(np.float64)
@@ -79,6 +80,7 @@ class AdaptiveTables:
         X, work = planned.values(chain, first, symbols, others, gain, moves, DISCOUNT, tolerance)
         match = work[3]  # X(c, c), whether or not that is a pair
         self.most = max(responses)
+        self.lanes, self.columns = LANES, -(-self.most // LANES) * LANES
         shares = np.zeros((3, self.most + 1))  # of |T|: a/T, b/T, 1/|T|
         for count, response in responses.items():
             shares[:, count] = (response.a / response.total, response.b / response.total,
@@ -106,16 +108,21 @@ class AdaptiveWord:
         self._labels = [''.join(list(state)) for state in chain.states]
         self._index: dict[str | None, int] = {None: n}
         self._index.update(chain.state_index)
-        self._tables, self._responses, self._advance = tables, responses, _loop()
+        self._tables, self._responses, (self._advance, self._draw) = tables, responses, _loops()
         self._width, self._random, self._previous = width, random, -1
+        self._initial = chain.state_index[chain.initial_state]
         self._draws_of: dict[int, RandomIntegers] = {}
+        # What `draw` pops: for each size of T, 2·(number of a state) + hit, how many of them are
+        # left, and of which filling of the buffer they are.
+        self._drawn = np.empty((tables.most + 1, MOST_INTEGERS), np.int32)
+        self._left, self._fills = np.zeros((2, tables.most + 1), np.int64)
         self.belief = np.zeros(n)
         codes, self._subset = np.zeros(n + 1, np.uint32), np.zeros(tables.most, np.int64)
         self._codes = memoryview(codes.data)  # of each symbol, the place of its target in T
         self._near = [0]  # room for a state that is drawn, and T, as positions
         self._work = (*tables.arrays, self.belief, codes, self._subset, np.zeros((4, n)),
-                      np.zeros((tables.most, n)), np.zeros(n, np.int64),
-                      np.zeros((3, tables.most)))
+                      np.zeros((n, tables.columns)), np.zeros((n, tables.lanes)),
+                      np.zeros((3, n), np.int64), np.zeros((4, tables.columns)))
         self.reset(chain.initial_state)
 
     @property
@@ -172,10 +179,38 @@ class AdaptiveWord:
         self._draws.fill()
         return self.step(symbol)
 
+    def draw(self, symbols: Ints, begins: Booleans) -> Ints:
+        """
+        Draw a private symbol for each sensitive one, as so many `step` do, in one compiled loop.
+
+        :param symbols: int64, shape (total,): positions of states, −1: unknown.
+        :param begins: same shape: where a new word begins, from the initial state.
+        :return: positions of states, same shape and type.
+        """
+        outputs, at = np.empty(len(symbols), np.int64), 0
+        while at < len(symbols):
+            self._draws.fill()
+            for size, draws in self._draws_of.items():
+                self._left[size] = len(draws.buffer)
+                if self._fills[size] != draws.fills:
+                    self._fills[size] = draws.fills
+                    self._drawn[size, :len(draws.buffer)] = [
+                        2 * number + hit for number, hit in draws.buffer]
+            at, position, size = self._draw(
+                at, self._previous, self._size, symbols, begins, self._initial, outputs,
+                self._drawn, self._left, *self._work)
+            for some, draws in self._draws_of.items():
+                del draws.buffer[self._left[some]:]
+            self._stand(position, size)
+        return outputs
+
     def _take(self, position: int, size: int) -> None:
         """Take in an output: what it costs depends on what was published alone."""
-        self._size = size = self._advance(position, size, *self._work)
-        self._previous = position
+        self._stand(position, self._advance(position, size, *self._work))
+
+    def _stand(self, position: int, size: int) -> None:
+        """Take note of the last output and of the size of T."""
+        self._previous, self._size = position, size
         self._near = [0, *self._subset[:size].tolist()]
         if size not in self._draws_of:
             response = self._responses[size]
@@ -207,7 +242,7 @@ class AdaptiveWord:
 
 
 @cache
-def _loop() -> Callable[..., int]:
-    from symdp_ros.core.online.adaptive_kernel import advance
+def _loops() -> tuple[Callable[..., int], Callable[..., tuple[int, int, int]]]:
+    from symdp_ros.core.online.adaptive_kernel import advance, draw
 
-    return advance
+    return advance, draw

@@ -11,97 +11,122 @@ codes      (states,)   of each symbol, the place of its target in T, from 1; 0 f
 joined     (·,)        of each successor, the round in which it joined the set
 """
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, ShortInts
+from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
 from symdp_ros.core.compiling import compiled
+from symdp_ros.core.online.lanes import add, cover, LANES
 from symdp_ros.core.online.targets import Codes
 
 DISCOUNT = 0.9
 
-_LEAST = 1e-9         # probability of a state that counts in the choice of a set
-_IMPOSSIBLE = 1e-200  # a probability that counts as 0
+_LEAST = 1e-9          # probability of a state that counts in the choice of a set
+_IMPOSSIBLE = 1e-200   # a probability that counts as 0
 _TIE = 1e-12
-_ALL_TRIED = 16       # states that can follow, up to which all are tried in every round
-_LOOKED_AHEAD = 8     # states that can follow, up to which what comes next is looked at
+_ALL_TRIED = 16        # states that can follow, up to which all are tried in every round
+_LOOKED_AHEAD = LANES  # states that can follow, up to which what comes next is looked at
 
 
 @compiled
-def _move(belief: Floats, least: float, place: int, size: int, codes: Codes, shares: Floats,
+def _likely(beliefs: Floats, place: int, least: float, some: Ints) -> int:
+    """Put the states that are believed in more than `least` into `some`; return how many."""
+    n = 0
+    for s in range(len(beliefs)):
+        some[n] = s
+        n += int(beliefs[s, place] > least)  # without a branch
+    return n
+
+
+@compiled
+def _move(belief: Floats, some: Ints, place: int, size: int, codes: Codes, shares: Floats,
           offsets: Ints, successors: ShortInts, moves: Floats, after: Floats) -> float:
     """
     Return the probability of the output at a place of T; put f after it, times that, in `after`.
 
-    size: of T; 0: there is no output, and the belief is that of s_{t−1} already.
+    some: the states that count. size: of T; 0: there is no output, and the belief is that of
+    s_{t−1} already.
     """
     for s in range(len(after)):
         after[s] = 0.0
     total = 0.0
-    for s in range(len(belief)):
+    for s in some:
         chance = belief[s]
-        if chance > least:
-            if size > 0:
-                code = np.int64(codes[s])
-                chance *= shares[2, size] if code == 0 else shares[1 if code == place else 0, size]
-            total += chance
-            for e in range(offsets[s], offsets[s + 1]):
-                after[successors[e]] += chance * moves[e]
+        if size > 0:
+            code = np.int64(codes[s])
+            chance *= shares[2, size] if code == 0 else shares[1 if code == place else 0, size]
+        total += chance
+        for e in range(offsets[s], offsets[s + 1]):
+            after[np.uint32(successors[e])] += chance * moves[e]
     return total
 
 
 @compiled
-def _grow(output: int, belief: Floats, offsets: Ints, successors: ShortInts, first: Ints,
-          symbols: ShortInts, X: Floats, match: Floats, shares: Floats, joined: Floats,
-          means: Floats, work: Floats, near: Floats, some: Ints) -> tuple[float, int]:
-    """Return the largest value (1) of the sets that grow state by state, and that one's size."""
-    known, best, spread = work[0], work[1], work[2]
+def _look_ahead(belief: Floats, some: Ints, size: int, codes: Codes, shares: Floats,
+                offsets: Ints, successors: ShortInts, moves: Floats, ahead: Floats) -> None:
+    """As `_move`, for all places of T: f after the output at place p is put in ahead[:, p − 1]."""
+    ahead.fill(0.0)
+    for s in some:
+        lane = np.int64(codes[s]) - 1
+        other = belief[s] * shares[2 if lane < 0 else 0, size]
+        aimed = belief[s] * shares[1, size]
+        for e in range(offsets[s], offsets[s + 1]):
+            add(ahead, np.int64(np.uint32(successors[e])), other, aimed, lane, moves[e])
+
+
+@compiled
+def _grow(output: int, beliefs: Floats, place: int, some: Ints, offsets: Ints,
+          successors: ShortInts, first: Ints, symbols: ShortInts, X: Floats, match: Floats,
+          shares: Floats, joined: Floats, means: Floats, covered: Floats, known: Floats,
+          best: Floats, spread: Floats, near: Floats, begins: Ints) -> tuple[float, int]:
+    """
+    Return the largest value (1) of the sets that grow state by state, and that one's size.
+
+    some: the states that count; f is beliefs[:, place].
+    """
     begin = offsets[output]
     count = offsets[output + 1] - begin
-    n = 0  # of the states that count; near[j, i] is X of these
-    for s in range(len(belief)):
-        if belief[s] > _LEAST:
-            some[n] = s
-            known[n] = belief[s]
-            best[n] = 0.0
-            n += 1
-    dense = len(symbols) == 0
-    for j in range(count):
-        c = np.int64(successors[begin + j])
-        row = spread
-        if dense:
-            row = X[first[c]:first[c + 1]]
-        else:
-            for i in range(first[c], first[c + 1]):
-                row[symbols[i]] = X[i]
-            row[c] = match[c]
-        mean = 0.0
+    n = len(some)
+    for i in range(n):
+        known[i] = beliefs[some[i], place]
+        best[i] = 0.0
+    if len(symbols) == 0:  # near[i, j] is X of the states that count
+        for j in range(count):
+            joined[j] = 0.0
+            begins[j] = first[successors[begin + j]]
         for i in range(n):
-            near[j, i] = row[some[i]]
-            mean += known[i] * near[j, i]
-        means[j] = mean
-        joined[j] = 0.0
-        if not dense:
+            s = some[i]
+            for j in range(count):
+                near[i, j] = X[np.uint64(begins[j] + s)]
+    else:
+        for j in range(count):
+            joined[j] = 0.0
+            c = np.int64(successors[begin + j])
             for i in range(first[c], first[c + 1]):
-                row[symbols[i]] = 0.0
-            row[c] = 0.0
-    largest, chosen, together = -1.0, 0, 0.0
+                spread[symbols[i]] = X[i]
+            spread[c] = match[c]
+            for i in range(n):
+                near[i, j] = spread[some[i]]
+            for i in range(first[c], first[c + 1]):
+                spread[symbols[i]] = 0.0
+            spread[c] = 0.0
+    for j in range(0, count, LANES):
+        cover(known, best, near, n, -1, j, means)  # what round 1 covers, too, as X ≥ 0
+    largest, chosen, together, which = -1.0, 0, 0.0, -1
     for m in range(1, count + 1):
-        value, which = -1.0, 0
+        last, value, which = which, -1.0, 0
         if count > _ALL_TRIED:
             for j in range(count):
                 if joined[j] == 0.0 and means[j] > value + _TIE:
                     value, which = means[j], j
+        for j in range(0, count, LANES):
+            if last >= 0 and (count <= _ALL_TRIED or j == which - which % LANES):
+                cover(known, best, near, n, last, j, covered)
         for j in range(count):
             if joined[j] == 0.0 and (count <= _ALL_TRIED or j == which):
-                covered = 0.0
-                for i in range(n):
-                    covered += known[i] * max(best[i], near[j, i])
                 found = (shares[0, m] * (together + means[j])
-                         + (shares[1, m] - shares[0, m]) * covered)
+                         + (shares[1, m] - shares[0, m]) * (means if m == 1 else covered)[j])
                 if count > _ALL_TRIED or found > value + _TIE:
                     value, which = found, j
         joined[which] = m
         together += means[which]
-        for i in range(n):
-            best[i] = max(best[i], near[which, i])
         if value > largest + _TIE:
             largest, chosen = value, m
     return largest, chosen
@@ -123,10 +148,11 @@ def _aim(output: int, rounds: int, joined: Floats, offsets: Ints, successors: Sh
         subset[size] = c
         size += 1
         if len(symbols) == 0:
-            for s in range(len(best)):
-                if X[first[c] + s] > best[s] + _TIE:
-                    best[s] = X[first[c] + s]
-                    codes[s] = size
+            row = X[first[c]:first[c + 1]]
+            for s in range(len(best)):  # without a branch: several at a time
+                better = row[s] > best[s] + _TIE
+                best[s] = row[s] if better else best[s]
+                codes[s] = np.uint32(size) if better else codes[s]
         else:
             for i in range(first[c], first[c + 1]):
                 s = np.int64(symbols[i])
@@ -142,8 +168,8 @@ def _aim(output: int, rounds: int, joined: Floats, offsets: Ints, successors: Sh
 @compiled
 def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves: Floats,
             first: Ints, symbols: ShortInts, X: Floats, match: Floats, shares: Floats,
-            belief: Floats, codes: Codes, subset: Ints, work: Floats, near: Floats, some: Ints,
-            sums: Floats) -> int:
+            belief: Floats, codes: Codes, subset: Ints, work: Floats, near: Floats,
+            ahead: Floats, some: Ints, sums: Floats) -> int:
     """
     Take an output in: move the belief, choose set and targets; return the size of the set.
 
@@ -154,31 +180,71 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves:
     for i in range(size):
         if subset[i] == output:
             place = i + 1
-    after, joined, joined_later, means = work[3], sums[0], sums[1], sums[2]
+    known, best, spread, after = work[0], work[1], work[2], work[3]
+    joined, joined_later, means, covered = sums[0], sums[1], sums[2], sums[3]
+    here, there, begins = some[0], some[1], some[2]
+    beliefs = belief.reshape((len(belief), 1))
     if size >= 0:
-        total = _move(belief, _IMPOSSIBLE, place, size, codes, shares, offsets, successors, moves,
+        n = _likely(beliefs, 0, _IMPOSSIBLE, here)
+        total = _move(belief, here[:n], place, size, codes, shares, offsets, successors, moves,
                       after)
         for s in range(len(belief)):
             belief[s] = after[s] / total
-    _, chosen = _grow(output, belief, offsets, successors, first, symbols, X, match, shares,
-                      joined, means, work, near, some)
+    here = here[:_likely(beliefs, 0, _LEAST, here)]
+    _, chosen = _grow(output, beliefs, 0, here, offsets, successors, first, symbols, X, match,
+                      shares, joined, means, covered, known, best, spread, near, begins)
     count = offsets[output + 1] - offsets[output]
     if len(symbols) == 0 and 1 < count <= _LOOKED_AHEAD:
         largest = -1.0
         for m in range(1, count + 1):
             _aim(output, m, joined, offsets, successors, first, symbols, X, match, codes, subset,
-                 work[1])
+                 best)
+            _look_ahead(belief, here, m, codes, shares, offsets, successors, moves, ahead)
             value = 0.0
             for place in range(1, m + 1):
                 c = subset[place - 1]
                 code = np.int64(codes[c])
                 value += belief[c] * (shares[2, m] if code == 0 else
                                       shares[1 if code == place else 0, m])
-                _move(belief, _LEAST, place, m, codes, shares, offsets, successors, moves, after)
-                later, _ = _grow(c, after, offsets, successors, first, symbols, X, match, shares,
-                                 joined_later, means, work, near, some)
+                n = _likely(ahead, place - 1, _LEAST, there)
+                later, _ = _grow(c, ahead, place - 1, there[:n], offsets, successors, first,
+                                 symbols, X, match, shares, joined_later, means, covered, known,
+                                 best, spread, near, begins)
                 value += DISCOUNT * later
             if value > largest + _TIE:
                 largest, chosen = value, m
     return _aim(output, chosen, joined, offsets, successors, first, symbols, X, match, codes,
-                subset, work[1])
+                subset, best)
+
+
+@compiled
+def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, initial: int,
+         outputs: Ints, drawn: ShortInts, left: Ints, offsets: Ints, successors: ShortInts,
+         moves: Floats, first: Ints, symbols: ShortInts, X: Floats, match: Floats,
+         shares: Floats, belief: Floats, codes: Codes, subset: Ints, work: Floats, near: Floats,
+         ahead: Floats, some: Ints, sums: Floats) -> tuple[int, int, int]:
+    """
+    Draw `outputs` for the symbols `drawn_for`, from position `at` on, until draws are missing.
+
+    output, size: the last output, and the size of the set that is drawn from next. drawn[m] holds
+    draws for sets of m states, popped from its end at left[m]: 2·(number of a state, from 1), and
+    1 more where the target is taken, if there is one. Return (at, output, size) at the end.
+    """
+    while at < len(drawn_for):
+        if begins[at]:
+            for s in range(len(belief)):
+                belief[s] = 0.0
+            belief[initial] = 1.0
+            output = initial
+            size = advance(output, 0, offsets, successors, moves, first, symbols, X, match, shares,
+                           belief, codes, subset, work, near, ahead, some, sums)
+        if left[size] == 0:
+            break
+        left[size] -= 1
+        pair, target = np.int64(drawn[size, left[size]]), np.int64(codes[drawn_for[at]])
+        output = subset[(target if pair % 2 == 1 and target > 0 else pair // 2) - 1]
+        outputs[at] = output
+        at += 1
+        size = advance(output, size, offsets, successors, moves, first, symbols, X, match, shares,
+                       belief, codes, subset, work, near, ahead, some, sums)
+    return at, output, size

@@ -3,7 +3,6 @@
 """The online mechanism: one private symbol for each sensitive one, as it comes."""
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -264,17 +263,16 @@ class OnlineMechanism(Mechanism):
 
         words, ends = checked(symbols, offsets, len(self._chain))
         if self._tables is not None:
-            return self._one_by_one(words, ends)
+            return self._adaptively(words, ends)
         if self._batch is None:
             self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
         return self._batch.draw(words, ends, self._random)
 
-    def _one_by_one(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
-        online, names = self.another(), (*self._chain.states, None)  # −1 is the last of them
-        outputs = [self._index[output]
-                   for begin, end in pairwise(offsets.tolist())
-                   for output in online.privatize([names[s] for s in symbols[begin:end].tolist()])]
-        return np.array(outputs, np.int32)
+    def _adaptively(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
+        word, begins = self.another()._word, np.zeros(len(symbols), np.bool_)
+        assert word is not None  # by policy
+        begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
+        return word.draw(symbols.astype(np.int64), begins).astype(np.int32)
 
     def target(self, symbol: str | None, previous: str) -> str | None:
         """

@@ -150,7 +150,7 @@ def _earn(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts,
                 s = i - begin if dense else np.int64(symbols[i])
             later = 0.0
             for e in range(offsets[s], offsets[s + 1]):
-                later += moves[e] * row[successors[e]]
+                later += moves[e] * row[np.uint32(successors[e])]
             if i < begin:
                 match[c] = 1.0 + discount * later
             else:

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sums for several sets of states at a time, one in each lane of the processor."""
+from typing import Any
+
+import numpy as np
+from symdp_ros.core.annotations import Floats
+from symdp_ros.core.compiling import numba
+
+LANES = 8
+
+
+def _cover(known: Floats, best: Floats, near: Floats, n: int, joins: int, begin: int,
+           covered: Floats) -> None:
+    """
+    covered[j] = Σ_{i < n} known[i]·max(best[i], near[i, j]), j = begin … begin + LANES − 1.
+
+    best[i] is raised to near[i, joins] before, unless `joins` is below 0.
+    """
+    if joins >= 0:
+        best[:n] = np.maximum(best[:n], near[:n, joins])
+    terms = known[:n, None] * np.maximum(best[:n, None], near[:n, begin:begin + LANES])
+    covered[begin:begin + LANES] = np.add.accumulate(terms)[-1] if n else 0.0  # one by one
+
+
+def _add(sums: Floats, s: int, other: float, aimed: float, lane: int, weight: float) -> None:
+    """sums[s, j] += weight·(aimed if j == lane else other), j < LANES."""
+    chances = np.full(LANES, other)
+    if lane >= 0:
+        chances[lane] = aimed
+    sums[s] += weight * chances
+
+
+class _Lanes:
+    """Vector operations: left to itself, the compiler uses none."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
+        from llvmlite import ir
+
+        self._ir, self._context, self._builder = ir, context, builder
+        self._kinds, self._arguments = signature.args, arguments
+        self.kind = ir.VectorType(ir.DoubleType(), LANES)
+
+    def place(self, array: int, *index: Any) -> Any:
+        """Return the pointer to an element of an array, an argument."""
+        from numba.core import cgutils
+
+        kind = self._kinds[array]
+        whole = self._context.make_array(kind)(self._context, self._builder,
+                                               self._arguments[array])
+        return cgutils.get_item_pointer(  # type: ignore[no-untyped-call]  # of numba
+            self._context, self._builder, kind, whole, index)
+
+    def load(self, pointer: Any) -> Any:
+        """Return the elements from one on."""
+        return self._builder.load(self._builder.bitcast(pointer, self.kind.as_pointer()), align=8)
+
+    def store(self, values: Any, pointer: Any) -> None:
+        """Store them there."""
+        self._builder.store(values, self._builder.bitcast(pointer, self.kind.as_pointer()),
+                            align=8)
+
+    def alike(self, number: Any) -> Any:
+        """Return a number in all lanes."""
+        values = self._ir.Constant(self._ir.VectorType(number.type, LANES), self._ir.Undefined)
+        for i in range(LANES):
+            values = self._builder.insert_element(
+                values, number, self._ir.Constant(self._ir.IntType(32), i))
+        return values
+
+    def larger(self, one: Any, other: Any) -> Any:
+        """Return the larger of two, or of two in each lane."""
+        return self._builder.select(self._builder.fcmp_ordered('>', other, one), other, one)
+
+
+def _cover_intrinsic(typing_context: Any, known: Any, best: Any, near: Any, n: Any, joins: Any,
+                     begin: Any, covered: Any) -> tuple[Any, Any]:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        from llvmlite import ir
+        from numba.core import cgutils
+
+        lanes = _Lanes(context, builder, signature, arguments)
+        _, _, _, count, joins, begin, _ = arguments
+        nothing = context.get_constant(numba.types.intp, 0)
+        joining = builder.icmp_signed('>=', joins, nothing)
+        column = builder.select(joining, joins, nothing)
+        total = cgutils.alloca_once_value(  # type: ignore[no-untyped-call]  # of numba
+            builder, ir.Constant(lanes.kind, [0.0] * LANES))
+        with cgutils.for_range(builder, count) as loop:
+            i = loop.index
+            old = builder.load(lanes.place(1, i))
+            least = builder.select(
+                joining, lanes.larger(old, builder.load(lanes.place(2, i, column))), old)
+            builder.store(least, lanes.place(1, i))
+            values = lanes.larger(lanes.alike(least), lanes.load(lanes.place(2, i, begin)))
+            product = builder.fmul(lanes.alike(builder.load(lanes.place(0, i))), values)
+            builder.store(builder.fadd(builder.load(total), product), total)
+        lanes.store(builder.load(total), lanes.place(6, begin))
+        return context.get_dummy_value()
+
+    row = numba.types.intp
+    return numba.types.void(known, best, near, row, row, row, covered), generate
+
+
+def _add_intrinsic(typing_context: Any, sums: Any, s: Any, other: Any, aimed: Any, lane: Any,
+                   weight: Any) -> tuple[Any, Any]:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        from llvmlite import ir
+
+        lanes = _Lanes(context, builder, signature, arguments)
+        _, s, other, aimed, lane, weight = arguments
+        numbers = ir.Constant(ir.VectorType(lane.type, LANES), list(range(LANES)))
+        chances = builder.select(builder.icmp_signed('==', numbers, lanes.alike(lane)),
+                                 lanes.alike(aimed), lanes.alike(other))
+        here = lanes.place(0, s, context.get_constant(numba.types.intp, 0))
+        lanes.store(builder.fadd(lanes.load(here), builder.fmul(chances, lanes.alike(weight))),
+                    here)
+        return context.get_dummy_value()
+
+    row, double = numba.types.intp, numba.types.float64
+    return numba.types.void(sums, row, double, double, row, double), generate
+
+
+add, cover = (numba.extending.intrinsic(_add_intrinsic),
+              numba.extending.intrinsic(_cover_intrinsic)) if numba else (_add, _cover)
