@@ -9,7 +9,8 @@ DURATION ?= 20
 EPSILON ?= 2.0
 MAP ?= config/depot.geojson
 ROBOTS ?= 1
-JOBS ?= 2
+# Tests at a time. Half of their time is waiting, so this is twice the number of cores of a small machine.
+JOBS ?= 4
 MINUTES ?= 10
 ROUNDS ?= 100
 

@@ -180,12 +180,14 @@ def _many(mechanism: OnlineMechanism | OfflineMechanism, words: ShortInts) -> Sh
 def _exact(mechanism: OnlineMechanism | OfflineMechanism, chain: Chain,
            words: ShortInts) -> Floats:
     """Return the expected error of each word."""
+    length = words.shape[1]
     found = mechanism.law.errors(words.T.astype(np.int64), variances=False)
-    if found is not None:
-        return found[0].mean(axis=0)
+    errors = np.full(len(words), np.nan) if found is None else found[0].mean(axis=0)
     states = np.array(chain.states, object)
-    return np.array([mechanism.distance_distribution(word.tolist())
-                     @ np.arange(words.shape[1] + 1) for word in states[words]]) / words.shape[1]
+    for i in np.flatnonzero(np.isnan(errors)).tolist():
+        errors[i] = mechanism.distance_distribution(states[words[i]].tolist()) @ np.arange(
+            length + 1) / length
+    return errors
 
 
 def draw(numbers: dict[str, Any], folder: Path) -> None:
