@@ -50,6 +50,11 @@ _AS_BARE = ('it differs from run to run by more than the goal leaves room for, a
             'bare does')
 #: Goal → why it is not met, where it is not: what was found by looking into it.
 WHY_NOT = {
+    'step-tells':
+        'it differs from process to process, by about as much as the goal leaves room for, and is '
+        'alike in all rounds of one process; what decides in a process was not found',
+    'base-chain-1000':
+        'counting has become faster since the goal was set, and weighted words have not',
     'node-loss':
         'what is lost differs from run to run, and bare relays lose messages too: a message that '
         'is dropped on the way to the receiver, where three busy processes share the cores, is '
