@@ -60,6 +60,7 @@ class Outbox:
         self._prefix = f'{_STAGING}{ledger.id if ledger is not None else "free"}-'
         self._lock = _locked(self.directory, wait, on_wait)
         self._moved: list[tuple[Path, bool]] = []  # and whether they are charged
+        self._fits = ''  # the last name that the file system was found to allow
         try:
             #: What was charged and cannot be moved to its path, one sentence for each.
             self.problems = tuple(self._recover())
@@ -93,12 +94,15 @@ class Outbox:
         :raises ConfigurationError: a name that the file system does not allow; too little space.
         """
         for name in names:
+            if name == self._fits:  # as numbered releases are named
+                continue
             probe = self._staging / f'{name}~000000'
             with raising(lambda problem: ConfigurationError(
                     f'{problem}: rename the log, or choose another name for its release'),
                     f'{printable(name)} cannot be the name of a release here', OSError):
                 os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
                 os.unlink(probe)
+            self._fits = name
         room = os.statvfs(self._staging)
         if room.f_bavail * room.f_frsize < _LEAST_ROOM or room.f_files and not room.f_favail:
             raise ConfigurationError(f'there is hardly any space left in {self.directory}: '
