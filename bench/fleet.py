@@ -12,6 +12,7 @@ from contextlib import contextmanager, ExitStack
 import json
 import os
 from pathlib import Path
+import re
 import signal
 from statistics import median
 import subprocess
@@ -216,6 +217,22 @@ def _measure(make, count, own_domains, seconds) -> dict[str, float]:
     return found
 
 
+def _active(make, count: int, own_domains: bool) -> float:
+    """Return the seconds until so many robots are active, with nobody who discovers them."""
+    with TemporaryDirectory() as folder, _setting(count, own_domains, Path(folder)) as (
+            file, domain):
+        begin = time.monotonic()
+        processes = Processes(make(file, domain), Path(folder))
+        try:
+            while len(re.findall(r'\]: active', processes.log.read_text())) < count:
+                if time.monotonic() > begin + _PATIENCE:
+                    raise RuntimeError(processes.log.read_text())
+                time.sleep(0.01)
+            return time.monotonic() - begin
+        finally:
+            processes.end()
+
+
 def _kill(count: int) -> str:
     """Kill a fleet process; return what became of the words and their charges."""
     with TemporaryDirectory() as folder, _setting(
@@ -247,6 +264,8 @@ def main() -> None:
     single = [_measure(_one, 1, own, 1.0)['start'] for _ in range(given.rounds)]
     one = [_measure(_one, n, own, given.seconds) for _ in range(given.rounds)]
     each = _measure(_each, n, own, given.seconds)
+    active = [median(_active(make, count, own) for _ in range(given.rounds))
+              for make, count in ((_one, 1), (_one, n), (_each, n))]
 
     def of(name):
         return median(found[name] for found in one)
@@ -258,7 +277,9 @@ def main() -> None:
               f'1/{each[name] / of(name):.1f} | {limit} |')
     print(f'| processor at 10 Hz each | {of("processor"):.3f} : {each["processor"]:.3f} cores = '
           f'{of("processor") / each["processor"]:.2f}× | 0.5× |')
-    print(f'| start | {of("start"):.2f} s : {median(single):.2f} s of one robot = '
+    print(f'| start, until all are active | {active[1]:.2f} s : {active[0]:.2f} s of one robot = '
+          f'{active[1] / active[0]:.2f}× ({active[2]:.1f} s in {n} processes) | 5× |')
+    print(f'| start, until one process has found all topics | {of("start"):.2f} s : {median(single):.2f} s of one robot = '
           f'{of("start") / median(single):.2f}× ({each["start"]:.1f} s in {n} processes) | 5× |')
     print(f'| lost at 100/s each | {sum(found["lost"] for found in one)} of '
           f'{sum(found["sent"] for found in one):,} | 0 |')
