@@ -279,7 +279,8 @@ def main() -> None:
           f'{of("processor") / each["processor"]:.2f}× | 0.5× |')
     print(f'| start, until all are active | {active[1]:.2f} s : {active[0]:.2f} s of one robot = '
           f'{active[1] / active[0]:.2f}× ({active[2]:.1f} s in {n} processes) | 5× |')
-    print(f'| start, until one process has found all topics | {of("start"):.2f} s : {median(single):.2f} s of one robot = '
+    print(f'| start, until one process has found all topics | {of("start"):.2f} s : '
+          f'{median(single):.2f} s of one robot = '
           f'{of("start") / median(single):.2f}× ({each["start"]:.1f} s in {n} processes) | 5× |')
     print(f'| lost at 100/s each | {sum(found["lost"] for found in one)} of '
           f'{sum(found["sent"] for found in one):,} | 0 |')
