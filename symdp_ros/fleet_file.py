@@ -144,7 +144,7 @@ class _Reader(YamlReader):
 
     def __init__(self, path: FilePath):
         super().__init__(str(path))
-        self._folder = Path(path).resolve().parent
+        self._folder = Path(os.path.realpath(path)).parent  # unlike `resolve`, it takes loops
 
     def fleet(self, root: yaml.Node, domain: int | None) -> Fleet:
         top = self.entries(root, 'the file', 'robots: {NAME: {…}, …}')

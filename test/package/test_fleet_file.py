@@ -179,3 +179,9 @@ def test_a_robot_without_a_domain_is_in_that_of_the_process(tmp_path):
 def test_a_file_that_is_absent(tmp_path):
     with pytest.raises(ConfigurationError, match='none.yaml: the file cannot be read'):
         read_fleet(tmp_path / 'none.yaml')
+
+
+def test_a_link_to_itself_is_no_fleet_file(tmp_path):
+    (tmp_path / 'fleet.yaml').symlink_to('fleet.yaml')
+    with pytest.raises(ConfigurationError, match='symbolic links'):
+        read_fleet(tmp_path / 'fleet.yaml')
