@@ -17,7 +17,7 @@ from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, make_durab
                             SkippedLog, TopicOutcome, write_log, write_with_topics)
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.inspection import Moves
-from symdp_ros.release.ledger import Ledger, Wanted
+from symdp_ros.release.ledger import Ledger, NewCharge
 from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
@@ -226,7 +226,7 @@ class Releaser:
             self._outbox.make_staging_durable()
             if ledger is None:
                 return [None] * len(staged)
-            return ledger.charge_all(self._subject, [Wanted(
+            return ledger.charge_all(self._subject, [NewCharge(
                 each.loss, self._digest, self._description, each.log.id, each.content, each.words,
                 files=partial(self._place, each)) for each in staged], budget=self._budget)
         except Exception as error:  # it is the outcome of each

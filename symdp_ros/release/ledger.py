@@ -47,7 +47,7 @@ _PART_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NewCharge:
     """
     A charge that is to be made.
 
@@ -313,7 +313,7 @@ class Ledger:
 
         :param subject: whose privacy is spent.
         :param loss, settings, description, log_id, content, words, lengths, files: of the charge,
-            see `Wanted`.
+            see `NewCharge`.
         :param budget: what one log may spend; 0.0: no limit.
         :param subject_budget: as in `keep_budget`; the stored one holds.
         :return: the charge, and whether it is a new one.
@@ -322,13 +322,13 @@ class Ledger:
         :raises LedgerError: the ledger has a problem, or cannot be written; nothing is spent.
         """
         self.keep_budget(subject, subject_budget)
-        [made] = self.charge_all(subject, [Wanted(
+        [made] = self.charge_all(subject, [NewCharge(
             loss, settings, description, log_id, content, words, lengths, files)], budget=budget)
         if isinstance(made, SymdpError):
             raise made
         return made
 
-    def charge_all(self, subject: str, wanted: Sequence['Wanted'], *,
+    def charge_all(self, subject: str, wanted: Sequence['NewCharge'], *,
                    budget: float = 0.0) -> list[tuple[Entry, bool] | SymdpError]:
         """
         Make several charges in one transaction; each as `charge` does.
@@ -356,7 +356,7 @@ class Ledger:
                 self._update_mark()
         return made
 
-    def _charge(self, subject: str, wanted: 'Wanted', packed: bytes,
+    def _charge(self, subject: str, wanted: 'NewCharge', packed: bytes,
                 budget: float) -> tuple[Entry, bool] | SymdpError:
         """Make one charge, in the open transaction; return why not where it is refused."""
         try:

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from symdp_ros import BudgetError, LedgerError, Privacy
-from symdp_ros.release.ledger import Ledger, Wanted
+from symdp_ros.release.ledger import Ledger, NewCharge
 from symdp_ros.release.units import as_fraction, as_text, Loss
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -234,7 +234,7 @@ def test_a_failed_charge_leaves_nothing(ledger):
 SPENDER = """
 import sys
 from symdp_ros import BudgetError, Privacy
-from symdp_ros.release.ledger import Ledger, Wanted
+from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.units import Loss
 made = 0
 with Ledger(sys.argv[1]) as ledger:
@@ -301,7 +301,7 @@ def test_it_survives_kill_9_at_any_moment(tmp_path):
 
 
 def wanted(log_id, epsilon=1.0, **more):
-    return Wanted(Loss.of(Privacy(epsilon), 'message'), 's', '{}', log_id, **more)
+    return NewCharge(Loss.of(Privacy(epsilon), 'message'), 's', '{}', log_id, **more)
 
 
 def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
