@@ -8,7 +8,7 @@ hundred times slower. They do the same arithmetic: all integers have their types
 float64 of numpy adds as a compiled one does.
 """
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import threading
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ numba: Any
 try:
     import numba
     from numba.core import event
+    from symdp_ros.core.compile_cache import WaitingCache
 except ImportError:
     numba = None
 
@@ -35,17 +36,21 @@ def compiled(function: Function) -> Function:
     """Compile on first use; keep the result on disk where some directory can be written."""
     if numba is None:
         return np.errstate(over='ignore')(function)  # unsigned integers start again from 0
-    options = {'nogil': True, 'error_model': 'numpy'}  # which does not look for divisions by 0
-    try:
-        fast: Function = numba.njit(cache=True, **options)(function)
-    except RuntimeError:
-        fast = numba.njit(**options)(function)
+    # The error model of NumPy does not look for divisions by 0.
+    fast: Function = numba.njit(nogil=True, error_model='numpy')(function)
+    with suppress(RuntimeError):
+        fast._cache = cache = WaitingCache(function)  # type: ignore[attr-defined]
+        cache.waits = _may_compile
     return fast
 
 
 def inlined(function: Function) -> Function:
     """Compile as a part of whatever compiled function calls it."""
     return function if numba is None else numba.njit(inline='always')(function)
+
+
+def _may_compile() -> bool:
+    return not getattr(_here, 'refuse', False)
 
 
 @contextmanager
@@ -67,12 +72,15 @@ def _watch() -> None:
     class Begins(event.Listener):
         def on_start(self, event: Any) -> None:
             if event.data['dispatcher'].py_func.__module__.startswith('symdp_ros.'):
-                if getattr(_here, 'refuse', False):
+                if not _may_compile():
                     raise NotCompiledError
                 loops_begin(COMPILING)
 
         def on_end(self, event: Any) -> None:
-            pass
+            dispatcher = event.data['dispatcher']
+            if tuple(event.data['args']) not in dispatcher.overloads:  # it failed
+                if isinstance(dispatcher._cache, WaitingCache):
+                    dispatcher._cache.unlock()
 
     class Step(event.Listener):
         def on_start(self, event: Any) -> None:
