@@ -98,7 +98,7 @@ class Belief(ManagedNode):
         self._belief = self.create_publisher(DiagnosticStatus, 'region_belief', latched(1))
         self._subscription = AdaptiveSubscription(
             self, self._kind, self._topic,
-            self._on_history if self._adaptive else self._on_private_region, depth=_QUEUE,
+            self._on_history if self._adaptive else self._on_private_region,
             latched=True, with_info=True)
         self._diagnostics.activate(self._subscription)
         self.get_logger().info(

@@ -14,6 +14,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.printable import printable
@@ -24,6 +25,7 @@ from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
 from symdp_ros.ros.output_domain import context_of
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.publishing import destroy_when_delivered
+from symdp_ros.ros.queues import CALLS
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.spinning import run, stop_requested
 
@@ -138,7 +140,7 @@ class Fleet(Node):
         except SymdpError as error:
             self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
             return False
-        self.create_service(Trigger, '~/reload', self._reload)
+        self.create_service(Trigger, '~/reload', self._reload, qos_profile=QoSProfile(depth=CALLS))
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._start_all(robots.values())

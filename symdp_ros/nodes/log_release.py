@@ -25,13 +25,13 @@ from symdp_ros.release.outbox import check_apart, check_directories_apart
 from symdp_ros.release.settings import input_settings, output_settings, ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.messages import pose_reader, region_reader
+from symdp_ros.ros.queues import CALLS
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import chain_of, regions_of
 from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run, stop_requested
 
 _POSE = 'geometry_msgs/msg/PoseStamped'
-_MOST_UNREAD_CALLS = 1000
 _BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten
 
 
@@ -65,9 +65,10 @@ class LogRelease(ManagedNode):
         self._active = False
         # Made once: a destroyed service could not answer pending calls.
         self.create_service(Trigger, '~/release', self._on_release,
-                            qos_profile=QoSProfile(depth=_MOST_UNREAD_CALLS),
+                            qos_profile=QoSProfile(depth=CALLS),
                             callback_group=ReentrantCallbackGroup())
-        self.create_service(Trigger, '~/status', self._on_status)
+        self.create_service(Trigger, '~/status', self._on_status,
+                            qos_profile=QoSProfile(depth=CALLS))
 
     def configure(self):
         settings = self.settings

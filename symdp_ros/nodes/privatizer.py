@@ -38,8 +38,7 @@ _PROTECTS = {
     'period': 'sampling: period: one symbol every {period:g} s, whatever comes in. The times '
               'reveal nothing; one change of {period:g} s costs ε/k',
 }
-_INCOMING = 16_000  # messages that wait while a lost one is sent again
-_QUEUE = 1000       # messages kept for slow and late readers
+_QUEUE = 1000  # messages kept for slow and late readers
 
 
 class Privatizer(ManagedNode):
@@ -131,7 +130,7 @@ class Privatizer(ManagedNode):
             self._subscription = AdaptiveSubscription(
                 self, self._input.message_type, self._input.name,
                 self._on_message if first_tick is None else self._on_message_timed,
-                depth=_INCOMING, latched=self._sampling.takes_latched)
+                latched=self._sampling.takes_latched)
         self._diagnostics.activate(self._subscription)
         self.get_logger().info(
             f'active: reads {self._input.description}, publishes {self._outputs.topics}'

@@ -12,6 +12,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.ros.messages import full_name
+from symdp_ros.ros.queues import MESSAGES
 from symdp_ros.ros.watch import is_unnamed, listed, publisher_names
 
 #: Policies that parameters can override, `qos_overrides.TOPIC.subscription.POLICY`.
@@ -82,11 +83,11 @@ class AdaptiveSubscription:
     :param with_info: whether to call with rclpy's information on the message, too.
     """
 
-    def __init__(self, node, message_type, topic: str, callback, *, depth: int, latched: bool,
+    def __init__(self, node, message_type, topic: str, callback, *, latched: bool,
                  with_info: bool = False):
         self._node, self._message_type, self._callback = node, message_type, callback
         self.topic = node.resolve_topic_name(topic)
-        self._depth, self._latched, self._with_info = depth, latched, with_info
+        self._latched, self._with_info = latched, with_info
         self._fixed = self._overrides()
         self._subscriptions: dict[_Qos, Subscription] = {}
         self._unneeded_since: dict[_Qos, float] = {}  # seconds, monotonic
@@ -148,7 +149,7 @@ class AdaptiveSubscription:
             self._subscriptions[key] = self._made(*key)
         self._close_unneeded(wanted)
         if len(self._subscriptions) > 1:
-            self._doubtful = self._depth
+            self._doubtful = MESSAGES
         if not self._names_may_come(publishers):
             self._note_best_effort(publishers)
             self._note_refused(publishers)
@@ -186,7 +187,7 @@ class AdaptiveSubscription:
                      and (kind, durability) != (QoSPolicyKind.DURABILITY, _VOLATILE)]
         return self._node.create_subscription(
             self._message_type, self.topic, self._receiver(reliability), QoSProfile(
-                history=HistoryPolicy.KEEP_LAST, depth=self._depth, reliability=reliability,
+                history=HistoryPolicy.KEEP_LAST, depth=MESSAGES, reliability=reliability,
                 durability=durability),
             raw=True, qos_overriding_options=QoSOverridingOptions(set_kinds),
             event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False))
@@ -238,7 +239,7 @@ class AdaptiveSubscription:
             return False
         self._seen.add(name)
         self._seen_order.append(name)
-        if len(self._seen_order) > 2 * self._depth:
+        if len(self._seen_order) > 2 * MESSAGES:
             self._seen.discard(self._seen_order.popleft())
         return True
 

@@ -33,7 +33,7 @@ class Listener:
         self._executor.add_node(self.node)
         self.subscription = AdaptiveSubscription(
             self.node, String, 't', lambda data: self.heard.append(
-                deserialize_message(data, String).data), depth=16_000, latched=latched)
+                deserialize_message(data, String).data), latched=latched)
 
     def spin(self):
         self._executor.spin_once(timeout_sec=0.0005)
