@@ -26,6 +26,8 @@ EXTRAS := test,plot,$(DISTRO)
 unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
+# Tests and demos start many processes: each of them would compile the same modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test lint fuzz kill soak figures experiments tables gains markers \
     coordination compare bench clean

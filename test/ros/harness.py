@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes in processes of their own, each test in a ROS domain of its own, on this machine only."""
 from contextlib import contextmanager, suppress
+from functools import cache
 import os
 from pathlib import Path
 import re
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 rclpy = pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
 
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402, I100
+from node_server import NodeServer  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
@@ -52,16 +52,18 @@ def free_domain() -> int:
     return _claimed[-1].number
 
 
+@cache
+def _server():
+    return NodeServer(ROOT)
+
+
 class Run:
     """A node of the package that runs in a process of its own."""
 
     def __init__(self, domain, log: Path, name, arguments):
         self.log_file = log
-        with log.open('wb') as output:
-            self.process = subprocess.Popen(
-                [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', *arguments],
-                cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, start_new_session=True)
+        self.process = _server().start(name, ['--ros-args', *arguments], log,
+                                       {**os.environ, 'ROS_DOMAIN_ID': str(domain)})
 
     @property
     def log(self) -> str:

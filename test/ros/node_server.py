@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Nodes in processes of their own, forked from one that has imported all that they need.
+
+Most of what a node does in a short test is importing. `python node_server.py` is that process.
+"""
+import atexit
+from contextlib import suppress
+import importlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+
+IMPORTED = ['numpy', 'rclpy.action', 'diagnostic_msgs.msg', 'std_msgs.msg', 'std_srvs.srv', 'yaml',
+            *(f'symdp_ros.nodes.{name}' for name in ('belief', 'fleet', 'log_release', 'patrol',
+                                                     'privatizer'))]
+
+
+class NodeServer:
+    """Starts nodes, and knows which of them have ended."""
+
+    def __init__(self, directory):
+        self._server = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            cwd=directory, env={**os.environ, 'OPENBLAS_NUM_THREADS': '1'})  # none: it forks
+        self._started, self._ended = None, {}  # the last process; process → exit status
+        self._news, self._turn = threading.Condition(), threading.Lock()
+        threading.Thread(target=self._read, daemon=True).start()
+        atexit.register(self._close)
+
+    def start(self, name, arguments, log, environment) -> 'NodeProcess':
+        """Start the node of this name; its output goes to the file `log`."""
+        log.write_bytes(b'')
+        with self._turn, self._news:
+            self._started = None
+            print(json.dumps([name, arguments, str(log), environment]), file=self._server.stdin,
+                  flush=True)
+            assert self._news.wait_for(lambda: self._started, 60.0)
+            return NodeProcess(self, self._started)
+
+    def status(self, pid, seconds):
+        """Return the exit status of a process, or None if it has not ended after some seconds."""
+        with self._news:
+            self._news.wait_for(lambda: pid in self._ended, seconds)
+            return self._ended.get(pid)
+
+    def _close(self):
+        self._server.stdin.close()
+        self._server.wait()
+
+    def _read(self):
+        for line in self._server.stdout:
+            kind, *numbers = line.split()
+            with self._news:
+                if kind == 'started':
+                    self._started = int(numbers[0])
+                else:
+                    self._ended[int(numbers[0])] = int(numbers[1])
+                self._news.notify_all()
+
+
+class NodeProcess:
+    """A process, with those methods of `subprocess.Popen` that tests need."""
+
+    def __init__(self, server, pid):
+        self._server, self.pid = server, pid
+
+    @property
+    def returncode(self):
+        return self._server.status(self.pid, 0.0)
+
+    def poll(self):
+        return self.returncode
+
+    def wait(self, timeout=None):
+        status = self._server.status(self.pid, timeout)
+        if status is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout)
+        return status
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+
+class Server:
+    """What the process does that all nodes are forked from."""
+
+    def __init__(self):
+        self.nodes = set()  # processes that have not ended
+        signal.signal(signal.SIGCHLD, self.report_ended)
+
+    def report_ended(self, *_):
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                self.nodes.discard(ended[0])
+                status = os.waitstatus_to_exitcode(ended[1])
+                os.write(1, f'ended {ended[0]} {status}\n'.encode())
+
+    def run(self):
+        """Start a process for each line; return the name of a node in each of them, else None."""
+        for line in sys.stdin:
+            name, arguments, log, environment = json.loads(line)
+            if not (node := os.fork()):
+                become(name, arguments, log, environment)
+                return name
+            self.nodes.add(node)
+            os.write(1, f'started {node}\n'.encode())
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for node in self.nodes:  # the tests were killed
+            with suppress(ProcessLookupError):
+                os.kill(node, signal.SIGKILL)
+        return None
+
+
+def become(name, arguments, log, environment):
+    """Make this the process of a node."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    for descriptor, file, flags in ((0, os.devnull, os.O_RDONLY),
+                                    (1, log, os.O_WRONLY | os.O_APPEND)):
+        os.dup2(os.open(file, flags), descriptor)
+    os.dup2(1, 2)
+    os.environ.clear()
+    os.environ.update(environment)
+    random.seed()
+    sys.argv = [name, *arguments]
+
+
+if __name__ == '__main__':
+    for module in IMPORTED:
+        importlib.import_module(module)
+    if name := Server().run():
+        sys.exit(importlib.import_module(f'symdp_ros.nodes.{name}').main())
