@@ -97,10 +97,10 @@ def test_against_the_distance_distribution(kind, chain):
 
 
 @for_all_kinds
-@pytest.mark.parametrize('chain', [FOUR, COMPLETE, grid(3)], ids=['four', 'complete', 'grid'])
+@pytest.mark.parametrize('chain', [FOUR, COMPLETE], ids=['four', 'complete'])
 def test_against_sampling(kind, chain):
     """Positions by exact binomial tests, the mean by Bernstein's inequality; α = 1e-6 each."""
-    random, n = replayable_random(), 1_500
+    random, n = replayable_random(), 700
     mechanism = made(kind, chain, Privacy(2.0), random)
     word = [*chain.states[1:4], None, *chain.states[:3]]
     found = accuracy(mechanism, word)
@@ -138,11 +138,11 @@ def test_long_words_lose_no_digits():
     for mechanism in (OnlineMechanism(listed, Privacy(2.0)),
                       OfflineMechanism(Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a'),
                                        Privacy(2.0), selection='causal')):
-        word = [mechanism.chain.states[1]] * 20_000
+        word = [mechanism.chain.states[1]] * 5_000
         p = 1 - float(accuracy(mechanism, word[:1]).per_position[0])
         found = accuracy(mechanism, word)
-        assert found.mean == pytest.approx(20_000 * (1 - p), rel=1e-12)
-        assert found.variance == pytest.approx(20_000 * p * (1 - p), rel=1e-12)
+        assert found.mean == pytest.approx(5_000 * (1 - p), rel=1e-12)
+        assert found.variance == pytest.approx(5_000 * p * (1 - p), rel=1e-12)
 
 
 @for_all_kinds
@@ -170,8 +170,8 @@ def test_expected_accuracy(kind, chain):
         chance = np.prod([chain.probabilities(a)[b]
                           for a, b in zip((chain.initial_state, *walk), walk, strict=False)])
         expected += chance * accuracy(mechanism, walk).mean / 3
-    found = expected_accuracy(mechanism, 3, walks=500)
-    assert found.walks == 500 and 0 <= found.standard_error < 0.02
+    found = expected_accuracy(mechanism, 3, walks=200)
+    assert found.walks == 200 and 0 <= found.standard_error < 0.03
     assert abs(found.error - expected) < 6 * found.standard_error + 1e-9
 
 

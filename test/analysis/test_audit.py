@@ -34,7 +34,7 @@ for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
                                                 (700.0, 1)])
 @for_all_chains
 def test_every_mechanism_keeps_its_promise(chain, epsilon, adjacency):
-    for length in (1, 2, 3) if adjacency == 3 else (2,):
+    for length in (1, 3) if adjacency == 3 else (2,):
         rows = audit(chain, Privacy(epsilon, adjacency), length)
         assert [(row.mechanism, row.policy) for row in rows] == MECHANISMS
         for row in rows:
@@ -140,5 +140,5 @@ def test_larger_ones_are_refused(chain, adjacency, length, what):
 
 
 def test_the_largest():
-    rows = audit(COMPLETE, Privacy(2.0, 3), 4)
-    assert all(row.holds and row.outputs == 81 for row in rows)
+    rows = audit(RING, Privacy(2.0, 3), 4)
+    assert all(row.holds and row.outputs == 2 for row in rows)

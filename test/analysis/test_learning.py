@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 from symdp_ros import Chain, ChainError, ConfigurationError, PrivacyError
+from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.learning import ChainLearner, learn_chain, Unit
 
 TWO = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')
@@ -21,18 +22,12 @@ def distance(first, second):
 
 def moved(learner, first, second):
     """Return how far apart the two tables of two sets of logs are, in L1."""
-    one, other = learner.count(first), learner.count(second)
+    return moved_tables(learner.count(first), learner.count(second))
+
+
+def moved_tables(one, other):
     return [int(abs(getattr(one, name) - getattr(other, name)).sum())
             for name in ('stays', 'moves')]
-
-
-def walk(chain, length, random):
-    states, here = [], chain.initial_state
-    for _ in range(length):
-        row = chain.probabilities(here)
-        [here] = random.choices(list(row), list(row.values()))
-        states.append(here)
-    return states
 
 
 @MAPS
@@ -44,10 +39,10 @@ def test_every_adjacent_pair_of_words(chain, adjacency):
     epsilon = Fraction(7, 5)
     _, scales = learner.add_noise(learner.count([]), epsilon, 40, Random(0))
     worst = [0, 0]
-    for first in words:
-        for second in words:
-            if distance(first, second) <= adjacency:
-                worst = list(map(max, worst, moved(learner, [[first]], [[second]])))
+    tables = [(word, learner.count([[word]])) for word in words]
+    for (first, one), (second, other) in product(tables, repeat=2):
+        if distance(first, second) <= adjacency:
+            worst = list(map(max, worst, moved_tables(one, other)))
     assert max(worst) <= learner._unit.distance == 4 * adjacency
     assert max(worst) >= 4 - (chain is THREE)  # the bound is not far off
     # P[noisy tables] differs by the factor e^{Σ |Δ| / scale} at most.
@@ -103,7 +98,7 @@ def test_much_data_is_learned(unit):
                   'c': {'c': 0.9, 'a': 0.05, 'b': 0.05}}, 'a')
     plain = Chain({state: true.successors(state) for state in true.states}, 'a')
     random = Random(5)
-    logs = [[walk(true, 1_000, random)] for _ in range(300)]
+    logs = [[walk] for walk in patrols(true, 1_000, 300)]
     learned = learn_chain(plain, logs, 2.0, unit=unit, random=random)
     for state in true.states:
         for target, chance in true.probabilities(state).items():

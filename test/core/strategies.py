@@ -3,6 +3,7 @@
 """Hypothesis strategies, chains and helpers that the tests of the core share."""
 from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
+from functools import cache
 import os
 from random import Random
 import secrets
@@ -26,6 +27,13 @@ def grid(side, *, staying=True):
     cells = [(x, y) for y in range(side) for x in range(side)]
     return Chain({f'{x},{y}': [f'{x + dx},{y + dy}' for dx, dy in steps
                                if (x + dx, y + dy) in cells] for x, y in cells}, '0,0')
+
+
+@cache
+def all_to_all(count, *, stored=True):
+    """Return a chain on which everything follows everything; it lists its moves where `stored`."""
+    names = [f's{i}' for i in range(count)]
+    return (Chain(dict.fromkeys(names, names), 's0') if stored else Chain.complete(names, 's0'))
 
 
 class Tape:

@@ -83,43 +83,43 @@ def histories(mechanism, length):
 
 def excess(chain, length, epsilon, adjacency, **options):
     """
-    Return words, an output and j that break P[o|w] ≤ e^{jε/k}·P[o|w'], or None.
+    Return an output and j that break P[o|w] ≤ e^{jε/k}·P[o|w'], or None.
 
     For all w, w' of this length, unknown symbols included, j = their Hamming distance, and all o
-    that can be drawn.
+    that can be drawn. What holds for a length holds for a shorter one: it is a sum over outputs.
     """
     mechanism = made(chain, epsilon, adjacency, **options)
     rows = dict(histories(mechanism, length))
     inputs = (*chain.states, None)
     every = list(product(inputs, repeat=length))
     bounds = [exp_bounds(j * per_symbol(epsilon, adjacency))[0] for j in range(length + 1)]
-    pairs = [(v, w, sum(a != b for a, b in zip(v, w))) for v in every for w in every if v != w]
+    numbers = np.array([*product(range(len(inputs)), repeat=length)])
+    distances = (numbers[:, None] != numbers).sum(axis=2)
     totals = Counter()
     for output in {(*history, o) for history, row in rows.items() if len(history) == length - 1
                    for o in row[None]}:
         assert chain.is_feasible(output)
         steps = [{symbol: row[o] for symbol, row in rows[output[:t]].items()}
                  for t, o in enumerate(output)]
-        chances = {word: prod(step[symbol] for step, symbol in zip(steps, word)) for word in every}
-        totals.update(chances)
-        for v, w, distance in pairs:
-            if chances[v] > bounds[distance] * chances[w]:
-                return v, w, output, distance
+        chances = [prod(step[symbol] for step, symbol in zip(steps, word)) for word in every]
+        totals.update(dict(zip(every, chances)))
+        # There are few different chances: each pair of them is compared once for each distance.
+        different = {chance: i for i, chance in enumerate(dict.fromkeys(chances))}
+        codes, exact = np.array([different[chance] for chance in chances]), [*different]
+        shape = length + 1, len(exact), len(exact)
+        for found in np.unique(np.ravel_multi_index((distances, codes[:, None], codes), shape)):
+            distance, one, other = np.unravel_index(found, shape)
+            if exact[one] > bounds[distance] * exact[other]:
+                return output, distance
     assert set(totals.values()) == {1}
     return None
 
 
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (1.0, 1), (5.0, 2), (700.0, 1)])
+@pytest.mark.parametrize('epsilon, adjacency, trust', [
+    (0.0, 1, 0.8), (1.0, 1, 0.8), (5.0, 2, 0.8), (700.0, 1, 0.8), (2.0, 1, 0.0), (2.0, 1, 1.0)])
 @for_all_models
-def test_every_pair_of_words_and_every_history(chain, epsilon, adjacency):
-    for length in (1, 2, 3):
-        assert excess(chain, length, epsilon, adjacency) is None
-
-
-@pytest.mark.parametrize('trust', [0.0, 0.5, 1.0])
-@for_all_models
-def test_every_trust_keeps_the_promise(chain, trust):
-    assert excess(chain, 3, 2.0, 1, trust=trust) is None
+def test_every_pair_of_words_and_every_history(chain, epsilon, adjacency, trust):
+    assert excess(chain, 3, epsilon, adjacency, trust=trust) is None
 
 
 @pytest.mark.parametrize('chain', [FOUR, HABIT, PERIOD], ids=['four', 'habit', 'period'])
@@ -163,7 +163,7 @@ def test_the_audit_agrees(chain):
 
 # What is drawn.
 
-@pytest.mark.parametrize('epsilon', [0.0, 0.5, 2.0, 40.0])
+@pytest.mark.parametrize('epsilon', [0.0, 2.0])
 @for_all_models
 def test_every_integer_that_a_step_can_draw(chain, epsilon, monkeypatch):
     def few(counts, privacy):
@@ -193,7 +193,7 @@ def test_words_are_drawn_from_their_law(chain, epsilon):
     chances = {output: exp(release.log_probability(word, output))
                for output in feasible_words(chain, len(word))}
     assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
-    draws, one_by_one = 20_000, 5_000
+    draws, one_by_one = 10_000, 1_000
     symbols = np.array([-1 if s is None else chain.state_index[s] for s in word] * draws)
     many = release.privatize_many(symbols, np.arange(draws + 1) * len(word))
     for draws, counts in (

@@ -154,8 +154,7 @@ def test_the_rounding_is_bounded(data, epsilon):
         assert (1 - U)**factors <= chance / exact[output] <= 1 / (1 - U)**factors
 
 
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (1e-15, 1), (0.1, 1), (2.0, 1),
-                                                (2.0, 2), (2000.0, 1), (2000.0, 2)])
+@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.1, 1), (2.0, 2), (2000.0, 1)])
 @for_sparse_chains
 def test_every_adjacent_pair_and_output(chain, epsilon, adjacency):
     sampler = Sampler(chain, epsilon, adjacency)
@@ -214,7 +213,7 @@ def test_draws(chain, epsilon):
     random = replayable_random()
     word = [chain.states[1], None, chain.states[2], chain.states[0]]
     sampler = Sampler(chain, epsilon, random=random)
-    n = 20_000
+    n = 3_000
     assert_drawn(Counter(tuple(sampler.release(word)) for _ in range(n)), sampler.law(word), n)
 
 
@@ -416,6 +415,7 @@ def test_segments_together_give_the_same_word(data, epsilon):
         row = [sampler.h[state, s] * weights[position][s] for s in successors]
         walk[1] = bits.copy()
         walk[1][position] = int(row[0] / sum(row) * 2**53) << 11
+        walk[1].flags.writeable = False  # else a loop is compiled that nothing else needs
         *at, stored_row = kernels.walk(0, 1, *walk, part)
         assert at == [position, state]
         assert len({Fraction(W[stored_row, s]) / weights[position][s] for s in successors}) == 1
@@ -487,19 +487,6 @@ def test_rows_longer_than_the_columns(hub, layout):
         assert abs(chance / exact[output] - 1) < 6 * sampler.factors * U
 
 
-def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
-    """Numba then refuses `cache=True` with a RuntimeError."""
-    def njit(**options):
-        if options.get('cache'):
-            raise RuntimeError('cannot cache function: no locator available')
-        return lambda function: (function, options)
-
-    if compiling.numba is None:
-        pytest.skip('numba is not installed: nothing is compiled')
-    monkeypatch.setattr(compiling.numba, 'njit', njit)
-    assert compiling.compiled(abs) == (abs, {'nogil': True, 'error_model': 'numpy'})
-
-
 @pytest.mark.parametrize('degree', range(1, 11))
 def test_every_number_of_columns(degree, layout):
     names = [f'n{i}' for i in range(11)]
@@ -514,10 +501,9 @@ def test_every_number_of_columns(degree, layout):
 
 # Range.
 
-@pytest.mark.parametrize('epsilon', [2.0, 2000.0])
-@pytest.mark.parametrize('matching', [400, 800])
+@pytest.mark.parametrize('epsilon, matching', [(2.0, 800), (2000.0, 400)])
 def test_two_branches_that_never_meet(epsilon, matching):
-    """With n = 800: up to R^800 = 2^1154 and 2^32000 between the two; against rational numbers."""
+    """R^800 = 2^1154 and R^400 = 2^16000 between the two; against rational numbers."""
     chain = two_branches(2)
     word = ['x0'] * matching + ['y1'] * (800 - matching)
     random = replayable_random()
@@ -546,16 +532,16 @@ def test_two_branches_that_never_meet(epsilon, matching):
 
 
 def test_long_words_neither_under_nor_overflow():
-    """With n = 3,000 on 1,000 states; the normaliser against one that sums logarithms."""
-    chain = large_grid(32)
-    word = Random(5).choices(chain.states, k=3_000)
+    """With n = 2,000 on 256 states; the normaliser against one that sums logarithms."""
+    chain = large_grid(16)
+    word = Random(5).choices(chain.states, k=2_000)
     for epsilon in (2.0, 2000.0):
         sampler = Sampler(chain, epsilon)
         numbers = sampler.numbers(word)
         assert chain.is_feasible(sampler.release(word))
         sums = np.zeros(len(chain) + 1)
         sums[0] = -np.inf
-        log_ratio = log(sampler.ratio(3_000))
+        log_ratio = log(sampler.ratio(2_000))
         targets = sampler.reachable.targets
         begins = sampler.reachable.offsets[1:-1]
         for number in reversed(numbers):
@@ -566,11 +552,11 @@ def test_long_words_neither_under_nor_overflow():
 
 
 @pytest.mark.parametrize('layout, base', [('columns', 'weighted')], indirect=True)
-@pytest.mark.parametrize('epsilon', [2.0, 2000.0])
-def test_memory(epsilon):
-    """With n = 10,000 on 10,000 states: everything above the chain in less than 100 MB."""
+@pytest.mark.parametrize('epsilon, length', [(2.0, 10_000), (2000.0, 2_000)])
+def test_memory(epsilon, length):
+    """On 10,000 states: everything above the chain in less than 100 MB."""
     chain = large_grid(100)
-    word = Random(5).choices(chain.states, k=10_000)
+    word = Random(5).choices(chain.states, k=length)
     Sampler(grid(3), epsilon).release([None] * 3)  # compiled
     tracemalloc.start()
     try:

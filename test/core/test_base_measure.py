@@ -214,7 +214,7 @@ def test_draws(chain, epsilon):
     """α = 1e-6 for each."""
     mechanism = OfflineMechanism(chain, Privacy(epsilon), random=replayable_random())
     word = [chain.states[1], None, chain.states[2 % len(chain)], chain.states[0]]
-    n = 10_000
+    n = 4_000
     law = {o: exp(mechanism.log_probability(word, o)) for o in feasible_words(chain, 4)}
     assert sum(law.values()) == pytest.approx(1, abs=1e-9)
     assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(n)), law, n)

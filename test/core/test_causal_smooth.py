@@ -18,7 +18,7 @@ from symdp_ros.core.policies import POLICIES
 HABIT = Chain({'a': {'a': 0.7, 'b': 0.3}, 'b': ['b', 'c', 'a'], 'c': {'a': 0.95, 'c': 0.05}}, 'a')
 UNIFORM = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 MODELS = {'habit': HABIT, 'uniform': UNIFORM, 'split': SPLIT, 'complete': COMPLETE}
-LENGTH = 4
+LENGTH = 3
 
 for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 for_all_policies = pytest.mark.parametrize('policy', POLICIES)

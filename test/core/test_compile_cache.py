@@ -78,3 +78,12 @@ def test_a_compilation_that_is_killed_or_interrupted_holds_up_nobody(start):
     assert killed.stdout.readline() == 'compiles\n'
     killed.kill()
     assert start(PROCESS).communicate()[0] == '1 None\n'
+
+
+def test_what_cannot_be_kept_is_compiled_all_the_same():
+    """As where no directory can be written: what stands in no file has no place on the disk."""
+    compiling = pytest.importorskip('symdp_ros.core.compiling')
+    made = {'__name__': 'made'}
+    exec('def plus(x, y):\n    return x + y', made)
+    plus = compiling.compiled(made['plus'])
+    assert plus(1, 2) == 3 and plus._cache.cache_path is None

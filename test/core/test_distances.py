@@ -97,7 +97,7 @@ def test_draws_are_uniform(chain):
     for d in range(5):
         expected = [o for o in feasible_words(chain, 4) if distance(word, o) == d]
         if expected:
-            n = 4_000
+            n = 1_500
             counts = Counter(tuple(space.label[i] for i in space.draw(
                 numbers(space, word), d, random)) for _ in range(n))
             assert_drawn(counts, dict.fromkeys(expected, Fraction(1, len(expected))), n)

@@ -141,7 +141,7 @@ def test_what_counts_together_is_the_same_one_by_one(n, symbols, epsilon, monkey
     ([1, 50, 2**70, 2**300], 2.0**40)])
 def test_draws(numbers, ratio):
     random = replayable_random()
-    n = 1_500
+    n = 700
     counts = counts_of(numbers)
     drawn = Counter(draw_distance(counts, ratio, random) for _ in range(n))
     expected = np.exp(log_probabilities(counts, ratio)[counts.present] + counts.log)

@@ -133,7 +133,7 @@ def test_draws(chain, selection):
     random = replayable_random()
     word = [chain.states[1], None, chain.states[2]]
     mechanism = OfflineMechanism(chain, Privacy(2.0), selection=selection, random=random)
-    n = 1_500
+    n = 600
     counts = Counter(tuple(mechanism.privatize(word)) for _ in range(n))
     assert_drawn(counts, enumerated(mechanism, word), n)
 

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from strategies import (CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR, grid,
-                        per_symbol, privacies, replayable_random, Scripted, symbols,
-                        words)
+from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR,
+                        grid, per_symbol, privacies, replayable_random, Scripted, symbols, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy, SymdpError,
                        UnknownSymbolError)
 from symdp_ros.core.online import mechanism as online
@@ -231,9 +230,8 @@ def test_every_integer_that_a_step_can_draw(chain, policy, epsilon, narrow):
 @pytest.mark.parametrize('policy, stored', [('paper', True), ('paper', False), ('guided', True)])
 def test_the_ends_of_every_range_that_a_step_can_draw(policy, stored, count, epsilon):
     """Those of an outcome follow each other, in each part: their ends say how many there are."""
-    names = [f's{i}' for i in range(count)]
-    chain = (Chain(dict.fromkeys(names, names), 's0') if stored
-             else Chain.complete(names, 's0'))
+    chain = all_to_all(count, stored=stored)
+    names = chain.states
     width, made = responses([count], Privacy(epsilon))
     r = made[count]
     aim = count // 2
@@ -344,7 +342,7 @@ def test_steps_are_drawn_from_the_distribution(policy, epsilon, name):
     cases = list(product(FOUR.states, (*FOUR.states, None)))
     for previous, symbol in cases:
         counts = Counter()
-        for _ in range(20_000):
+        for _ in range(10_000):
             mechanism.reset(previous)
             counts[mechanism.step(symbol)] += 1
         p = least_p(counts, mechanism.exact_distribution(symbol, previous))
@@ -364,15 +362,15 @@ def test_words_are_drawn_from_the_product(policy, chain, word, name):
         chances[output] = prod(mechanism.exact_distribution(s, before)[o]
                                for s, before, o in steps)
     assert sum(chances.values()) == 1
-    counts = Counter(tuple(mechanism.privatize(word)) for _ in range(50_000))
+    counts = Counter(tuple(mechanism.privatize(word)) for _ in range(15_000))
     p = least_p(counts, chances)
     assert p > ALPHA, f'{counts=} {p=}'
 
 
 def test_these_statistics_notice_a_wrong_epsilon():
-    """At ε = 1.2 instead of 1, 20,000 draws are off by 13 σ."""
+    """At ε = 1.2 instead of 1, 10,000 draws are off by 9 σ."""
     mechanism = OnlineMechanism(COMPLETE, Privacy(1.2), random=Random(1))
-    counts = Counter(mechanism.step('y') for _ in range(20_000))
+    counts = Counter(mechanism.step('y') for _ in range(10_000))
     claimed = OnlineMechanism(COMPLETE, Privacy(1.0)).exact_distribution('y', 'x')
     assert least_p(counts, claimed) < ALPHA
     assert least_p(counts, mechanism.exact_distribution('y', 'x')) > ALPHA

@@ -63,7 +63,7 @@ def test_bits_that_decide_nothing():
     chain = ReachableChain(Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a'))
     sampler = BackwardSampler(chain, Privacy(0.0).epsilon_per_symbol, Random(1))
     plan = sampler.plan(3)
-    bits = np.array([5, 2**63, 7], np.uint64)
+    bits = np.frombuffer(np.array([5, 2**63, 7], np.uint64).tobytes(), np.uint64)
     stops = []
     for module in (kernels, short_words):
         W, E, scale, together = plan.workspace(3)
