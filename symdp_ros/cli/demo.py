@@ -141,6 +141,16 @@ def _release(observer, work, parameters, true):
     return [symbol for _, symbol in read_log(path)], answers
 
 
+#: Runs a module as `python -m` does, until the process that started it ends, however it ends.
+_NODE = """
+import ctypes, os, runpy, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+demo, module = int(sys.argv.pop(1)), sys.argv.pop(1)
+if os.getppid() == demo:
+    runpy.run_module(module, run_name='__main__', alter_sys=True)
+"""
+
+
 class NodeProcess:
     """A node of this package in a process of its own, stopped at the end of the context."""
 
@@ -151,8 +161,8 @@ class NodeProcess:
         arguments = [part for name, value in parameters.items()
                      for part in ('-p', f'{name}:={json.dumps(value)}')]
         self._process = subprocess.Popen(
-            [sys.executable, '-m', f'symdp_ros.nodes.{name}', '--ros-args', '-r',
-             f'__ns:={namespace}', *arguments],
+            [sys.executable, '-c', _NODE, str(os.getpid()), f'symdp_ros.nodes.{name}',
+             '--ros-args', '-r', f'__ns:={namespace}', *arguments],
             stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             start_new_session=True)  # Ctrl+C reaches this process alone; it stops the others
 

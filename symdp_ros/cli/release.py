@@ -144,6 +144,7 @@ def _logs_release(options, chain, output):
     from symdp_ros.release.engine import Releaser
     from symdp_ros.release.mechanisms import Mechanisms
     from symdp_ros.release.outbox import lies_within
+    from symdp_ros.release.report import Report
     from symdp_ros.release.settings import output_settings, ReleaseSettings
 
     same = ('mechanism', 'base', 'trust', 'policy', 'smooth', *OF_SAMPLES, 'unknown_symbol')
@@ -165,15 +166,26 @@ def _logs_release(options, chain, output):
                 'can have different readers')
 
     def release(on_choice, topics, **keeping):
-        with Releaser(settings, output, rewrite_missing=True,
-                      allow_unknown=options.allow_unknown,
-                      mechanisms=Mechanisms(settings, on_choice=on_choice),
-                      on_topics=lambda log, found: topics.append((log.id, found)),
-                      **keeping) as releaser, \
-                _progress(len(logs) > 1) as (progress, bar):
-            progress.update(bar, total=len(logs))
-            return releaser.release_all(logs, on_outcome=lambda outcome: progress.advance(bar),
-                                        skipped=skipped)
+        outcomes = []
+        try:
+            with Releaser(settings, output, rewrite_missing=True,
+                          allow_unknown=options.allow_unknown,
+                          mechanisms=Mechanisms(settings, on_choice=on_choice),
+                          on_topics=lambda log, found: topics.append((log.id, found)),
+                          **keeping) as releaser, \
+                    _progress(len(logs) > 1) as (progress, bar):
+                progress.update(bar, total=len(logs))
+
+                def on_outcome(outcome):
+                    outcomes.append(outcome)
+                    progress.advance(bar)
+
+                return releaser.release_all(logs, on_outcome=on_outcome, skipped=skipped)
+        except KeyboardInterrupt:
+            _print_message(f'interrupted after {len(outcomes)} of {len(logs)} logs: '
+                           f'{Report(tuple(outcomes)).counted()}. What is released stays; the '
+                           'same command goes on with the others')
+            raise
 
     return settings, logs, skipped, release
 

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that are interrupted or killed."""
+import os
+from pathlib import Path
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from symdp_ros.logs import write_log
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 90.0  # seconds
+
+
+def start(output, *arguments):
+    return subprocess.Popen([sys.executable, '-m', 'symdp_ros.cli.main', *arguments], cwd=ROOT,
+                            stdout=output.open('w'), stderr=subprocess.STDOUT,
+                            env={**os.environ, 'ROS_DOMAIN_ID': ''})  # the demo takes a free one
+
+
+def wait_until(condition, output):
+    until = time.monotonic() + PATIENCE
+    while not (value := condition()):
+        assert time.monotonic() < until, output.read_text()[-1000:]
+        time.sleep(0.01)
+    return value
+
+
+def command_line(process):
+    try:
+        return Path(f'/proc/{process}/cmdline').read_bytes()
+    except FileNotFoundError:
+        return b''
+
+
+def test_a_release_that_is_interrupted_says_how_far_it_came_and_can_go_on(tmp_path):
+    logs, releases, output = tmp_path / 'logs', tmp_path / 'releases', tmp_path / 'output'
+    logs.mkdir()
+    for number in range(300):
+        write_log(logs / f'{number}.csv', ['dock', 'gate', 'dock'] * 100, format='csv')
+    command = ['release', str(logs), '-o', str(releases), '--chain',
+               'config/warehouse.chain.yaml', '--epsilon', '1', '--ledger', str(tmp_path / 'ledger'),
+               '--subject', 'r1']
+    process = start(output, *command)
+    wait_until(lambda: any(releases.glob('*.csv')), output)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 130
+    text = ' '.join(output.read_text().split())
+    found = re.search(r'interrupted after (\d+) of 300 logs: (\d+) released', text)
+    assert found and found[1] == found[2], text
+    kept = {file: file.read_bytes() for file in releases.glob('*.csv')}
+    assert len(kept) < 300
+    assert start(output, *command).wait(PATIENCE) == 0
+    assert len(list(releases.glob('*.csv'))) == 300
+    assert all(file.read_bytes() == content for file, content in kept.items())
+
+
+def test_the_nodes_of_a_demo_that_is_killed_end(tmp_path):
+    pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
+    output = tmp_path / 'output'
+    demo = start(output, 'demo', 'config/depot.geojson', '--duration', '500')
+
+    def children():
+        return Path(f'/proc/{demo.pid}/task/{demo.pid}/children').read_text().split()
+
+    nodes = wait_until(lambda: len(found := children()) == 3 and found, output)
+    demo.kill()
+    demo.wait()
+    # What the system keeps of a process that has ended has no command line.
+    wait_until(lambda: not any(command_line(node) for node in nodes), output)
