@@ -89,7 +89,7 @@ class VisitCalibration:
                 'report periods, give the map that it was made from')
         self._graph = replace(graph, tick=graph.tick or 1.0)
         self.tick = float(self._graph.tick or 1.0)
-        self._protect, self._stay, self._walks, self._trust = protect, stay, walks, trust
+        self._protect, self._walks, self._trust = protect, walks, trust
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
         self._length = max(300, round(12 * protect / self.tick))

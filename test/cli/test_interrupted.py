@@ -43,8 +43,8 @@ def test_a_release_that_is_interrupted_says_how_far_it_came_and_can_go_on(tmp_pa
     for number in range(300):
         write_log(logs / f'{number}.csv', ['dock', 'gate', 'dock'] * 100, format='csv')
     command = ['release', str(logs), '-o', str(releases), '--chain',
-               'config/warehouse.chain.yaml', '--epsilon', '1', '--ledger', str(tmp_path / 'ledger'),
-               '--subject', 'r1']
+               'config/warehouse.chain.yaml', '--epsilon', '1', '--subject', 'r1',
+               '--ledger', str(tmp_path / 'ledger')]
     process = start(output, *command)
     wait_until(lambda: any(releases.glob('*.csv')), output)
     process.send_signal(signal.SIGINT)
