@@ -30,8 +30,7 @@ MECHANISMS = [('online', 'paper'), ('online', 'guided'), ('online', 'planned'),
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 
 
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.5, 2), (2.0, 1), (2.0, 2), (2.0, 3),
-                                                (700.0, 1)])
+@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.5, 2), (2.0, 3), (700.0, 1)])
 @for_all_chains
 def test_every_mechanism_keeps_its_promise(chain, epsilon, adjacency):
     for length in (1, 3) if adjacency == 3 else (2,):
@@ -78,7 +77,7 @@ def test_against_a_plain_search(chain, adjacency):
         return lambda word: {o: exp(mechanism.log_probability(word, o)) for o in outputs}
 
     for row in audit(chain, privacy, 2):
-        assert row.outputs == len(outputs) or row.policy == 'adaptive'
+        assert row.holds and (row.outputs == len(outputs) or row.policy == 'adaptive')
         assert row.pairs == sum(0 < distance(v, w) <= adjacency for v, w in product(
             product((*chain.states, None), repeat=2), repeat=2))
         if row.policy is not None:

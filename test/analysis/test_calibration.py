@@ -4,7 +4,7 @@
 from math import exp, log
 
 import pytest
-from strategies import FOUR, grid
+from strategies import FOUR
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        PrivacyError, UnknownSymbolError)
 from symdp_ros.analysis.accuracy import accuracy, expected_accuracy, MOST_COUNTING_STEPS
@@ -88,7 +88,7 @@ def test_epsilon_solves(name):
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_epsilon_over_walks_has_at_most_the_error(name):
-    calibration = Calibration(grid(3), 1, 20, walks=10)
+    calibration = Calibration(FOUR, 1, 20, walks=10)
     epsilon = calibration.epsilon_for(name, 0.2)
     assert calibration.error(name, epsilon).mean <= 0.2
     assert calibration.error(name, epsilon * 0.998).mean > 0.2

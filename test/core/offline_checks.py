@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the offline mechanisms share."""
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -11,6 +12,7 @@ from symdp_ros import Chain
 ALPHA = 1e-6
 
 
+@cache
 def large_grid(side):
     """Return the chain of a square grid with staying, quickly."""
     def around(x, y):

@@ -7,7 +7,7 @@ Divergences are enumerated: all words, unknown symbols included, and all outputs
 """
 from fractions import Fraction
 from itertools import product
-from math import isfinite, log, sqrt
+from math import inf, isfinite, log, sqrt
 
 import numpy as np
 from offline_checks import distance
@@ -35,14 +35,13 @@ def log_probabilities(mechanism):
     words = list(product((*states, None), repeat=LENGTH))
     outputs = [word for word in product(states, repeat=LENGTH)
                if mechanism.chain.is_feasible(word)]
-    if mechanism.selection != 'permute_and_flip':
-        return words, np.array([[mechanism.log_probability(word, output) for output in outputs]
-                                for word in words])
     logs = []
-    for word in words:  # all outputs at one distance have the same
-        known = {distance(word, output): output for output in outputs}
-        known = {d: mechanism.log_probability(word, output) for d, output in known.items()}
-        logs.append([known[distance(word, output)] for output in outputs])
+    for word in words:
+        chances = mechanism.law.exact_probabilities(word, outputs)
+        if chances is None:  # permute-and-flip: the same for all outputs at one distance
+            far, at = [distance(word, o) for o in outputs], mechanism.distance_distribution(word)
+            chances = [at[d] / far.count(d) for d in far]
+        logs.append([log(chance) if chance else -inf for chance in chances])
     return words, np.array(logs)
 
 

@@ -171,7 +171,7 @@ def test_every_integer_that_a_step_can_draw(chain, epsilon, monkeypatch):
         return 30, {count: Response.fitting(count, ratio, 8) for count in counts}
 
     monkeypatch.setattr(online, 'responses', few)
-    for history, rows in list(histories(made(chain, epsilon), 3)):
+    for history, rows in list(histories(made(chain, epsilon), 2)):
         size = len(rows[None])
         limit = Response.fitting(size, exp_lower_bound(Fraction(epsilon)), 8).limit
         for symbol, row in rows.items():

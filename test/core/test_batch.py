@@ -72,7 +72,8 @@ def lookup(request, monkeypatch):
 
 @pytest.mark.parametrize('epsilon', [0.0, 1e-9, 2.0, 40.0])
 @pytest.mark.parametrize('count', [1, 2, 3, 11, 43, 200])
-@pytest.mark.parametrize('complete', [False, True])
+@pytest.mark.parametrize('complete, lookup', [
+    (False, 'table'), (False, 'search'), (True, 'table')], indirect=['lookup'])
 def test_the_ends_of_every_range_of_integers(complete, count, epsilon, lookup):
     """
     Of the accepted integers, as many lead to an outcome as `core.online.response` proves.

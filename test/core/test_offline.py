@@ -211,7 +211,7 @@ def test_the_distances_of_long_words(selection):
     mechanism = OfflineMechanism(chain, Privacy(4.0), selection=selection, random=random)
     distribution = mechanism.distance_distribution(word)
     assert distribution.shape == (121,) and distribution.sum() == pytest.approx(1, abs=1e-9)
-    n = 200
+    n = 100
     counts = Counter(distance(word, mechanism.privatize(word)) for _ in range(n))
     assert_drawn(counts, dict(enumerate(distribution.tolist())), n)
 
