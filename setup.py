@@ -21,10 +21,11 @@ KILTED = ['ros-rclpy[fastrtps]~=9.1.2', 'ros-std-srvs~=5.5.1',
 BAGS = ['rosbags>=0.11.9,<0.12', 'mcap>=1.2,<2', 'zstandard>=0.20,<1', 'lz4>=4,<5']
 PARQUET = ['pyarrow>=15,<27']
 DASK = ['dask[distributed]>=2024.2,<2027', *PARQUET]
-# What ROS packages are checked with, and types.
+# What ROS packages are checked with, and types. (flake8-docstrings would check for flake8 a part
+# of what ament_pep257 checks.)
 LINT = ['ros-ament-flake8>=0.17,<0.20', 'ros-ament-pep257>=0.17,<0.20', 'flake8>=6,<8',
-        'flake8-builtins', 'flake8-comprehensions', 'flake8-docstrings', 'flake8-import-order',
-        'flake8-quotes', 'mypy>=1.15,<3']
+        'flake8-builtins', 'flake8-comprehensions', 'flake8-import-order', 'flake8-quotes',
+        'mypy>=1.15,<3']
 
 setup(
     name=NAME,

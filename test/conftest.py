@@ -14,6 +14,9 @@ settings.register_profile('symdp_ros', deadline=None, print_blob=True,
                                                  HealthCheck.function_scoped_fixture])
 settings.load_profile('symdp_ros')
 
+# Several tests run at a time: threads that wait for each other's matrices only take their time.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+
 # Started in the background, this process ignores Ctrl-C, and so would the programs under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

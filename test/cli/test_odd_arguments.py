@@ -39,7 +39,7 @@ def test_odd_files(command, kind):
     if command == 'demo':
         pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     file, text = FILES[kind]
-    if command in ('check', 'demo'):
+    if kind == 'a name of odd bytes' and command in ('check', 'demo'):
         run = symdp(command, file, *COMMANDS[command])
         said, run.stdout = run.stderr.decode(), run.stdout.decode()
     else:
@@ -88,10 +88,10 @@ def test_states_that_look_like_markup_or_formulas(tmp_path):
     file = tmp_path / 'odd.yaml'
     file.write_text('initial_state: "$a^$"\ntransitions: {"$a^$": ["$a^$", "[/]"], '
                     '"[/]": ["$a^$"]}\n')
-    run = symdp('automaton', file, '--word', '$a^$,[/]', '--distance', '0')
-    assert run.returncode == 0 and b'[/]' in run.stdout
-    run = symdp('automaton', file, '--word', '$a^$,[/]', '--distance', '0', '-o',
-                str(tmp_path / 'a.svg'))
+    arguments = ['automaton', file, '--word', '$a^$,[/]', '--distance', '0']
+    run = run_symdp(*arguments)
+    assert run.returncode == 0 and '[/]' in run.stdout
+    run = run_symdp(*arguments, '-o', tmp_path / 'a.svg')
     assert run.returncode == 0, run.stderr
     graph = TransitionGraph({'$a^$': ['[/]'], '[/]': ['$a^$']},
                             positions={'$a^$': (0, 0), '[/]': (1, 1)})
