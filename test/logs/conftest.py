@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The same tests of recordings, through each library that is installed."""
+from forked_children import forked_children  # noqa: F401
 import pytest
 from symdp_ros.logs import rosbag, with_rosbag2, with_rosbags
 

@@ -4,6 +4,7 @@
 import hashlib
 from pathlib import Path
 
+from forked_children import forked_children  # noqa: F401
 import pytest
 from symdp_ros import Chain, Privacy
 from symdp_ros.logs import LogFile

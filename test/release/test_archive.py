@@ -558,7 +558,7 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
 # system's file functions. What is drawn is not looked at here.
 CHILD = """
 import os, signal, sys
-sys.path.insert(0, 'test/release')
+sys.path[:0] = 'test/release', 'test/logs'
 from fractions import Fraction
 from pathlib import Path
 import symdp_ros.release.archive_file as file

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 
+from forked_children import fork_children
 import pytest
 from scipy.stats import chi2
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
@@ -37,6 +38,8 @@ def local_cluster():
 @pytest.fixture(scope='module')
 def scheduler():
     with local_cluster() as running:
+        with distributed.Client(running, set_as_default=False) as client:
+            client.run(fork_children)
         yield running.scheduler_address
 
 
@@ -323,7 +326,7 @@ def test_an_interrupt_leaves_nothing(walks, scheduler):
 # Kills itself when the second part is there.
 DRIVER = """
 import os, signal, sys
-sys.path.insert(0, 'test/release')
+sys.path[:0] = 'test/release', 'test/logs'
 from pathlib import Path
 from conftest import ArchivePlace
 from symdp_ros.release import cluster
