@@ -4,14 +4,14 @@
 from collections import Counter
 from fractions import Fraction
 import gc
-from itertools import product
-from math import exp, inf, log, prod
+from math import exp, inf, log
 from random import Random
 import sys
 
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
+from online_checks import excess, histories
 import pytest
 from scipy.stats import chi2
 from strategies import (
@@ -65,61 +65,14 @@ def made(chain, epsilon=2.0, adjacency=1, **options):
     return OnlineMechanism(chain, Privacy(epsilon, adjacency), policy='adaptive', **options)
 
 
-def histories(mechanism, length):
-    """Yield every history that can be drawn, up to this length, and symbol → its next row."""
-    inputs = (*mechanism.chain.states, None)
-    reached = [()]
-    for _ in range(length):
-        following = []
-        for history in reached:
-            mechanism.replay(history)
-            rows = {symbol: mechanism.exact_current_distribution(symbol) for symbol in inputs}
-            yield history, rows
-            following += [(*history, output) for output in rows[None]]
-        reached = following
-
-
 # The promise, in exact arithmetic.
-
-def excess(chain, length, epsilon, adjacency, **options):
-    """
-    Return an output and j that break P[o|w] ≤ e^{jε/k}·P[o|w'], or None.
-
-    For all w, w' of this length, unknown symbols included, j = their Hamming distance, and all o
-    that can be drawn. What holds for a length holds for a shorter one: it is a sum over outputs.
-    """
-    mechanism = made(chain, epsilon, adjacency, **options)
-    rows = dict(histories(mechanism, length))
-    inputs = (*chain.states, None)
-    every = list(product(inputs, repeat=length))
-    bounds = [exp_bounds(j * per_symbol(epsilon, adjacency))[0] for j in range(length + 1)]
-    numbers = np.array([*product(range(len(inputs)), repeat=length)])
-    distances = (numbers[:, None] != numbers).sum(axis=2)
-    totals = Counter()
-    for output in {(*history, o) for history, row in rows.items() if len(history) == length - 1
-                   for o in row[None]}:
-        assert chain.is_feasible(output)
-        steps = [{symbol: row[o] for symbol, row in rows[output[:t]].items()}
-                 for t, o in enumerate(output)]
-        chances = [prod(step[symbol] for step, symbol in zip(steps, word)) for word in every]
-        totals.update(dict(zip(every, chances)))
-        # There are few different chances: each pair of them is compared once for each distance.
-        different = {chance: i for i, chance in enumerate(dict.fromkeys(chances))}
-        codes, exact = np.array([different[chance] for chance in chances]), [*different]
-        shape = length + 1, len(exact), len(exact)
-        for found in np.unique(np.ravel_multi_index((distances, codes[:, None], codes), shape)):
-            distance, one, other = np.unravel_index(found, shape)
-            if exact[one] > bounds[distance] * exact[other]:
-                return output, distance
-    assert set(totals.values()) == {1}
-    return None
-
 
 @pytest.mark.parametrize('epsilon, adjacency, trust', [
     (0.0, 1, 0.8), (1.0, 1, 0.8), (5.0, 2, 0.8), (700.0, 1, 0.8), (2.0, 1, 0.0), (2.0, 1, 1.0)])
 @for_all_models
 def test_every_pair_of_words_and_every_history(chain, epsilon, adjacency, trust):
-    assert excess(chain, 3, epsilon, adjacency, trust=trust) is None
+    mechanism = made(chain, epsilon, adjacency, trust=trust)
+    assert excess(mechanism, 3, epsilon, adjacency) is None
 
 
 @pytest.mark.parametrize('chain', [FOUR, HABIT, PERIOD], ids=['four', 'habit', 'period'])
@@ -128,7 +81,7 @@ def test_the_search_finds_an_excess(chain, monkeypatch):
         return exp_lower_bound(exponent) * (1 + Fraction(1, 10**6))
 
     monkeypatch.setattr('symdp_ros.core.online.response.exp_lower_bound', too_far)
-    assert excess(chain, 3, 4.0, 1) is not None
+    assert excess(made(chain, 4.0), 3, 4.0, 1) is not None
 
 
 @given(chains(complete=False), privacies(), st.sampled_from([0.0, 0.8, 1.0]), st.data())

@@ -113,8 +113,8 @@ def test_huge_counts(bits, ratio):
         assert exp(nearest) + m * exp(others) == pytest.approx(1, rel=1e-9)
 
 
-@pytest.mark.parametrize('n, symbols', [(100, 5), (1_000, 2), (1_000, 43), (3_000, 10)])
-@pytest.mark.parametrize('epsilon', [0.01, 2.0, 5.0, 50.0])
+@pytest.mark.parametrize('n, symbols', [(100, 5), (1_000, 43), (3_000, 10)])
+@pytest.mark.parametrize('epsilon', [0.01, 2.0, 50.0])
 def test_probabilities_sum_to_one(n, symbols, epsilon):
     m, counts = 1, []
     for d in range(n + 1):

@@ -6,7 +6,7 @@ import copy
 from fractions import Fraction
 import gc
 from itertools import product
-from math import exp, lcm, prod
+from math import exp, prod
 import pickle
 from random import Random
 import sys
@@ -15,6 +15,7 @@ import traceback
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
+from online_checks import excess
 import pytest
 from scipy.stats import binomtest
 from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR,
@@ -101,51 +102,19 @@ def test_weights(chain, policy):
 
 # The promise, in exact arithmetic.
 
-def excess(mechanism, length, epsilon, adjacency):
-    """
-    Return a pair of words, an output and j that break P[o|w] ≤ e^{jε/k}·P[o|w'], or None.
-
-    For all w, w' of this length, unknown symbols included, j = their Hamming distance, and all
-    feasible o. For j ≤ k this is the promise of the word: e^ε.
-    """
-    chain = mechanism.chain
-    inputs = (*chain.states, None)
-    bounds = [exp_bounds(j * per_symbol(epsilon, adjacency))[0] for j in range(length + 1)]
-    every = list(product(range(len(inputs)), repeat=length))
-    pairs = [(i, j, sum(map(int.__ne__, every[i], every[j])))
-             for i in range(len(every)) for j in range(len(every)) if i != j]
-    columns = {}
-    for previous in chain.states:
-        rows = [mechanism.exact_distribution(symbol, previous) for symbol in inputs]
-        scale = lcm(*(p.denominator for row in rows for p in row.values()))
-        for state in chain.successors(previous):
-            columns[previous, state] = [int(row[state] * scale) for row in rows]
-    for output in feasible_words(chain, length):
-        moves = [columns[move] for move in zip((chain.initial_state, *output), output)]
-        chances = [prod(column[i] for column, i in zip(moves, word)) for word in every]
-        left = [[bound.denominator * chance for chance in chances] for bound in bounds]
-        right = [[bound.numerator * chance for chance in chances] for bound in bounds]
-        for i, j, distance in pairs:
-            if left[distance][i] > right[distance][j]:
-                return every[i], every[j], output, distance
-    return None
-
-
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.1, 1), (1.0, 1), (1.0, 2), (5.0, 3),
-                                                (700.0, 1)])
+@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (1.0, 1), (5.0, 3), (700.0, 1)])
 @both_policies
 @for_all_chains
 def test_every_pair_of_words_and_every_output(chain, policy, epsilon, adjacency):
     mechanism = OnlineMechanism(chain, Privacy(epsilon, adjacency), policy=policy)
-    for length in (1, 2, 3):
-        assert excess(mechanism, length, epsilon, adjacency) is None
+    assert excess(mechanism, 3, epsilon, adjacency) is None
 
 
 @pytest.mark.parametrize('chain', [FOUR, COMPLETE], ids=['four', 'complete'])
 @both_policies
 def test_the_search_finds_an_excess(chain, policy):
     mechanism = OnlineMechanism(chain, Privacy(1.0 + 1e-6), policy=policy)
-    assert [excess(mechanism, length, 1.0, 1) is None for length in (1, 2, 3)] == [False] * 3
+    assert excess(mechanism, 3, 1.0, 1) is not None
 
 
 @given(chains(), privacies(), st.sampled_from(POLICIES))
@@ -492,7 +461,6 @@ SECRET = 'secret_bedroom_17'
 UNKNOWN = [SECRET, '', SECRET.encode(), 17, 17.5, (SECRET,), 's0 ']
 
 
-@pytest.mark.parametrize('symbol', UNKNOWN, ids=str)
 @pytest.mark.parametrize('call', [
     lambda m, s: m.step(s), lambda m, s: m.privatize(['s0', None, s]),
     lambda m, s: m.target(s, 's0'), lambda m, s: m.distribution(s, 's0'),
@@ -501,9 +469,9 @@ UNKNOWN = [SECRET, '', SECRET.encode(), 17, 17.5, (SECRET,), 's0 ']
 @both_policies
 @pytest.mark.parametrize('chain', [FOUR, Chain.complete(FOUR.states, 's0')],
                          ids=['four', 'complete'])
-def test_an_unknown_symbol_is_not_named(chain, policy, call, symbol):
+def test_an_unknown_symbol_is_not_named(chain, policy, call):
     mechanism = OnlineMechanism(chain, Privacy(1.0), policy=policy, random=Random(1))
-    for drawn_before in range(2):
+    for symbol in UNKNOWN * 2:  # before and after something was drawn
         with pytest.raises(UnknownSymbolError) as caught:
             call(mechanism, symbol)
         error = caught.value

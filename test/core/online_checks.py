@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the online mechanisms share."""
+from itertools import product
+from math import prod
+
+import numpy as np
+from strategies import exp_bounds, per_symbol
+
+
+def histories(mechanism, length):
+    """Yield every history that can be drawn, up to this length, and symbol → its next row."""
+    inputs = (*mechanism.chain.states, None)
+    reached = [()]
+    for _ in range(length):
+        following = []
+        for history in reached:
+            mechanism.replay(history)
+            rows = {symbol: mechanism.exact_current_distribution(symbol) for symbol in inputs}
+            yield history, rows
+            following += [(*history, output) for output in rows[None]]
+        reached = following
+
+
+def excess(mechanism, length, epsilon, adjacency):
+    """
+    Return an output and j that break P[o|w] ≤ e^{jε/k}·P[o|w'], or None.
+
+    For all w, w' of this length, unknown symbols included, j = their Hamming distance, and all o
+    that can be drawn. What holds for a length holds for a shorter one: it is a sum over outputs.
+    """
+    chain = mechanism.chain
+    rows = dict(histories(mechanism, length))
+    inputs = (*chain.states, None)
+    every = list(product(inputs, repeat=length))
+    bounds = [exp_bounds(j * per_symbol(epsilon, adjacency))[0] for j in range(length + 1)]
+    numbers = np.array([*product(range(len(inputs)), repeat=length)])
+    distances = (numbers[:, None] != numbers).sum(axis=2)
+    assert all(sum(row.values()) == 1 for found in rows.values() for row in found.values())
+    for output in {(*history, o) for history, row in rows.items() if len(history) == length - 1
+                   for o in row[None]}:
+        assert chain.is_feasible(output)
+        steps = [{symbol: row[o] for symbol, row in rows[output[:t]].items()}
+                 for t, o in enumerate(output)]
+        chances = [prod(step[symbol] for step, symbol in zip(steps, word)) for word in every]
+        # There are few different chances: each pair of them is compared once for each distance.
+        different = {chance: i for i, chance in enumerate(dict.fromkeys(chances))}
+        codes, exact = np.array([different[chance] for chance in chances]), [*different]
+        shape = length + 1, len(exact), len(exact)
+        for found in np.unique(np.ravel_multi_index((distances, codes[:, None], codes), shape)):
+            distance, one, other = np.unravel_index(found, shape)
+            if exact[one] > bounds[distance] * exact[other]:
+                return output, distance
+    return None
