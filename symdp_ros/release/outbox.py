@@ -225,7 +225,12 @@ class Outbox:
     def _discard(self, staging: Path) -> None:
         """Delete a staging directory, unless something in it is charged."""
         if not self._may_be_charged(staging):
-            shutil.rmtree(staging, ignore_errors=True)
+            gone = self.directory / f'{self._prefix}{secrets.token_hex(8)}'
+            try:  # a worker whose driver was killed may still write: it does not know this name
+                os.rename(staging, gone)
+            except OSError:
+                gone = staging
+            shutil.rmtree(gone, ignore_errors=True)
 
     def _may_be_charged(self, path: Path) -> bool:
         """Return whether what is staged at a path, or inside it, is or may be charged."""

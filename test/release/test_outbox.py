@@ -101,6 +101,22 @@ def test_a_staging_name_that_is_no_directory_is_left_alone(releases, tmp_path):
     assert sorted(os.listdir(releases)) == ['.staging-free-link', '.staging-free-pipe', LOCK]
 
 
+def test_who_still_writes_into_what_is_deleted_leaves_nothing(releases, monkeypatch):
+    """A worker of a cluster whose driver was killed."""
+    attempts = releases / '.staging-free-0' / '0.attempts'
+    attempts.mkdir(parents=True)
+    real = outbox.shutil.rmtree
+
+    def late(path, **more):
+        with pytest.raises(FileNotFoundError):
+            (attempts / 'late').touch()
+        real(path, **more)
+
+    monkeypatch.setattr(outbox.shutil, 'rmtree', late)
+    Outbox(releases).close()
+    assert os.listdir(releases) == [LOCK]
+
+
 def test_a_pipe_is_no_release(releases):
     os.mkfifo(releases / 'pipe')
     assert not holds(releases / 'pipe', 'x') and not holds(releases / 'nowhere', 'x')
