@@ -13,6 +13,7 @@ import subprocess
 import sys
 import zlib
 
+from forked import forked
 import lz4.frame
 import pytest
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
@@ -37,22 +38,25 @@ def failure(path, **settings):
     return caught.value.reason
 
 
-def failure_in_little_memory(path, megabytes=1500):
-    """Return the reason; the process that reads may not take more memory than that."""
-    script = f"""
-import resource, sys
+@pytest.fixture(scope='module')
+def failure_in_little_memory():
+    """Return what gives the reason; the process that reads may not take more memory than that."""
+    with forked(LITTLE_MEMORY) as run:
+        yield lambda path, megabytes=1500: run(path, megabytes)[1]
+
+
+LITTLE_MEMORY = """
+import resource
 from symdp_ros.logs import LogError, read_log
 import rosbags.typesys, zstandard, lz4.frame
-resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20, {megabytes} << 20))
-try:
-    read_log({str(path)!r})
-except LogError as error:
-    print(error.reason)
+import symdp_ros.logs.with_rosbags
+def run(path, megabytes):
+    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    try:
+        read_log(path)
+    except LogError as error:
+        return error.reason
 """
-    done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
-                          cwd=ROOT, timeout=120, check=False)
-    assert done.stdout, done.stderr
-    return done.stdout
 
 
 # what is no regular file
@@ -174,7 +178,7 @@ def mcap_of(path, *chunks):
 
 
 @pytest.mark.parametrize('kind', ['zstd', 'lz4'])
-def test_a_chunk_that_unpacks_to_gigabytes(tmp_path, kind):
+def test_a_chunk_that_unpacks_to_gigabytes(tmp_path, failure_in_little_memory, kind):
     size = 3 << 30
     path = mcap_of(tmp_path / 'bomb.mcap', (kind, size, compressed(kind, size)))
     assert path.stat().st_size < size / 200
@@ -182,7 +186,7 @@ def test_a_chunk_that_unpacks_to_gigabytes(tmp_path, kind):
 
 
 @pytest.mark.parametrize('kind', ['zstd', 'lz4'])
-def test_many_chunks_that_unpack_to_gigabytes(tmp_path, kind):
+def test_many_chunks_that_unpack_to_gigabytes(tmp_path, failure_in_little_memory, kind):
     size = 200 << 20
     chunk = kind, size, compressed(kind, size)
     path = mcap_of(tmp_path / 'bomb.mcap', *[chunk] * 6)
@@ -199,7 +203,7 @@ def test_a_chunk_that_has_not_the_size_it_announces(tmp_path, kind, announced):
             assert 'is damaged' in failure(path)
 
 
-def test_a_frame_that_lies_about_its_size(tmp_path):
+def test_a_frame_that_lies_about_its_size(tmp_path, failure_in_little_memory):
     frame = b'\x28\xb5\x2f\xfd\xe0' + struct.pack('<Q', 1 << 40) + b'\x03\x00\x00\x00'
     path = mcap_of(tmp_path / 'bomb.mcap', ('zstd', 1 << 20, frame))
     assert 'is damaged' in failure_in_little_memory(path)
@@ -321,7 +325,7 @@ def test_an_unknown_compression(tmp_path):
 
 
 @both
-def test_messages_that_unpack_to_gigabytes(tmp_path, storage):
+def test_messages_that_unpack_to_gigabytes(tmp_path, failure_in_little_memory, storage):
     store = get_typestore(Stores.LATEST)
     kinds = {'sqlite3': StoragePlugin.SQLITE3, 'mcap': StoragePlugin.MCAP}
     with Writer(tmp_path / 'bag', version=8, storage_plugin=kinds[storage]) as writer:

@@ -30,14 +30,10 @@ from symdp_ros.release.outbox import digest_of  # noqa: E402
 ALPHA = 1e-7
 
 
-def local_cluster():
-    return distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
-                                    host='127.0.0.1', dashboard_address='127.0.0.1:0')
-
-
 @pytest.fixture(scope='module')
 def scheduler():
-    with local_cluster() as running:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
+                                  host='127.0.0.1', dashboard_address='127.0.0.1:0') as running:
         with distributed.Client(running, set_as_default=False) as client:
             client.run(fork_children)
         yield running.scheduler_address
@@ -85,71 +81,6 @@ def test_parts_follow_from_lengths_alone(walks, scheduler, monkeypatch, group):
     assert lengths(walks.read()) == lengths(routes)
     assert [lengths(walks.read(part)) for part in sorted(walks.output.iterdir())] == [
         lengths(routes[:2]), lengths(routes[2:4]), lengths(routes[4:])]
-
-
-def slow(folder):
-    """Return what makes a worker wait before it hands in its second part, until it is told to."""
-    def patch():
-        from pathlib import Path
-        import time
-
-        from symdp_ros.release import cluster
-
-        real, done = cluster._attempt, []
-
-        def attempt(task):
-            part = real(task)
-            done.append(part)
-            if len(done) == 2:
-                Path(folder, f'waiting-{os.getpid()}').touch()
-                while not Path(folder, 'go').exists():
-                    time.sleep(0.01)
-            return part
-
-        cluster._attempt = attempt
-        return os.getpid()
-
-    return patch
-
-
-def wait_for(condition):
-    until = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < until, 'it does not come'
-        time.sleep(0.01)
-
-
-def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(walks):
-    """Both have handed in a part, and have another on the disk, when one of them is killed."""
-    routes = walks.words(400)
-    walks.archive(routes, group=100)
-    outcomes = []
-    with local_cluster() as running:
-        with distributed.Client(running, set_as_default=False) as client:
-            pids = list(client.run(slow(str(walks.base))).values())
-        assert len(set(pids)) == 2
-        thread = threading.Thread(target=lambda: outcomes.append(walks.release(
-            scheduler=running.scheduler_address, subject_budget=1.0)))
-        thread.start()
-        wait_for(lambda: len(list(walks.base.glob('waiting-*'))) == 2)
-        attempts = list(walks.output.parent.glob('.staging-*/*.attempts/*.parquet'))
-        assert len(attempts) >= 4 and walks.visible() == [] and walks.spent() == 0
-        written = {digest_of(path) for path in attempts}
-        os.kill(pids[0], signal.SIGKILL)
-        wait_for(lambda: not Path(f'/proc/{pids[0]}').exists())
-        (walks.base / 'go').touch()
-        thread.join(120)
-    [outcome] = outcomes
-    assert outcome.kind == 'released', outcome.reason
-    assert lengths(walks.read()) == lengths(routes)  # each route once, in order and whole
-    assert walks.spent() == 1
-    walks.check()
-    assert sorted(os.listdir(walks.output.parent)) == ['.symdp_ros.lock', walks.output.name]
-    # What the killed one had written and not handed in is not among it.
-    assert not written <= {digest_of(path) for path in walks.output.iterdir()}
-    again = walks.release(walks.settings(privacy=Privacy(0.5)), subject_budget=1.0,
-                          output=walks.output.with_name('more.parquet'))
-    assert again.kind == 'refused' and walks.spent() == 1
 
 
 def test_an_attempt_that_ends_late_is_seen_by_nobody(walks, scheduler, monkeypatch):
@@ -375,3 +306,67 @@ def test_without_an_address_it_is_a_configuration_error(monkeypatch):
     with pytest.raises(ConfigurationError, match='tcp://HOST:PORT'), \
             cluster.connected('127.0.0.1'):
         pass
+
+
+def slow(folder):
+    """Return what makes a worker wait before it hands in its second part, until it is told to."""
+    def patch():
+        from pathlib import Path
+        import time
+
+        from symdp_ros.release import cluster
+
+        real, done = cluster._attempt, []
+
+        def attempt(task):
+            part = real(task)
+            done.append(part)
+            if len(done) == 2:
+                Path(folder, f'waiting-{os.getpid()}').touch()
+                while not Path(folder, 'go').exists():
+                    time.sleep(0.01)
+            return part
+
+        cluster._attempt = attempt
+        return os.getpid()
+
+    return patch
+
+
+def wait_for(condition):
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until, 'it does not come'
+        time.sleep(0.01)
+
+
+def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(walks, scheduler):
+    """Both have handed in a part, and have another on the disk, when one of them is killed."""
+    routes = walks.words(400)
+    walks.archive(routes, group=100)
+    outcomes = []
+    with distributed.Client(scheduler, set_as_default=False) as client:
+        pids = list(client.run(slow(str(walks.base))).values())
+    assert len(set(pids)) == 2
+    thread = threading.Thread(target=lambda: outcomes.append(walks.release(
+        scheduler=scheduler, subject_budget=1.0)))
+    thread.start()
+    wait_for(lambda: len(list(walks.base.glob('waiting-*'))) == 2)
+    attempts = list(walks.output.parent.glob('.staging-*/*.attempts/*.parquet'))
+    assert len(attempts) >= 4 and walks.visible() == [] and walks.spent() == 0
+    written = {digest_of(path) for path in attempts}
+    os.kill(pids[0], signal.SIGKILL)
+    wait_for(lambda: not Path(f'/proc/{pids[0]}').exists())
+    (walks.base / 'go').touch()
+    thread.join(120)
+    [outcome] = outcomes
+    assert outcome.kind == 'released', outcome.reason
+    assert lengths(walks.read()) == lengths(routes)  # each route once, in order and whole
+    assert walks.spent() == 1
+    walks.check()
+    assert sorted(os.listdir(walks.output.parent)) == ['.symdp_ros.lock', walks.output.name]
+    # What the killed one had written and not handed in is not among it.
+    assert not written <= {digest_of(path) for path in walks.output.iterdir()}
+    again = walks.release(walks.settings(privacy=Privacy(0.5)), subject_budget=1.0,
+                          output=walks.output.with_name('more.parquet'))
+    assert again.kind == 'refused' and walks.spent() == 1
