@@ -2,26 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp demo --robots N`, as it is typed: real nodes in two ROS domains."""
 import os
-from pathlib import Path
 import re
 import subprocess
 import sys
 
+from in_process import ROOT, run_symdp
 import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed: no nodes to run')
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def demo(*arguments):
-    return subprocess.run(
-        [sys.executable, '-m', 'symdp_ros.cli.main', 'demo', 'config/depot.geojson', *arguments],
-        cwd=ROOT, capture_output=True, text=True, timeout=300,
-        env={**os.environ, 'COLUMNS': '120', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
 
 
 def test_three_robots_and_nothing_else_comes_out():
-    done = demo('--robots', '3', '--duration', '2', '--rate', '10')
+    done = subprocess.run(
+        [sys.executable, '-m', 'symdp_ros.cli.main', 'demo', 'config/depot.geojson', '--robots',
+         '3', '--duration', '2', '--rate', '10'], cwd=ROOT, capture_output=True, text=True,
+        timeout=300,
+        env={**os.environ, 'COLUMNS': '120', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
     assert done.returncode == 0, done.stderr
     rows = re.findall(r'│ (robot_\d) +│ (.+?) +│ (.+?) +│ +(\d+) │ +([01]\.\d\d) │', done.stdout)
     assert [row[0] for row in rows] == ['robot_1', 'robot_2', 'robot_3']
@@ -31,5 +27,5 @@ def test_three_robots_and_nothing_else_comes_out():
 
 
 def test_a_figure_shows_one_robot():
-    done = demo('--robots', '2', '--figure', 'routes.svg')
+    done = run_symdp('demo', 'config/depot.geojson', '--robots', '2', '--figure', 'routes.svg')
     assert done.returncode == 1 and '--figure is for one robot' in done.stderr

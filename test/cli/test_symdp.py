@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from in_process import run_symdp
+from in_process import run_symdp as symdp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,14 +23,6 @@ MAPS = {
     'route_aws_graph': (40, 84, '1 to 5, mean 2.10', 1),
     'bringup_warehouse_graph': (96, 172, '1 to 4, mean 1.79', 1),
 }
-
-
-def symdp(*arguments, env=None):
-    if arguments[:1] != ('demo',):
-        return run_symdp(*arguments, **(env or {}))
-    return subprocess.run([sys.executable, '-m', 'symdp_ros.cli.main', *map(str, arguments)],
-                          capture_output=True, text=True, cwd=ROOT, timeout=120,
-                          env={**os.environ, **(env or {})})
 
 
 def report(run):
@@ -151,18 +143,15 @@ def test_without_ros_the_core_and_check_work():
     assert run.returncode == 0 and 'the demo needs ROS 2' in run.stderr
 
 
-@pytest.mark.parametrize('file, extra', [
-    ('config/depot.geojson', ['--epsilon', '2', '--figure', 'routes.svg']),
-    ('config/warehouse.chain.yaml', ['--self-loops', '--policy', 'adaptive', '--epsilon', '2']),
-])
-def test_demo(tmp_path, file, extra):
+def test_demo(tmp_path):
     pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
-    extra = [str(tmp_path / 'routes.svg') if part == 'routes.svg' else part for part in extra]
-    if '--figure' in extra:
-        pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
-    run = symdp('demo', file, '--duration', '2', '--rate', '20', *extra,
-                env={'COLUMNS': '400', 'ROS_DOMAIN_ID': '',  # it takes a free one
-                     'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
+    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
+    run = subprocess.run(
+        [sys.executable, '-m', 'symdp_ros.cli.main', 'demo', 'config/depot.geojson', '--duration',
+         '2', '--rate', '20', '--epsilon', '2', '--figure', tmp_path / 'routes.svg'],
+        capture_output=True, text=True, cwd=ROOT, timeout=120,
+        env={**os.environ, 'COLUMNS': '400', 'ROS_DOMAIN_ID': '',  # it takes a free one
+             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
     assert run.returncode == 0, run.stderr + run.stdout
     rows = dict((part.strip() for part in line.split('│')[1:3]) for line in run.stdout.splitlines()
                 if line.count('│') == 3)
@@ -176,16 +165,16 @@ def test_demo(tmp_path, file, extra):
     reading = rows['who reads the truth']
     assert '/symdp_demo/demo' in reading or 'not yet' in reading
     assert 'symbols that are wrong' in rows['error']
-    if '--figure' in extra:
-        assert (tmp_path / 'routes.svg').read_text().count('<path') > 50
+    assert (tmp_path / 'routes.svg').read_text().count('<path') > 50
 
 
 def test_the_demo_ends_with_its_summary_when_it_is_interrupted(tmp_path):
     """As by Ctrl-C, at the first table."""
     pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     demo = subprocess.Popen(
-        [sys.executable, '-m', 'symdp_ros.cli.main', 'demo', 'config/depot.geojson', '--duration',
-         '500'], cwd=ROOT, stdout=(tmp_path / 'out').open('w'), stderr=subprocess.STDOUT,
+        [sys.executable, '-m', 'symdp_ros.cli.main', 'demo', 'config/warehouse.chain.yaml',
+         '--self-loops', '--policy', 'adaptive', '--duration', '500'], cwd=ROOT,
+        stdout=(tmp_path / 'out').open('w'), stderr=subprocess.STDOUT,
         env={**os.environ, 'ROS_DOMAIN_ID': '', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
              'FORCE_COLOR': '1', 'COLUMNS': '200'})
     try:
@@ -198,4 +187,5 @@ def test_the_demo_ends_with_its_summary_when_it_is_interrupted(tmp_path):
         demo.kill()
     text = (tmp_path / 'out').read_text()
     assert 'share of private symbols that are wrong' in text and 'Traceback' not in text
-    assert 'as a log' not in text
+    assert '6 states, 20 moves' in text and 'policy adaptive' in text
+    assert '0\x1b[0m in the private route' in text and 'as a log' not in text
