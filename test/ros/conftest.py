@@ -9,6 +9,8 @@ import pytest
 # Set before any rclpy is initialized: nothing may leave this machine.
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ.pop('ROS_STATIC_PEERS', None)
+for product in 'FASTRTPS', 'FASTDDS':  # its name until 2.x, and since
+    os.environ[f'{product}_DEFAULT_PROFILES_FILE'] = str(Path(__file__).with_name('discovery.xml'))
 
 
 @pytest.fixture
@@ -19,6 +21,16 @@ def world(tmp_path, monkeypatch):
     monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
     with world_in(tmp_path) as made:
         yield made
+
+
+@pytest.fixture(scope='session')
+def starter(tmp_path_factory):
+    """Give a process that starts nodes, one after another."""
+    from starter import Starter
+
+    made = Starter(tmp_path_factory.mktemp('starter'))
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Start one node after another with parameter files, and tell how each start ended.
+Start one node after another, and tell how each start ended.
 
-Run by test_fuzz_parameters.py: reads lines NODE FILE; answers each by a line `# STATUS`, the exit
-status, or `# started`. A node that starts is stopped at once. What the nodes log goes to stderr.
+Run by starter.py: reads lines of JSON, [NODE, ARGUMENT, …]; answers each by a line `# STATUS`, the
+exit status, or `# started`. A node that starts is stopped at once. What nodes log goes to stderr.
 """
 from importlib import import_module
+import json
 import sys
 
 from symdp_ros.ros.spinning import run
@@ -17,7 +18,7 @@ CLASSES = {'privatizer': 'Privatizer', 'log_release': 'LogRelease', 'belief': 'B
 
 def main():
     for line in sys.stdin:
-        node, file = line.split()
+        node, *arguments = json.loads(line)
         made = getattr(import_module(f'symdp_ros.nodes.{node}'), CLASSES[node])
         started = []
 
@@ -26,7 +27,7 @@ def main():
                 started.append(super().autostart())
                 return False  # ends the run
 
-        status = run(Probe, [node, '--ros-args', '--params-file', file])
+        status = run(Probe, [node, '--ros-args', *arguments])
         print('# started' if True in started else f'# {status}', flush=True)
 
 

@@ -1,15 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that are given any parameter file: they start, or say in a sentence why not."""
-import os
-from pathlib import Path
-import select
-import subprocess
-import sys
-
-from harness import free_domain, PATIENCE, ROOT
+from harness import ROOT
 from long_runs import fuzz
-import pytest
 from symdp_ros.core.printable import printable
 from symdp_ros.nodes import NODES
 from symdp_ros.options import PARAMETERS
@@ -69,61 +62,14 @@ def content(random, node):
     return bytes(data)
 
 
-class Starter:
-    """A process that starts nodes, one after another; made anew where it has died."""
-
-    def __init__(self, directory):
-        self._directory, self._process = directory, None
-        for name in ('logs', 'released', 'sub'):
-            (directory / name).mkdir()
-
-    def start(self, node, data):
-        """Start a node; return how it ended and what it logged."""
-        file, log = self._directory / 'parameters.yaml', self._directory / 'log'
-        file.write_bytes(data)
-        if self._process is None:
-            with log.open('wb') as output:
-                self._process = subprocess.Popen(
-                    [sys.executable, str(Path(__file__).with_name('start_nodes.py'))],
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True,
-                    cwd=self._directory, env={
-                        **os.environ, 'ROS_DOMAIN_ID': str(free_domain()),
-                        'ROS_LOG_DIR': str(self._directory / 'ros-log'), 'PYTHONPATH': str(ROOT)})
-        known = log.stat().st_size
-        self._process.stdin.write(f'{node} {file}\n')
-        self._process.stdin.flush()
-        ready, _, _ = select.select([self._process.stdout], [], [], PATIENCE)
-        answer = self._process.stdout.readline() if ready else 'no answer'
-        said = log.read_bytes()[known:].decode(errors='replace')
-        if not answer.startswith('#'):
-            self._process.kill()
-            answer = f'{answer}died with {self._process.wait()}'
-            self.close()
-        return answer.removeprefix('# ').strip(), said
-
-    def close(self):
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process.stdin.close()
-            self._process.stdout.close()
-            self._process = None
-
-
-@pytest.fixture
-def starter(tmp_path, monkeypatch):
-    made = Starter(tmp_path)
-    yield made
-    made.close()
-
-
-def test_parameter_files(starter):
-    ends = {}
+def test_parameter_files(starter, tmp_path):
+    ends, file = {}, tmp_path / 'parameters.yaml'
 
     def case(random):
         node = random.choice(NODES)
         data = content(random, node)
-        end, said = starter.start(node, data)
+        file.write_bytes(data)
+        end, said = starter.start(node, '--params-file', str(file))
         ends[end] = ends.get(end, 0) + 1
         what = f'{end}: {printable(said[-3000:], 3000)}\n{printable(data, 3000)}'
         if end not in ('started', '1', '2') or 'Traceback' in said or '\x1b' in said:
