@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """mechanism 'auto': the choice is made from chain, ε, k and n alone."""
 import json
-import os
-from pathlib import Path
 from random import Random
 import re
-import subprocess
-import sys
 
 from forked import forked
+from in_process import run_symdp
 import pytest
 from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import best_mechanism, expected_accuracy
@@ -23,7 +20,6 @@ from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import chosen_mechanism, compared, Mechanisms
 from symdp_ros.release.settings import ReleaseSettings
 
-ROOT = Path(__file__).resolve().parents[2]
 RING = Chain({'a': ['b'], 'b': ['c'], 'c': ['d'], 'd': ['a', 'd']}, 'a')
 COMPLETE = Chain.complete(['a', 'b', 'c', 'd'], 'a')
 STREETS = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'd'], 'd': ['d', 'a']}, 'a')
@@ -105,8 +101,8 @@ def test_two_words_of_one_length_give_the_same_choice(tmp_path, used, monkeypatc
 
 
 @for_all_choices
-@pytest.mark.parametrize('policy', ['paper', 'guided'])
-@pytest.mark.parametrize('length', [1, 2, 12, 60])
+@pytest.mark.parametrize('policy, length', [('paper', 12), ('guided', 1), ('guided', 12),
+                                            ('guided', 60)])
 def test_the_choice_is_the_best_mechanism(expected, policy, length):
     chain, epsilon = CHOICES[expected]
     for adjacency in (1, 3):
@@ -226,14 +222,9 @@ def test_the_command(tmp_path):
     for name, word in (('one.csv', 'abcdabcd'), ('two.csv', 'dddd')):
         write(tmp_path / 'logs' / name, word)
 
-    def symdp(*arguments):
-        return subprocess.run(
-            [sys.executable, '-m', 'symdp_ros.cli.main', *arguments], cwd=tmp_path, timeout=120,
-            capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': str(ROOT)})
-
     arguments = ('release', 'logs', '--chain', 'chain.yaml', '--epsilon', '2', '--mechanism',
                  'auto', '-o', 'out', '--ledger', 'robots.ledger', '--subject', 'r1')
-    run = symdp(*arguments)
+    run = run_symdp(*arguments, cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
     assert '2 released' in run.stdout and 'Traceback' not in run.stderr
     words = [[symbol for _, symbol in read_log(path)]
@@ -241,7 +232,7 @@ def test_the_command(tmp_path):
     assert [len(word) for word in words] == [8, 4] and all(map(RING.is_feasible, words))
     assert re.search(r'auto takes "[a-z_, ]+" for [84] symbols\. Expected share of wrong symbols: '
                      r'[a-z_, ]+: 0\.\d{3}; ', run.stdout)
-    assert '2 already released' in symdp(*arguments).stdout
+    assert '2 already released' in run_symdp(*arguments, cwd=tmp_path).stdout
     with Ledger(tmp_path / 'robots.ledger') as ledger:
         assert {json.loads(charge.description)['mechanism']
                 for charge in ledger.charges()} == {'auto'}
@@ -262,7 +253,7 @@ def prepared():
 
 
 @pytest.mark.parametrize('mechanism', ['exponential', 'permute_and_flip', 'causal', 'auto'])
-@pytest.mark.parametrize('chain', [RING, COMPLETE, STREETS], ids=['ring', 'complete', 'streets'])
+@pytest.mark.parametrize('chain', [RING, COMPLETE], ids=['ring', 'complete'])
 def test_after_preparation_no_release_compiles_anything(prepared, mechanism, chain):
     """In a process of its own: what others have compiled there would not show."""
     assert prepared(mechanism, {state: chain.successors(state) for state in chain.states}) == (
