@@ -136,7 +136,7 @@ class VisitCalibration:
         """
         Return the row of the least ε at which a live reader errs for at most `target` of the time.
 
-        By bisection, to 1 %. None where 60 is not enough.
+        By bisection, to 1 %, not below 0.005. None where 60 is not enough.
         """
         def wrong(epsilon: float) -> float:
             return self.row(period, epsilon, guess=False).live.wrong
@@ -146,7 +146,7 @@ class VisitCalibration:
             if high == _LARGEST_EPSILON:
                 return None
             low, high = high, min(2 * high, _LARGEST_EPSILON)
-        while high - low > _TOLERANCE * high:
+        while high - low > _TOLERANCE * high and high > _TOLERANCE:
             middle = (low + high) / 2
             low, high = (middle, high) if wrong(middle) > target else (low, middle)
         return self.row(period, high)

@@ -227,7 +227,7 @@ def test_a_real_graph(tmp_path, monkeypatch):
         from symdp_ros.ros.live_graph import look
 
         def all_seen():
-            rows = found(look(world.domain, 4.0))
+            rows = found(look(world.domain, 2.0))
             shown = {name for name, row in rows.items() if row.certain}
             return rows if certain <= shown and unsure <= rows.keys() else None
 
@@ -239,7 +239,7 @@ def test_a_real_graph(tmp_path, monkeypatch):
         assert rows['/tb1/odom'].readers == {'/rosbag2_recorder'}
 
         def doctor(*arguments):
-            return run_symdp('doctor', '--domain', world.domain, '--seconds', 4, *arguments)
+            return run_symdp('doctor', '--domain', world.domain, '--seconds', 2, *arguments)
 
         run = wait_until(lambda: (run := doctor()).stdout.count('yes') >= len(certain) and run,
                          'the command sees all')

@@ -230,7 +230,7 @@ def test_the_example_of_this_package(tmp_path):
 
 
 @pytest.mark.parametrize('parameters', [
-    {}, {'policy': 'adaptive'}, {'parameter_services': 'false'},
+    {'policy': 'adaptive', 'parameter_services': 'false'},
     {'outputs': "['string','pose','markers']"},
     {'outputs': "['custom']", 'output_type': 'std_msgs/msg/Int16MultiArray',
      'output_template': '\'{data: [1, "{region}"]}\''}], ids=str)
