@@ -8,16 +8,8 @@ from types import SimpleNamespace
 
 from offline_checks import distance
 import pytest
-from strategies import (
-    CHAINS,
-    COMPLETE,
-    exp_bounds,
-    feasible_words,
-    FOUR,
-    per_symbol,
-    probability,
-    RING,
-)
+from strategies import (CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, per_symbol,
+                        probability, RING)
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis import audit as module
 from symdp_ros.analysis.audit import audit, COUNTING_ERROR

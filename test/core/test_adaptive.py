@@ -14,31 +14,10 @@ import numpy as np
 from online_checks import excess, histories
 import pytest
 from scipy.stats import chi2
-from strategies import (
-    CHAINS,
-    chains,
-    COMPLETE,
-    exp_bounds,
-    feasible_words,
-    FOUR,
-    grid,
-    per_symbol,
-    privacies,
-    replayable_random,
-    RING,
-    Scripted,
-    SPLIT,
-    words,
-)
-from symdp_ros import (
-    Chain,
-    ChainError,
-    ConfigurationError,
-    OfflineMechanism,
-    OnlineMechanism,
-    Privacy,
-    UnknownSymbolError,
-)
+from strategies import (CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR, grid,
+                        per_symbol, privacies, replayable_random, RING, Scripted, SPLIT, words)
+from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
+                       Privacy, UnknownSymbolError)
 from symdp_ros.analysis.accuracy import accuracy, expected_accuracy
 from symdp_ros.analysis.audit import audit
 from symdp_ros.core.base_measure import move_weights
