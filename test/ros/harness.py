@@ -151,6 +151,12 @@ class World:
     def wait_until(self, condition, what):
         return wait_until(condition, what, self.spin)
 
+    def settle(self, seconds=0.5):
+        """Let what one side of a connection knows be known to the other side, which is not seen."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.spin()
+
     def publisher(self, topic='region', message_type=String, qos=LATCHED, subscribers=1):
         """
         Return a publisher, once there is a subscriber.
@@ -188,9 +194,7 @@ class World:
         new = name not in self._clients
         client = self.client(service_type, name)
         self.wait_until(client.service_is_ready, f'service {name}')
-        until = time.monotonic() + (0.3 if new else 0.0)
-        while time.monotonic() < until:  # the service learns of the client a moment later
-            self.spin()
+        self.settle(0.3 if new else 0.0)  # the service learns of the client a moment later
         future = client.call_async(request)
         self.wait_until(future.done, f'a response of {name}')
         return future.result()

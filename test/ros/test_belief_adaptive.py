@@ -79,8 +79,7 @@ def test_the_belief_is_the_filters_and_the_history_that_of_the_outputs(world, ha
     believed, statuses = world.listen('believed_region'), listen_to_beliefs(world)
     for topic in ('private_region', HISTORY, 'believed_region', 'region_belief'):
         world.wait_until(lambda topic=topic: world.node.count_publishers(topic), topic)
-    for _ in range(20):  # until they have found this reader, too: not all is kept for late ones
-        world.spin(0.05)
+    world.settle()  # until they have found this reader, too: not all is kept for late ones
     outputs = drawn(world, world.publisher(), private, 'abcdabcdaabbxcd' * 4)
     world.wait_until(lambda: len(believed) == len(statuses) == len(history) == 60, 'beliefs')
     expected = Follower(habit)
@@ -145,8 +144,7 @@ def test_a_restart_with_a_state_file_is_followed(world, habit, tmp_path, end):
             world.wait_until(lambda n=before: len(private) == n + 1, 'the last region again')
             expected.filter.restart()
         publisher = world.publisher(qos=RELIABLE)
-        for _ in range(25):
-            world.spin(0.02)
+        world.settle()
         expected.follow(drawn(world, publisher, private, 'bcda' * 3))
         world.wait_until(lambda: len(believed) == len(statuses) == len(expected.best), 'beliefs')
         assert believed == expected.best
@@ -165,8 +163,7 @@ def test_a_late_reader_after_a_restart_begins_with_the_privatizers_belief(world,
         run, before = world.privatizer(**given), len(private)
         world.wait_until(lambda n=before: not n or len(private) == n + 1, 'the last region again')
         publisher = world.publisher(qos=RELIABLE)
-        for _ in range(25):
-            world.spin(0.02)
+        world.settle()
         outputs = drawn(world, publisher, private, 'bcd')
         if before == 0:
             run.stop()
@@ -209,8 +206,7 @@ def test_a_privatizer_that_is_configured_again_is_followed(world, habit):
     private, expected = world.listen(), Follower(habit)
     world.privatizer(chain_file=habit, **ADAPTIVE)
     publisher = world.publisher(qos=RELIABLE)
-    for _ in range(25):
-        world.spin(0.02)
+    world.settle()
     expected.follow(drawn(world, publisher, private, 'bcdabc'))
     world.wait_until(lambda: len(believed) == 6, 'six beliefs')
     for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
@@ -219,8 +215,7 @@ def test_a_privatizer_that_is_configured_again_is_followed(world, habit):
         request.transition.id = transition
         assert world.call(ChangeState, '/privatizer/change_state', request).success
     world.wait_until(lambda: publisher.get_subscription_count() > 0, 'the subscription')
-    for _ in range(50):
-        world.spin(0.02)
+    world.settle(1.0)
     expected.filter.restart()
     expected.follow(drawn(world, publisher, private, 'dabc'))
     world.wait_until(lambda: len(believed) == len(statuses) == 10, 'ten beliefs')

@@ -121,8 +121,7 @@ def test_kill_privatizer(world, ring, tmp_path, keeps_state):
         assert run.process.poll() is None, run.log
         run.kill()
         run.close()
-        for _ in range(20):
-            world.spin(0.02)
+        world.settle()
         lives = lives_so_far()
         if path.exists():
             with Ledger(path) as ledger:

@@ -74,8 +74,7 @@ def record(directory, word, parameters):
         begin(world, '/privatizer', run)
         world.wait_until(lambda: publisher.get_subscription_count() > 0, 'a subscription')
         world.wait_until(lambda: statuses, 'the first report')
-        for _ in range(20):  # the reader's side of the connection
-            world.spin(0.02)
+        world.settle()  # the reader's side of the connection
         for value in word:
             if value is not None:
                 publisher.publish(message_of(value, parameters))
@@ -138,8 +137,7 @@ def record_fleet(directory, word, chain_file):
             begin(world, f'/{robot}/privatizer', run)
             world.wait_until(lambda publisher=publisher: publisher.get_subscription_count() > 0,
                              'a subscription')
-        for _ in range(20):  # the reader's side of the connections
-            world.spin(0.02)
+        world.settle()  # the reader's side of the connections
         for number, value in enumerate(word):
             for robot, publisher in publishers.items():
                 other = WORDS['moving'][number]

@@ -71,8 +71,7 @@ def test_nothing_but_the_private_topic_is_in_the_outer_domain(world, outer, chai
                            output_domain=outer.domain)
     hears(world, outer, '/tb1')
     assert f'/tb1/private_region (std_msgs/msg/String) in ROS domain {outer.domain}' in run.log
-    for _ in range(50):  # everything else would have been discovered, too
-        outer.spin()
+    outer.settle(1.0)  # everything else would have been discovered, too
     assert nodes_in(outer) == {'/tb1/privatizer'}
     assert of_node(outer, 'privatizer', '/tb1') == [['/tb1/private_region'], [], [], []]
     assert topics_of_others(outer) == {'/tb1/private_region'}
@@ -163,8 +162,7 @@ def test_a_fleet_shows_private_topics_alone(world, outer, chain_file, tmp_path):
         run.wait_for('2 of 2 robots started')
         hears(world, outer, '/tb1', 'bca')
         hears(robots, outer, '/tb2', 'bdd')
-        for _ in range(50):
-            outer.spin()
+        outer.settle(1.0)
         assert nodes_in(outer) == {'/tb1/privatizer', '/tb2/privatizer'}
         assert topics_of_others(outer) == {'/tb1/private_region', '/tb2/private_region'}
         for namespace in ('/tb1', '/tb2'):

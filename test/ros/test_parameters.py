@@ -191,8 +191,7 @@ def test_parameter_services_can_be_switched_off(world, chain_file, tmp_path, nod
     given = starting(node, chain_file, tmp_path)
     run = world.start(node, parameter_services='false', **given)
     world.wait_until(lambda: is_there(node) and services(node) is not None, 'the node')
-    for _ in range(20):
-        world.spin()
+    world.settle()
     assert services(node) == set()
     assert run.stop() == 0 and 'Traceback' not in run.log
     run = world.start(node, '-r', '__node:=open', **given)

@@ -46,8 +46,7 @@ def test_each_symbol_in_gives_a_feasible_one_out(world, chain_file):
 
 
 @pytest.mark.parametrize('name, initial', [
-    ('route_sample_graph', 0), ('route_turtlebot3_graph', 1), ('route_turtlebot4_graph', 0),
-    ('route_aws_graph', 0), ('bringup_warehouse_graph', 0)])
+    ('route_turtlebot3_graph', 1), ('bringup_warehouse_graph', 0)])
 def test_nav2_maps(world, name, initial):
     file = DATA / 'nav2' / f'{name}.geojson'
     if not file.exists():
@@ -243,8 +242,7 @@ def test_what_is_latched_is_drawn_once_however_often_a_caller_activates(world, c
                            Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
             assert change(world, transition)
         world.wait_until(lambda: world.node.count_subscribers('region') == 1, 'a subscription')
-        for _ in range(10):
-            world.spin(0.02)
+        world.settle(0.2)
     assert len(private) == 1
 
 
@@ -419,7 +417,7 @@ def test_none_of_many_messages_is_lost(world, chain_file):
     world.privatizer(chain_file=chain_file, epsilon=SURE)
     private = world.listen()
     publisher = world.publisher()
-    for _ in range(40):  # bursts of 500 messages as fast as this process can
+    for _ in range(15):  # bursts of 500 messages as fast as this process can
         send(publisher, *'b' * 500)
         world.wait_until(lambda count=len(private): len(private) >= count + 500, 'a burst')
-    wait_until(lambda: len(private) == 20_000, '20,000 symbols', world.spin)
+    wait_until(lambda: len(private) == 7500, '7,500 symbols', world.spin)

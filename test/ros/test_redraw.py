@@ -121,8 +121,7 @@ def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given
         else:
             change(world, *(REACTIVATE if how == 'activate' else RECONFIGURE))
             world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
-        for _ in range(25):
-            world.spin(0.02)
+        world.settle()
     assert len(set(private)) == 1, 'it was drawn again'
     assert how == 'kill' or len(private) == 1
     count = len(private)

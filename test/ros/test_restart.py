@@ -32,8 +32,7 @@ def test_after_a_kill_the_same_feasible_word_goes_on(world, tmp_path):
                    keep_sending)
         run.kill()
         world.node.destroy_publisher(publisher)
-        for _ in range(10):
-            world.spin(0.02)
+        world.settle(0.2)
     # What was drawn and not delivered when the process was killed is lost to the listener, but for
     # the last symbol, which is shown again; the word goes on from there, and never back.
     places = [chain.state_index[symbol] for symbol in private]
@@ -51,8 +50,7 @@ def test_a_stop_and_a_start_carry_the_word_on_exactly(world, chain_file, tmp_pat
         assert f'policy {policy}' in run.log and ('trust 0.8' in run.log) == (policy == 'adaptive')
         # Not latched: a word that goes on does not ask for what was published before.
         publisher = world.publisher(qos=RELIABLE)
-        for _ in range(25):
-            world.spin(0.02)
+        world.settle()
         send(publisher, *word)
         # After a restart, the last symbol is shown again.
         expected += expected[-1:] + word

@@ -81,8 +81,7 @@ def feed(world, publisher, words, seconds, meanwhile=lambda: None):
         world.spin(0.001)
         meanwhile()
     wait_until(lambda: behind() <= 0, 'all symbols', lambda: (world.spin(), meanwhile()))
-    for _ in range(20):
-        world.spin()
+    world.settle()
     assert behind() == 0, f'{-behind()} symbols more than messages'
     return count
 
@@ -165,8 +164,7 @@ def test_in_a_storm_of_publishers_nothing_is_lost_or_drawn_twice(world, chain_fi
     private = world.listen()
     run = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
     publisher = world.publisher(qos=RELIABLE)
-    for _ in range(20):
-        world.spin()
+    world.settle()
     with storm(world) as keep_on:
         world.wait_until(lambda: world.node.count_publishers('region') > 1, 'the storm')
         sent = feed(world, publisher, [private], SOAK_SECONDS / 10, keep_on)
