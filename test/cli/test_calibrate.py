@@ -11,14 +11,20 @@ from in_process import run_symdp
 import pytest
 from symdp_ros import Chain
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
-from symdp_ros.cli.calibrate import EPSILONS
+from symdp_ros.cli import calibrate as command
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
 RMF = ROOT.parent / 'shared' / 'data' / 'rmf'
 QUICK = ('--length', '5', '--walks', '4')
 WORD = ['dock', 'gate', 'none', 'aisle_1', 'packing', 'charger']
+EPSILONS = command.EPSILONS[::5]
 SENSITIVE = 'symdp calibrate: this result is as sensitive as the word it is made from\n'
+
+
+@pytest.fixture(autouse=True)
+def few_rows(monkeypatch):
+    monkeypatch.setattr(command, 'EPSILONS', EPSILONS)
 
 
 def calibrate(*arguments, columns='250'):
