@@ -6,6 +6,7 @@ Start one node after another, and tell how each start ended.
 Run by starter.py: reads lines of JSON, [NODE, ARGUMENT, …]; answers each by a line `# STATUS`, the
 exit status, or `# started`. A node that starts is stopped at once. What nodes log goes to stderr.
 """
+import gc
 from importlib import import_module
 import json
 import sys
@@ -29,6 +30,9 @@ def main():
 
         status = run(Probe, [node, '--ros-args', *arguments])
         print('# started' if True in started else f'# {status}', flush=True)
+        del made, Probe
+        gc.collect()  # what is left of a node in DDS would go on announcing itself
+        gc.freeze()
 
 
 if __name__ == '__main__':
