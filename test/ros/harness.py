@@ -152,7 +152,7 @@ class World:
         return wait_until(condition, what, self.spin)
 
     def settle(self, seconds=0.5):
-        """Let what one side of a connection knows be known to the other side, which is not seen."""
+        """Let the other side of a connection learn what this one knows; that is not seen here."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.spin()
