@@ -23,9 +23,13 @@ try:
 except ImportError:
     numba = None
 
-__all__ = ['compiled', 'inlined', 'NotCompiledError', 'numba', 'without_compiling']
+__all__ = ['compiled', 'inlined', 'NotCompiledError', 'numba', 'ONE', 'without_compiling', 'ZERO']
 Function = TypeVar('Function', bound=Callable[..., Any])
 _here = threading.local()
+
+#: Arguments of compiled functions. For a number in the text, numba compiles the function once more.
+ZERO: Any = np.int64(0)
+ONE: Any = np.int64(1)
 
 
 class NotCompiledError(Exception):
@@ -71,7 +75,8 @@ def _watch() -> None:
     """
     class Begins(event.Listener):
         def on_start(self, event: Any) -> None:
-            if event.data['dispatcher'].py_func.__module__.startswith('symdp_ros.'):
+            module = event.data['dispatcher'].py_func.__module__ or ''
+            if module.startswith('symdp_ros.'):
                 if not _may_compile():
                     raise NotCompiledError
                 loops_begin(COMPILING)

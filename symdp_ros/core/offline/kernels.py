@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
-from symdp_ros.core.compiling import compiled, inlined, numba
+from symdp_ros.core.compiling import compiled, inlined, numba, ONE, ZERO
 from symdp_ros.core.offline.four_states import gather_four
 from symdp_ros.core.offline.reachable import Edges, NO_WEIGHTS
 from symdp_ros.core.offline.segments import add_rows, add_weighted, SEGMENTS
@@ -569,7 +569,7 @@ def route(word: Ints, bits: Numbers, edges: Edges, period: int, ratio: float, sp
           together: Floats, out: Ints) -> tuple[int, int, int]:
     """Sweep, then walk from s_0."""
     sweep(word, edges, period, ratio, spacing, rescale_every, wide, W, E, scale)
-    return walk(0, 1, word, bits, edges, period, ratio, spacing, alone, wide, W, E, scale,
+    return walk(ZERO, ONE, word, bits, edges, period, ratio, spacing, alone, wide, W, E, scale,
                 together, out)
 
 

@@ -12,7 +12,7 @@ joined     (·,)        of each successor, the round in which it joined the set
 """
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
-from symdp_ros.core.compiling import compiled
+from symdp_ros.core.compiling import compiled, ZERO
 from symdp_ros.core.online.lanes import add, cover, LANES
 from symdp_ros.core.online.targets import Codes
 
@@ -176,7 +176,7 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves:
     size is that of the set which the output was drawn from. 0: it was not drawn, and the belief is
     that of s_{t−1} already; −1: it is that of s_t, and stays.
     """
-    place = 0
+    place = ZERO
     for i in range(size):
         if subset[i] == output:
             place = i + 1
@@ -185,13 +185,13 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves:
     here, there, begins = some[0], some[1], some[2]
     beliefs = belief.reshape((len(belief), 1))
     if size >= 0:
-        n = _likely(beliefs, 0, _IMPOSSIBLE, here)
+        n = _likely(beliefs, ZERO, _IMPOSSIBLE, here)
         total = _move(belief, here[:n], place, size, codes, shares, offsets, successors, moves,
                       after)
         for s in range(len(belief)):
             belief[s] = after[s] / total
-    here = here[:_likely(beliefs, 0, _LEAST, here)]
-    _, chosen = _grow(output, beliefs, 0, here, offsets, successors, first, symbols, X, match,
+    here = here[:_likely(beliefs, ZERO, _LEAST, here)]
+    _, chosen = _grow(output, beliefs, ZERO, here, offsets, successors, first, symbols, X, match,
                       shares, joined, means, covered, known, best, spread, near, begins)
     count = offsets[output + 1] - offsets[output]
     if len(symbols) == 0 and 1 < count <= _LOOKED_AHEAD:
@@ -236,8 +236,8 @@ def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, ini
                 belief[s] = 0.0
             belief[initial] = 1.0
             output = initial
-            size = advance(output, 0, offsets, successors, moves, first, symbols, X, match, shares,
-                           belief, codes, subset, work, near, ahead, some, sums)
+            size = advance(output, ZERO, offsets, successors, moves, first, symbols, X, match,
+                           shares, belief, codes, subset, work, near, ahead, some, sums)
         if left[size] == 0:
             break
         left[size] -= 1
