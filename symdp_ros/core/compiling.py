@@ -27,7 +27,7 @@ __all__ = ['compiled', 'inlined', 'NotCompiledError', 'numba', 'ONE', 'without_c
 Function = TypeVar('Function', bound=Callable[..., Any])
 _here = threading.local()
 
-#: Arguments of compiled functions. For a number in the text, numba compiles the function once more.
+#: Arguments of compiled functions. For a number in the text, numba compiles them once more.
 ZERO: Any = np.int64(0)
 ONE: Any = np.int64(1)
 
