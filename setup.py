@@ -25,7 +25,7 @@ DASK = ['dask[distributed]>=2024.2,<2027', *PARQUET]
 # of what ament_pep257 checks.)
 LINT = ['ros-ament-flake8>=0.17,<0.20', 'ros-ament-pep257>=0.17,<0.20', 'flake8>=6,<8',
         'flake8-builtins', 'flake8-comprehensions', 'flake8-import-order', 'flake8-quotes',
-        'mypy>=1.15,<3']
+        'mypy>=1.15,<3', 'pydocstyle>=6.3,<7']
 
 setup(
     name=NAME,

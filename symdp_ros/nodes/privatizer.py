@@ -22,6 +22,7 @@ from symdp_ros.ros.outputs import check_topics, Outputs
 from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
+from symdp_ros.ros.ticks import SimulatedTicks, SteadyTicks
 from symdp_ros.ros.topic_claim import TopicClaim
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Privatizer(ManagedNode):
         self._claims = []
         self._word = self._sampling = None  # kept over a cleanup
         self._input = self._outputs = self._history = self._diagnostics = None
-        self._outer_node = self._subscription = self._tick_timer = None
+        self._outer_node = self._subscription = self._ticks = None
 
     def configure(self):
         settings = self.settings
@@ -123,8 +124,8 @@ class Privatizer(ManagedNode):
             # No draw: late subscribers see the region that the last process published.
             self._outputs.publish(self._word.last)
         if first_tick is not None:
-            self._tick_timer = self.create_timer(first_tick / 1e9, self._tick,
-                                                 clock=self._live_clock)
+            self._ticks = (SimulatedTicks if self._simulated() else SteadyTicks)(
+                self, self._live_clock, first_tick, self._tick)
         self._input.reset()
         if self._input.message_type is not None:
             self._subscription = AdaptiveSubscription(
@@ -147,9 +148,9 @@ class Privatizer(ManagedNode):
         if self._diagnostics is not None and self._diagnostics.active:
             self._diagnostics.deactivate()
             self.get_logger().info('inactive')
-        if self._tick_timer is not None:
-            self.destroy_timer(self._tick_timer)
-            self._tick_timer = None
+        if self._ticks is not None:
+            self._ticks.destroy()
+            self._ticks = None
 
     def cleanup(self):
         if self._diagnostics is not None:
@@ -307,18 +308,10 @@ class Privatizer(ManagedNode):
         if region is not NOT_INPUT:
             self._sampling.read(region, self._live_clock.now().nanoseconds)
 
-    def _tick(self):
-        if self._tick_timer is None:  # the timer was due when it was destroyed
-            return
-        now = self._live_clock.now().nanoseconds
+    def _tick(self, now):
         if self._input.message_type is None:
             self._sampling.read(self._input.look(), now)
-        wait = self._sampling.tick(now)
-        # Reset, so that two ticks are never less than a period apart: after a late tick, a timer
-        # by itself would fire early.
-        if self._tick_timer.timer_period_ns != wait:
-            self._tick_timer.timer_period_ns = wait
-        self._tick_timer.reset()
+        return self._sampling.tick(now)
 
     def _publish(self, region, now):
         if self._history is not None:

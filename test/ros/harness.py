@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / 'shared' / 'data'
 #: Seconds that a condition may take: what is compiled on first use takes 35 s of a free processor.
 #: No test asserts a time.
-PATIENCE = 300.0
+PATIENCE = 150.0
 
 LATCHED = QoSProfile(depth=5000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RELIABLE = QoSProfile(depth=5000)

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Calling a function when it asks to be called again, by a steady clock or by simulated time.
+
+`tick` is called with the time of the clock in nanoseconds, and returns how many nanoseconds later
+it wants to be called again. Both classes are stopped by `destroy`.
+"""
+from collections.abc import Callable
+
+from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.duration import Duration
+from rclpy.node import Node
+
+Tick = Callable[[int], int]
+
+
+class SteadyTicks:
+    """Calls by a steady clock; `wait`: nanoseconds until the first call."""
+
+    def __init__(self, node: Node, clock: Clock, wait: int, tick: Tick):
+        self._node, self._clock, self._tick = node, clock, tick
+        self._timer = node.create_timer(wait / 1e9, self._on_timer, clock=clock)
+
+    def destroy(self) -> None:
+        self._node.destroy_timer(self._timer)
+        self._timer = None
+
+    def _on_timer(self) -> None:
+        if self._timer is None:  # it was due when it was destroyed
+            return
+        wait = self._tick(self._clock.now().nanoseconds)
+        # Reset, so that two ticks are never less than a period apart: after a late tick, a timer
+        # by itself would fire early.
+        if self._timer.timer_period_ns != wait:
+            self._timer.timer_period_ns = wait
+        self._timer.reset()
+
+
+class SimulatedTicks:
+    """
+    The same by simulated time, which passes only when a message on /clock says so.
+
+    It looks at each of these messages. With a timer of this clock that is reset by its own
+    callback, rclpy's EventsExecutor sometimes does nothing else any more.
+    """
+
+    def __init__(self, node: Node, clock: Clock, wait: int, tick: Tick):
+        self._node, self._clock, self._tick = node, clock, tick
+        self._asked = clock.now().nanoseconds
+        self._due = self._asked + wait
+        self._asked_to_look = False
+        self._jumps = clock.create_jump_callback(
+            JumpThreshold(min_forward=Duration(nanoseconds=1),
+                          min_backward=Duration(nanoseconds=-1)),
+            post_callback=self._on_change)
+
+    def destroy(self) -> None:
+        self._jumps.unregister()
+        self._jumps = None
+
+    def _on_change(self, jump: object) -> None:
+        # Not the tick itself: this is called while the clock is being set.
+        if not self._asked_to_look:
+            self._asked_to_look = True
+            self._node.executor.create_task(self._look)
+
+    def _look(self) -> None:
+        self._asked_to_look = False
+        now = self._clock.now().nanoseconds
+        if self._jumps is None or self._asked <= now < self._due:
+            return
+        try:
+            self._asked, self._due = now, now + self._tick(now)
+        except Exception as error:  # raised in a task, it would crash the EventsExecutor
+            failure = error
+
+            def fail() -> None:
+                raise failure
+
+            self._node.create_timer(0.001, fail, clock=Clock(clock_type=ClockType.STEADY_TIME))

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ticks of simulated time."""
+import pytest
+
+rclpy = pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
+
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402, I100
+from rclpy.experimental import EventsExecutor  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
+from symdp_ros.core.errors import SymdpError  # noqa: E402
+from symdp_ros.ros.ticks import SimulatedTicks  # noqa: E402
+
+SECOND = 10**9
+
+
+@pytest.fixture(params=[EventsExecutor, SingleThreadedExecutor])
+def simulated(request, world):
+    """Give a node that uses simulated time, and a function that sets the time and spins."""
+    node = rclpy.create_node('simulated', context=world.context, parameter_overrides=[
+        Parameter('use_sim_time', value=True)])
+    executor = request.param(context=world.context)
+    executor.add_node(node)
+    publisher = world.publisher('/clock', Clock)
+
+    def set_time(nanoseconds):
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(nanoseconds, SECOND)
+        publisher.publish(message)
+        world.wait_until(lambda: executor.spin_once(timeout_sec=0.02)
+                         or node.get_clock().now().nanoseconds == nanoseconds, 'the time')
+        for _ in range(3):
+            executor.spin_once(timeout_sec=0.02)
+
+    yield node, set_time
+    executor.remove_node(node)
+    executor.shutdown()
+    node.destroy_node()
+
+
+def test_they_come_when_they_are_due_and_when_the_clock_is_set_back(simulated):
+    node, set_time = simulated
+    seen = []
+    ticks = SimulatedTicks(node, node.get_clock(), SECOND,
+                           lambda now: seen.append(now) or 2 * SECOND)
+    for now in (SECOND - 1, SECOND, 3 * SECOND - 1, 9 * SECOND, 10 * SECOND, 8 * SECOND,
+                10 * SECOND - 1, 10 * SECOND):
+        set_time(now)
+    assert seen == [SECOND, 9 * SECOND, 8 * SECOND, 10 * SECOND]
+    ticks.destroy()
+    set_time(99 * SECOND)
+    assert len(seen) == 4
+
+
+def test_what_a_tick_raises_is_raised_by_the_executor(simulated):
+    node, set_time = simulated
+
+    def tick(now):
+        raise SymdpError(f'at {now}')
+
+    ticks = SimulatedTicks(node, node.get_clock(), SECOND, tick)
+    set_time(1)
+    with pytest.raises(SymdpError, match='at 2000000000'):
+        set_time(2 * SECOND)
+    ticks.destroy()
