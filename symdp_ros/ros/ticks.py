@@ -8,9 +8,10 @@ it wants to be called again. Both classes are stopped by `destroy`.
 """
 from collections.abc import Callable
 
-from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.clock import Clock, ClockType, JumpHandle, JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.timer import Timer
 
 Tick = Callable[[int], int]
 
@@ -20,11 +21,12 @@ class SteadyTicks:
 
     def __init__(self, node: Node, clock: Clock, wait: int, tick: Tick):
         self._node, self._clock, self._tick = node, clock, tick
-        self._timer = node.create_timer(wait / 1e9, self._on_timer, clock=clock)
+        self._timer: Timer | None = node.create_timer(wait / 1e9, self._on_timer, clock=clock)
 
     def destroy(self) -> None:
-        self._node.destroy_timer(self._timer)
-        self._timer = None
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+            self._timer = None
 
     def _on_timer(self) -> None:
         if self._timer is None:  # it was due when it was destroyed
@@ -50,20 +52,21 @@ class SimulatedTicks:
         self._asked = clock.now().nanoseconds
         self._due = self._asked + wait
         self._asked_to_look = False
-        self._jumps = clock.create_jump_callback(
+        self._jumps: JumpHandle | None = clock.create_jump_callback(
             JumpThreshold(min_forward=Duration(nanoseconds=1),
                           min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_change)
 
     def destroy(self) -> None:
-        self._jumps.unregister()
-        self._jumps = None
+        if self._jumps is not None:
+            self._jumps.unregister()
+            self._jumps = None
 
     def _on_change(self, jump: object) -> None:
         # Not the tick itself: this is called while the clock is being set.
-        if not self._asked_to_look:
+        if not self._asked_to_look and (executor := self._node.executor) is not None:
             self._asked_to_look = True
-            self._node.executor.create_task(self._look)
+            executor.create_task(self._look)
 
     def _look(self) -> None:
         self._asked_to_look = False
