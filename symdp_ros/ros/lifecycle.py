@@ -63,6 +63,11 @@ class ManagedNode(LifecycleNode):
         self.deactivate()
         self.cleanup()
 
+    def destroy_node(self):
+        super().destroy_node()
+        # rclpy leaves it: others would see the node until this object is garbage.
+        self._state_machine.destroy_when_not_in_use()
+
     def on_configure(self, state):
         def configure():
             if self._problems:

@@ -20,6 +20,7 @@ from std_srvs.srv import Trigger
 from symdp_ros.nodes.fleet import Fleet, main
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.ros import spinning
+from symdp_ros.ros.output_domain import leave_domains
 
 SURE = 1000.0
 
@@ -208,6 +209,9 @@ def test_reload_leaves_the_others_untouched(world, chain_file, tmp_path):
         assert '1 left as they were' in future.result().message
         stream(20)
     world.wait_until(lambda: len(private) == sent, 'all symbols')
+    world.wait_until(lambda: sorted(
+        namespace for name, namespace in world.node.get_node_names_and_namespaces()
+        if name == 'privatizer') == ['/changes', '/goes', '/stays'], 'no node of a removed robot')
     assert run.log.count('[stays.privatizer]: a new word begins') == 1
     assert run.log.count('[changes.privatizer]: a new word begins') == 3
     hears(world, 'changes', 'b')
@@ -290,6 +294,7 @@ def here(request, world, chain_file, tmp_path, monkeypatch):
         executor.remove_node(fleet)
         fleet.destroy_node()
     executor.shutdown()
+    leave_domains()  # a later test may be given this domain
     context.shutdown()
 
 

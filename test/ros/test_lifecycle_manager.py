@@ -83,7 +83,8 @@ def test_all_that_the_manager_can_be_asked(world, chain_file):
         publisher.publish(String(data=region))
     world.wait_until(lambda: believed[-2:] == ['a', 'b'], 'two regions')
     assert manager.pause()
-    assert world.node.count_subscribers('robot_1/region') == 0
+    world.wait_until(lambda: world.node.count_subscribers('robot_1/region') == 0,
+                     'nobody to read the region')
     assert manager.resume()
     assert manager.reset()
     assert manager.startup()
