@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
+import gc
 import sys
 import traceback
 from typing import TYPE_CHECKING, TypeAlias
@@ -239,6 +240,8 @@ class Fleet(Node):
                 if robots[name] == self._robots[name] and name not in failed}
         for name in before - left:
             self._stop(name)
+        # What is left of a node would take the /rosout of its successor with it.
+        gc.collect()
         self._start_all(robots[name] for name in robots if name not in left)
         failed = self._failed()
         response.success = not failed
