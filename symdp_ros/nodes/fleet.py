@@ -4,7 +4,6 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
-import gc
 import sys
 import traceback
 from typing import TYPE_CHECKING, TypeAlias
@@ -198,13 +197,19 @@ class Fleet(Node):
             self._failures[robot.name] = printable(error, LONGEST_SENTENCE)
             self.get_logger().error(f'{robot.name} did not start: {self._failures[robot.name]}')
 
-    def _stop(self, name: str) -> None:
-        """Stop a robot, and forget it."""
+    def _stop(self, name: str, removed: bool = False) -> None:
+        """
+        Stop a robot, and forget it.
+
+        The node of one that is not removed stays in the graph for a while: what its successor logs
+        goes out through the publisher of both.
+        """
         del self._robots[name]
         self._failures.pop(name, None)
         node = self._nodes.pop(name, None)
         if node is not None:
-            for step in (node.stop, lambda: self._spinner.remove_node(node), node.destroy_node):
+            for step in (node.stop, lambda: self._spinner.remove_node(node),
+                         node.leave_graph if removed else node.destroy_node):
                 _attempt(step)
 
     def _failed(self) -> dict[str, str]:
@@ -239,9 +244,7 @@ class Fleet(Node):
         left = {name for name in before & set(robots)
                 if robots[name] == self._robots[name] and name not in failed}
         for name in before - left:
-            self._stop(name)
-        # What is left of a node would take the /rosout of its successor with it.
-        gc.collect()
+            self._stop(name, removed=name not in robots)
         self._start_all(robots[name] for name in robots if name not in left)
         failed = self._failed()
         response.success = not failed

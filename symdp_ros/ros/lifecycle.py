@@ -63,9 +63,9 @@ class ManagedNode(LifecycleNode):
         self.deactivate()
         self.cleanup()
 
-    def destroy_node(self):
-        super().destroy_node()
-        # rclpy leaves it: others would see the node until this object is garbage.
+    def leave_graph(self):
+        """Let others see this node no longer; rclpy lets them until Python frees it."""
+        self.destroy_node()
         self._state_machine.destroy_when_not_in_use()
 
     def on_configure(self, state):

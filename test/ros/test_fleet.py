@@ -209,9 +209,9 @@ def test_reload_leaves_the_others_untouched(world, chain_file, tmp_path):
         assert '1 left as they were' in future.result().message
         stream(20)
     world.wait_until(lambda: len(private) == sent, 'all symbols')
-    world.wait_until(lambda: sorted(
+    world.wait_until(lambda: {
         namespace for name, namespace in world.node.get_node_names_and_namespaces()
-        if name == 'privatizer') == ['/changes', '/goes', '/stays'], 'no node of a removed robot')
+        if name == 'privatizer'} == {'/changes', '/goes', '/stays'}, 'no node of a removed robot')
     assert run.log.count('[stays.privatizer]: a new word begins') == 1
     assert run.log.count('[changes.privatizer]: a new word begins') == 3
     hears(world, 'changes', 'b')
