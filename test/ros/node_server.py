@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -108,12 +109,21 @@ def serve():
     """Start a process for each line; return the name of a node in each of them, else None."""
     signal.signal(signal.SIGCHLD, report_ended)
     gc.freeze()  # what is not looked at by the collector in a node need not be copied for it
-    for line in sys.stdin:
+    for line in lines():
         if not os.fork():
             name, *rest = json.loads(line)
             become(name, *rest)
             return name
     return None
+
+
+def lines():
+    """Yield what is asked for; a signal that comes just before a wait is seen after 0.2 s."""
+    while True:
+        if select.select([sys.stdin], [], [], 0.2)[0]:
+            if not (line := sys.stdin.readline()):
+                return
+            yield line
 
 
 def become(name, arguments, log, environment):
