@@ -2,7 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all tests share."""
 import os
+from pathlib import Path
+import runpy
+import shlex
 import signal
+import sys
+from types import SimpleNamespace
 
 from hypothesis import HealthCheck, settings
 
@@ -20,8 +25,38 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 # Started in the background, this process ignores Ctrl-C, and so would the programs under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Without the package, whose numpy starts threads.
+own_network = SimpleNamespace(**runpy.run_path(
+    str(Path(__file__).parents[1] / 'symdp_ros' / 'ros' / 'own_network.py')))
+
 #: These wait for processes and messages; last come those that are done in milliseconds.
 _FIRST = ['ros', 'launch', 'cli', 'package', 'release', 'logs']
+
+
+def pytest_configure(config):
+    """
+    Give these tests a network of their own, where the kernel allows it.
+
+    No ROS domain, node or shared memory of another program, or of another worker, is met there.
+    """
+    if (hasattr(config, 'workerinput')  # `pytest_xdist_setupnodes` has done it
+            or getattr(config.option, 'numprocesses', None) or not own_network.may_isolate()):
+        return
+    own_network.isolate()
+    os.environ[own_network.MARK] = '1'
+
+
+def pytest_xdist_setupnodes(specs):
+    """Start each worker in a network of its own."""
+    for spec in specs:
+        spec.python = shlex.join([sys.executable, '-I', own_network.__file__, sys.executable])
+
+
+def pytest_report_header():
+    """Say where tests can meet other programs."""
+    if not own_network.may_isolate():
+        return ('no network of its own for each worker: the kernel allows no user namespaces. ROS '
+                'domains are locked, and looked at before and after each test')
 
 
 def pytest_collection_modifyitems(items):

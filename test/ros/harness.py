@@ -3,11 +3,13 @@
 """Nodes in processes of their own, each test in a ROS domain of its own, on this machine only."""
 from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import cycle
 import os
 from pathlib import Path
 import re
 import signal
 import time
+import warnings
 
 import pytest
 
@@ -20,6 +22,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from symdp_ros.ros.free_domain import FreeDomain  # noqa: E402
+from symdp_ros.ros.own_network import MARK  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / 'shared' / 'data'
@@ -42,13 +45,19 @@ def wait_until(condition, what, spin=lambda: time.sleep(0.02)):
     return value
 
 
-_claimed = []  # held until this process ends, or has claimed three more
+#: Whether no program but those of this worker can be met.
+ALONE = MARK in os.environ
+#: In turn: a node that was killed is seen in its domain for another 20 s.
+_domains = cycle(range(1, 102))
+_claimed = []  # held until this process ends, or has claimed eight more
 
 
 def free_domain() -> int:
-    """Return a ROS domain that no other test of this machine uses, whoever runs it."""
+    """Return a ROS domain that no other test uses."""
+    if ALONE:
+        return next(_domains)
     _claimed.append(FreeDomain())
-    while len(_claimed) > 3:  # those of tests long ended
+    while len(_claimed) > 8:  # those of tests long ended
         _claimed.pop(0).close()
     return _claimed[-1].number
 
@@ -122,14 +131,32 @@ class World:
 
     def __init__(self, directory: Path):
         self.directory = directory
-        self._claim = FreeDomain()
-        self.domain = self._claim.number
+        self.runs, self._clients = [], {}
+        self._join()
+        while not ALONE and self._company(0.5):  # another program's
+            self._leave()
+            self._join()
+
+    def _join(self):
+        self.domain = free_domain()
         self.context = Context()
         rclpy.init(context=self.context, domain_id=self.domain)
         self.node = rclpy.create_node('observer', context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
-        self.runs, self._clients = [], {}
+
+    def _leave(self):
+        self._executor.remove_node(self.node)
+        self._executor.shutdown()  # before its context: what is left of it may crash later
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+    def _company(self, seconds):
+        """Look for some seconds; return the names of all other nodes of the domain."""
+        self.settle(seconds)
+        names = sorted(self.node.get_node_names())
+        names.remove('observer')  # this one; another one of the name is company
+        return names
 
     def start(self, name, *arguments, **parameters) -> Run:
         """Start a node; parameters become -p name:=value."""
@@ -209,11 +236,11 @@ class World:
     def close(self):
         for run in self.runs:
             run.close()
-        self._executor.remove_node(self.node)
-        self._executor.shutdown()  # before its context: what is left of it may crash later
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
-        self._claim.close()
+        if not ALONE and all(run.process.returncode == 0 for run in self.runs):
+            if company := self._company(0.5):
+                warnings.warn(f'ROS domain {self.domain} was shared with {company}: what this '
+                              'test saw may be theirs', stacklevel=1)
+        self._leave()
 
 
 @contextmanager

@@ -8,15 +8,14 @@ import select
 import subprocess
 import sys
 
-from harness import PATIENCE, ROOT
-from symdp_ros.ros.free_domain import FreeDomain
+from harness import free_domain, PATIENCE, ROOT
 
 
 class Starter:
     """A process that starts nodes, one after another; made anew where it has died."""
 
     def __init__(self, directory):
-        self._directory, self._process, self._claim = directory, None, FreeDomain()
+        self._directory, self._process, self._domain = directory, None, free_domain()
         for name in ('logs', 'released', 'sub'):
             (directory / name).mkdir()
 
@@ -29,7 +28,7 @@ class Starter:
                     [sys.executable, str(Path(__file__).with_name('start_nodes.py'))],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True,
                     cwd=self._directory, env={
-                        **os.environ, 'ROS_DOMAIN_ID': str(self._claim.number),
+                        **os.environ, 'ROS_DOMAIN_ID': str(self._domain),
                         'ROS_LOG_DIR': str(self._directory / 'ros-log'), 'PYTHONPATH': str(ROOT)})
         known = log.stat().st_size
         print(json.dumps([node, *arguments]), file=self._process.stdin, flush=True)
@@ -39,7 +38,7 @@ class Starter:
         if not answer.startswith('#'):
             self._process.kill()
             answer = f'{answer}died with {self._process.wait()}'
-            self._end()
+            self.close()
         return answer.removeprefix('# ').strip(), said
 
     def refused(self, node, **parameters):
@@ -50,10 +49,6 @@ class Starter:
         return said
 
     def close(self):
-        self._end()
-        self._claim.close()
-
-    def _end(self):
         if self._process is not None:
             self._process.kill()
             self._process.wait()
