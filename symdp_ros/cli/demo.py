@@ -21,6 +21,7 @@ from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.options import ADJACENCY, DURATION, EPSILON, FIGURE, POLICY, RATE, ROBOTS
 from symdp_ros.ros.free_domain import FreeDomain
+from symdp_ros.ros.own_network import is_isolated, restart_isolated
 
 _ROWS = 14          # of the live table
 _SHOWN = 20         # symbols of a route in the summary
@@ -45,7 +46,9 @@ def add_parser(commands) -> None:
                     'shows the true, the private and the most probable region side by side. '
                     'Then lets the node log_release release the same patrol as a log. With '
                     '--robots: several robots, in one process that lets nothing but private '
-                    'regions into the ROS domain of the fleet.')
+                    'regions into the ROS domain of the fleet. Other programs see nothing of it, '
+                    'where the kernel allows that, unless ROS_DOMAIN_ID is set: then they find '
+                    'it (of a fleet: its private regions) in that domain.')
     add_chain_arguments(parser)
     add_arguments(parser, (replace(EPSILON, default=2.0), ADJACENCY, POLICY, DURATION, RATE,
                            FIGURE, ROBOTS))
@@ -68,6 +71,12 @@ def run(options) -> int:
         check_figure(options.figure, graph)
     chain = chain_of(options)
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    if options.robots > 1 and options.figure:
+        raise DemoError('--figure is for one robot')
+    if not (given := os.environ.get('ROS_DOMAIN_ID')):
+        restart_isolated()
+    elif not given.isascii() or not given.isdigit() or int(given) > 232:
+        raise DemoError(f'ROS_DOMAIN_ID is {printable(given)}: it must be a number from 0 to 232')
     for number in (signal.SIGTERM, signal.SIGHUP):  # so that the nodes are stopped properly
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     if options.robots > 1:
@@ -111,6 +120,14 @@ def run(options) -> int:
                                           f'{len(true)} true': private}, options.figure)
         print(f'the two routes are drawn in {printable(options.figure)}')
     return 0 if infeasible == 0 and len(true) == len(private) else 1
+
+
+def visibility() -> str:
+    """Return a line that says who sees the demo's topics."""
+    if not is_isolated():
+        return 'other programs of this machine see the demo in that domain'
+    return ('no other program of this machine sees the demo; to look on, start it by '
+            '`ROS_DOMAIN_ID=7 symdp demo …`')
 
 
 def map_parameters(options, chain) -> dict:
@@ -317,7 +334,7 @@ class _Screen:
         self._chain, self._options = chain, options
         self.console = Console(highlight=False)
         self.console.print(heading(options, chain, f'ROS domain {os.environ["ROS_DOMAIN_ID"]}'),
-                           _LEGEND, 'starting the nodes …', sep='\n')
+                           visibility(), _LEGEND, 'starting the nodes …', sep='\n')
 
     def table(self, words, title):
         """Return the last symbols."""

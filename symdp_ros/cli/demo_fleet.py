@@ -6,8 +6,8 @@ import os
 import tempfile
 import time
 
-from symdp_ros.cli.demo import (DemoError, heading, map_parameters, NodeProcess, wait_until,
-                                watch)
+from symdp_ros.cli.demo import (heading, map_parameters, NodeProcess, visibility,
+                                wait_until, watch)
 from symdp_ros.ros.free_domain import FreeDomain
 
 _PATIENCE = 90.0  # seconds for all nodes to start, or to catch up
@@ -16,18 +16,18 @@ _TRAIL = 5        # regions of a robot that the table shows
 
 def run_fleet(options, chain) -> int:
     """Run the demo; return 0 where every private move was feasible and nothing else came out."""
-    if options.figure:
-        raise DemoError('--figure is for one robot')
-    inside, outside = FreeDomain(), FreeDomain()  # held until the demo ends
-    os.environ['ROS_DOMAIN_ID'] = str(inside.number)
+    claims = FreeDomain(), FreeDomain()  # held until the demo ends
+    outside = int(os.environ.get('ROS_DOMAIN_ID') or claims[0].number)
+    inside = next(claim.number for claim in claims if claim.number != outside)
+    os.environ['ROS_DOMAIN_ID'] = str(inside)
     names = [f'robot_{i + 1}' for i in range(options.robots)]
     shared = map_parameters(options, chain)
-    screen = _Screen(chain, options, names, inside.number, outside.number)
+    screen = _Screen(chain, options, names, inside, outside)
     with tempfile.TemporaryDirectory() as work, _Observer(
-            inside.number, outside.number, names) as observer:
+            inside, outside, names) as observer:
         file = os.path.join(work, 'fleet.yaml')
         with open(file, 'w') as stream:  # JSON is YAML
-            json.dump({'fleet_domain': outside.number, 'defaults': {
+            json.dump({'fleet_domain': outside, 'defaults': {
                 **shared, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
                 'policy': options.policy}, 'robots': {name: {} for name in names}}, stream)
         fleet = NodeProcess('fleet', work, {'fleet': file}, '/')
@@ -138,6 +138,7 @@ class _Screen:
         domains = (f'{len(names)} robots in ROS domain {inside}, their private regions in domain '
                    f'{outside}; one process privatizes all')
         self.console.print(heading(options, chain, domains),
+                           visibility(),
                            'error: share of private symbols that are wrong', sep='\n')
 
     def table(self, observer, title):

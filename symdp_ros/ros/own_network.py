@@ -13,7 +13,7 @@ import socket
 import struct
 import sys
 
-#: Set in the environment of a command that has a network of its own.
+#: In the environment of a command that was started here: '1', or '0' where it was not allowed.
 MARK = 'SYMDP_OWN_NETWORK'
 
 _NEW_MOUNTS, _NEW_USER, _NEW_NETWORK = 0x00020000, 0x10000000, 0x40000000  # unshare(2)
@@ -80,11 +80,28 @@ def _call(name, *arguments):
         raise OSError(number, f'{name}: {os.strerror(number)}')
 
 
+def is_isolated() -> bool:
+    """Return whether this process was started in a network of its own."""
+    return os.environ.get(MARK) == '1'
+
+
+def restart_isolated() -> None:
+    """
+    Start this program again in a network of its own; return only where that was done before.
+
+    Use :func:`is_isolated` then: the kernel may not have allowed it.
+    """
+    if MARK not in os.environ:
+        sys.stdout.flush()
+        os.execv(sys.executable, [sys.executable, '-I', __file__, sys.executable,
+                                  *sys.orig_argv[1:]])
+
+
 def main() -> None:
     """Run the command that the arguments hold; isolated, where the kernel allows it."""
-    if may_isolate():
+    if allowed := may_isolate():
         isolate()
-        os.environ[MARK] = '1'
+    os.environ[MARK] = str(int(allowed))
     os.execvp(sys.argv[1], sys.argv[1:])
 
 

@@ -22,7 +22,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from symdp_ros.ros.free_domain import FreeDomain  # noqa: E402
-from symdp_ros.ros.own_network import MARK  # noqa: E402
+from symdp_ros.ros.own_network import is_isolated  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / 'shared' / 'data'
@@ -46,7 +46,7 @@ def wait_until(condition, what, spin=lambda: time.sleep(0.02)):
 
 
 #: Whether no program but those of this worker can be met.
-ALONE = MARK in os.environ
+ALONE = is_isolated()
 #: In turn: a node that was killed is seen in its domain for another 20 s.
 _domains = cycle(range(1, 102))
 _claimed = []  # held until this process ends, or has claimed eight more
