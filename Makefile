@@ -29,7 +29,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 # Tests and demos start many processes: each of them would compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test lint fuzz kill soak figures experiments tables gains markers \
+.PHONY: help setup demo test test-studies test-often lint fuzz kill soak figures experiments tables gains markers \
     coordination compare bench clean
 .DEFAULT_GOAL := help
 
@@ -37,6 +37,10 @@ help:
 	@echo 'make demo   a simulated robot, made private, in a terminal'
 	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson ROBOTS=1)'
 	@echo 'make test   every test'
+	@echo 'make test-studies'
+	@echo '            the tests of bench/ and studies/, which are not installed'
+	@echo 'make test-often'
+	@echo '            the tests that start processes, many times on a busy machine (N=30)'
 	@echo 'make lint   style, types and licence headers alone'
 	@echo 'make fuzz   the fuzzers for as long as one likes (MINUTES=10)'
 	@echo 'make kill   the kill tests as often as one likes (ROUNDS=100)'
@@ -70,6 +74,14 @@ demo: setup
 
 test: setup
 	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 $(TEST_OPTIONS)
+
+test-studies: setup
+	$(VENV)/bin/python -m pytest -n $(JOBS) bench studies $(TEST_OPTIONS)
+
+# As many busy loops as processors, and two suites at once.
+N ?= 30
+test-often: setup
+	$(VENV)/bin/python test/often.py $(N) $(TEST_OPTIONS)
 
 lint: setup
 	$(VENV)/bin/python -m pytest test/package/test_lint.py $(TEST_OPTIONS)

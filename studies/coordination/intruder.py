@@ -46,7 +46,8 @@ def success(area: Map, patrol: Patrol, burn_in: int) -> Success:
         unseen = ~np.take_along_axis(comes[:, mine], vertex, axis=2)[..., 0]
         least = np.take_along_axis(forecast, vertex, axis=2)[..., 0]
         few = max(1, round(PATIENT * len(comes)))
-        best = np.argsort(least, axis=0)[:few]
+        # Stable: which of equal forecasts come first would else depend on the processor.
+        best = np.argsort(least.round(9), axis=0, kind='stable')[:few]
         always[mine] = unseen.mean(axis=0)
         patient[mine] = np.take_along_axis(unseen, best, axis=0).mean(axis=0)
     return Success(always, patient, 1 - comes.mean(axis=(0, 2)))

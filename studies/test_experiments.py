@@ -22,7 +22,7 @@ from symdp_ros.core.chain_file import read_chain_file
 from symdp_ros.core.graph import structure
 from symdp_ros.core.offline.automaton import HammingAutomaton
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / 'docs' / 'experiments'
 NUMBERS = json.loads((DOCS / 'numbers.json').read_text(encoding='utf-8'))
 CORRECT, ERRORS = NUMBERS['correct_transition'], NUMBERS['average_error']

@@ -7,7 +7,7 @@ import pytest
 from studies import tables
 from studies.belief import belief_table
 
-TEXT = (Path(__file__).resolve().parents[2] / 'docs' / 'tables.md').read_text(encoding='utf-8')
+TEXT = (Path(__file__).resolve().parents[1] / 'docs' / 'tables.md').read_text(encoding='utf-8')
 
 
 def section(title):

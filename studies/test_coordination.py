@@ -14,7 +14,7 @@ from studies.coordination.page import page
 from studies.coordination.patrol import DATA, DELAY, Map, Patrol, patrol, ROBOTS, View
 from symdp_ros.analysis.belief import Filter
 
-DOCS = Path(__file__).resolve().parents[2] / 'docs'
+DOCS = Path(__file__).resolve().parents[1] / 'docs'
 NUMBERS = json.loads((DOCS / 'coordination.json').read_text(encoding='utf-8'))
 needs_maps = pytest.mark.skipif(not DATA.is_dir(), reason='the maps are not there')
 area = cache(Map)

@@ -16,7 +16,7 @@ from studies.compare.page import page
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.graph import TransitionGraph
 
-DOCS = Path(__file__).resolve().parents[2] / 'docs'
+DOCS = Path(__file__).resolve().parents[1] / 'docs'
 NUMBERS = json.loads((DOCS / 'comparison.json').read_text(encoding='utf-8'))
 needs_maps = pytest.mark.skipif(not section.DATA.is_dir(), reason='the maps are not there')
 SMALL = Chain({'a': {'a': 0.5, 'b': 0.5}, 'b': {'a': 0.2, 'c': 0.8},

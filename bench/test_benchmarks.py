@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from symdp_ros.core.offline import OfflineMechanism
 
-DOCS = Path(__file__).resolve().parents[2] / 'docs'
+DOCS = Path(__file__).resolve().parents[1] / 'docs'
 
 
 def effort(**more):

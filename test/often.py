@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Run the tests that start processes again and again on a busy machine: python often.py N [ARGUMENT …].
+
+Half of the N rounds run in one suite, half in another one beside it, while a loop keeps each
+processor busy. Printed at the end: which test failed how often. The arguments are pytest's; those
+that name no test are added to a run of `PROCESSES`.
+"""
+from collections import Counter
+from contextlib import ExitStack
+import os
+from pathlib import Path
+import subprocess
+import sys
+from tempfile import TemporaryDirectory
+from threading import Thread
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parents[1]
+#: The folders and files whose tests start processes.
+PROCESSES = ['test/ros', 'test/launch', 'test/cli/test_demo_fleet.py',
+             'test/cli/test_demo_figure.py', 'test/cli/test_doctor.py',
+             'test/cli/test_interrupted.py', 'test/cli/test_symdp.py', 'test/release/test_kill.py',
+             'test/release/test_kill_ledger.py', 'test/release/test_cluster.py']
+_JOBS = ['-n', '4', '--maxschedchunk', '2', '-q', '--no-header', '-p', 'no:cacheprovider']
+
+
+def suite(rounds, arguments, report, outcomes, failures):
+    """Run a suite some times; count its outcomes and the tests that fail."""
+    for number in rounds:
+        done = subprocess.run(
+            [sys.executable, '-m', 'pytest', *_JOBS, f'--junitxml={report}', *arguments],
+            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        failed = [f'{case.get("classname")}::{case.get("name")}'
+                  for case in ElementTree.parse(report).iter('testcase')
+                  if case.find('failure') is not None or case.find('error') is not None]
+        if done.returncode and not failed:
+            failed = [f'pytest ended with status {done.returncode}']
+        outcomes[not failed] += 1
+        failures.update(failed)
+        print(f'round {number}: {done.stdout.splitlines()[-1]}', flush=True)
+        if failed:
+            print(done.stdout, flush=True)
+
+
+def main(count, *arguments) -> int:
+    """Run all rounds; return 0 where every test passed in every round."""
+    named = any(not argument.startswith('-') for argument in arguments)
+    arguments = [*([] if named else PROCESSES), *arguments]
+    outcomes, failures = Counter(), Counter()
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory())
+        for _ in range(os.cpu_count()):
+            loop = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+            stack.callback(lambda loop=loop: (loop.kill(), loop.wait()))
+        suites = [Thread(target=suite, args=(range(first, int(count) + 1, 2), arguments,
+                                             f'{folder}/{first}.xml', outcomes, failures))
+                  for first in (1, 2)]
+        for thread in suites:
+            thread.start()
+        for thread in suites:
+            thread.join()
+    for name, times in failures.most_common():
+        print(f'{times} of {count} failed: {name}')
+    print(f'{outcomes[True]} of {count} rounds passed')
+    return 0 if outcomes[True] == int(count) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
