@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Run the tests that start processes again and again on a busy machine: python often.py N [ARGUMENT …].
+Run tests that start processes again and again on a busy machine: often.py N [ARGUMENT …].
 
 Half of the N rounds run in one suite, half in another one beside it, while a loop keeps each
 processor busy. Printed at the end: which test failed how often. The arguments are pytest's; those

@@ -3,8 +3,8 @@
 """
 A network of its own for a demo or a test: no other program of the machine can be met there.
 
-`python -I own_network.py COMMAND ARGUMENT…` runs a command in it. This file imports nothing but the
-standard library: numpy starts threads, and a process with threads gets no user namespace.
+`python -I own_network.py COMMAND ARGUMENT…` runs a command in it. This file imports nothing but
+the standard library: numpy starts threads, and a process with threads gets no user namespace.
 """
 import ctypes
 import fcntl
