@@ -36,7 +36,7 @@ def read_settings(options: argparse.Namespace) -> dict[str, Any]:
         return read_locator(graph, file, hysteresis=options.hysteresis,
                             max_distance=options.max_distance), read_places(graph, file)
 
-    return input_settings(vars(options), read)
+    return input_settings(vars(options), read, refuse_frames=True)
 
 
 def check_period(options: argparse.Namespace) -> None:

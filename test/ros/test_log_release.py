@@ -452,21 +452,26 @@ def test_a_recorded_type_that_can_name_no_state_is_refused(world, place, chain_f
 
 
 def test_poses_in_recordings(world, starter, place, chain_file):
+    """Whether and where a pose is in another frame depends on the poses: it shows nowhere."""
     regions = place / 'rooms.yaml'
     regions.write_text('regions:\n' + ''.join(
         f'  {name}: [[{x}, 0], [{x + 4}, 0], [{x + 4}, 4], [{x}, 4]]\n'
         for x, name in zip((0, 4, 8, 12), 'abcd', strict=True)))
     store = get_typestore(Stores.LATEST)
-    for name, frame in (('good', 'map'), ('foreign', 'odom')):
-        record(place / 'logs' / name, 'mcap', stamped(
-            store, *((x, 1.0, frame) for x in (1, 5, 9, 1))), 'geometry_msgs/msg/PoseStamped',
-            topic='/pose', store=store)
+    for name, frames in (('a_good', ['map'] * 4), ('b_foreign', ['odom'] * 4),
+                         ('c_mixed', ['map', 'floor_2_east', 'map', 'map'])):
+        record(place / 'logs' / name, 'mcap', stamped(store, *(
+            (x, 1.0, frame) for x, frame in zip((1, 5, 9, 1), frames, strict=True))),
+            'geometry_msgs/msg/PoseStamped', topic='/pose', store=store)
     run = start(world, place, chain_file, input='pose', regions_file=regions, epsilon=1000.0)
     answer = call(world)
-    assert not answer.success and answer.message.startswith('1 released, 0 already released')
-    assert "foreign: it holds a pose in the frame 'odom', and map_frame is 'map'" in answer.message
-    assert [''.join(symbols(path)) for path in released(place)] == ['abca']
+    assert answer.success and answer.message.startswith('3 released, 0 already released')
+    words = [''.join(symbols(path)) for path in released(place)]
+    assert words[0] == 'abca' and list(map(len, words)) == [4, 4, 4]
+    assert words[2][0] == 'a'  # its second symbol is drawn as of an unknown region
     run.stop()
+    for told in ('odom', 'floor_2_east', 'frame'):
+        assert told not in run.log + answer.message
     for more, problem in (({'input': 'region'}, 'regions_file is not for input: region'),
                           ({'field': 'header'}, 'leads to no position'),
                           ({'where': "['header=1']"}, 'is a whole std_msgs'),
