@@ -169,7 +169,7 @@ def _logs_release(options, chain, output):
         outcomes = []
         try:
             with Releaser(settings, output, rewrite_missing=True,
-                          allow_unknown=options.allow_unknown,
+                          allow_unknown=options.allow_unknown, tell_changes=True,
                           mechanisms=Mechanisms(settings, on_choice=on_choice),
                           on_topics=lambda log, found: topics.append((log.id, found)),
                           **keeping) as releaser, \

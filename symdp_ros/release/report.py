@@ -3,8 +3,8 @@
 """
 The outcomes of releasing logs.
 
-An outcome depends on a log's name, its length and the settings alone, and on whether its content
-changed since an earlier release under that name.
+An outcome depends on a log's name, its length and the settings alone. What more an operator may be
+told, and nobody else, `engine.Releaser` is asked for.
 """
 from collections import Counter
 from collections.abc import Callable, Iterable
