@@ -86,8 +86,13 @@ def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, 
 
 
 def new_account(ledger: 'Ledger', subject: str) -> str | None:
-    """Return that a ledger does not know a subject, and the known ones with similar names."""
+    """Return that a ledger does not know a subject, or knows others that look like it."""
+    from symdp_ros.release.subjects import look_alike_text
+
+    ledger.check_subject(subject)
     subjects = ledger.subjects()
+    if note := look_alike_text(subject, subjects):
+        return note
     if subject in subjects:
         return None
     close = alike(subject, subjects)

@@ -22,6 +22,7 @@ from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
 from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
+from symdp_ros.release.overlap import Span, span_of
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.release.units import Loss
@@ -46,6 +47,7 @@ class _Staged:
     length: int
     content: bytes
     loss: Loss
+    span: Span
     words: list[list[str]]
     files: list[tuple[Path, str]]  # where they are staged, and their digests
     placed: list[tuple[Path, Path, str]] = field(default_factory=list)  # and their future paths
@@ -210,7 +212,8 @@ class Releaser:
         length = sum(map(len, words))
         content = b'' if ledger is None else ledger.fingerprint(words)
         if ledger is not None and charge is not None:
-            return self._released_before(ledger, log, charge, content)
+            return replace(self._released_before(ledger, log, charge, content),
+                           span=span_of(entries))
         if self._allow_unknown is not None:
             problem = self._settings.inspect(entries, words, self._moves).problem(
                 self._settings.chain, self._allow_unknown)
@@ -224,7 +227,7 @@ class Releaser:
         released = [mechanism.privatize(word) for word in words]
         files = self._staged(log, released, stack)
         self._outbox.check(self._naming.wanted(log.id, len(files)))
-        return _Staged(log, length, content, loss, released, files)
+        return _Staged(log, length, content, loss, span_of(entries), released, files)
 
     def _charge(self, staged: list['_Staged']) -> Sequence['_Charge']:
         """Charge what is staged; return the charge of each and whether it is new, or why not."""
@@ -235,7 +238,8 @@ class Releaser:
                 return [None] * len(staged)
             return ledger.charge_all(self._subject, [NewCharge(
                 each.loss, self._digest, self._description, each.log.id, each.content, each.words,
-                files=partial(self._place, each)) for each in staged], budget=self._budget)
+                files=partial(self._place, each), logs={each.log.id: each.span})
+                for each in staged], budget=self._budget)
         except Exception as error:  # it is the outcome of each
             return [error] * len(staged)
 
@@ -258,7 +262,7 @@ class Releaser:
             number = entry.number
         return Outcome(log.id, 'released', staged.length, tuple(
             self._outbox.publish(LedgerFile(number, *file, False), settle=False)
-            for file in staged.placed))
+            for file in staged.placed), span=staged.span)
 
     def _released_before(self, ledger: Ledger, log: LogFile, charge: Entry,
                          content: bytes = b'') -> Outcome:
