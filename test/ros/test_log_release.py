@@ -441,6 +441,24 @@ def test_a_word_of_another_ledger_is_another_word(world, place, chain_file):
         assert ledger.spent('r1') == 1
 
 
+def test_what_may_make_a_second_budget_is_told_at_the_start(world, starter, place, chain_file):
+    path = place / 'robots.ledger'
+    with Ledger(path) as ledger:
+        ledger.set_budget('R1', Fraction(3))
+    same = {'chain_file': chain_file, 'epsilon': 1.0, 'ledger_file': os.path.relpath(path)}
+    for run in (start(world, place, chain_file, ledger_file=same['ledger_file']),
+                world.privatizer(**same, subject='r1', state_file=os.path.relpath(place / 'word'))):
+        assert 'is relative to the folder that the node was started in: it is /' in run.log
+        assert f'no limit; in {path}' in run.log
+        assert "the subject 'r1' looks like 'R1', and is another one" in run.log
+        assert ('state_file' in run.log) == ('private_region' in run.log)
+        run.stop()
+    for subject in ("''", r'"r\x011"'):
+        for node, more in (('privatizer', same), ('log_release', given(place, chain_file))):
+            problem = starter.refused(node, **{**more, 'subject': subject})
+            assert 'subject' in problem
+
+
 def test_a_recorded_type_that_can_name_no_state_is_refused(world, place, chain_file):
     """By the types and settings alone, which are public: a type that is not installed here."""
     record_modes(place / 'logs' / 'modes')
