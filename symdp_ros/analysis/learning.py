@@ -19,9 +19,9 @@ L1. (No two of the words may show the same moment.)
 * Let the unit be D seconds, with one symbol every T seconds and k = ⌊D/T⌋ + 1. Within a word the
   symbols of D seconds are at most k in a row, which are part of k + 1 transitions. Let D seconds
   touch m ≥ 2 words, one after another. They touch at most ⌊D/T⌋ + m symbols: n symbols of a word
-  span n − 1 periods, and no two words overlap. i symbols at the end or the begin of a word are part
-  of i transitions, all i symbols of a word of i − 1. So t ≤ ⌊D/T⌋ + m − (m − 2) = k + 1. The table
-  changes by at most 2(k + 1).
+  span n − 1 periods, and no two words overlap. i symbols at the end or the begin of a word are
+  part of i transitions, all i symbols of a word of i − 1. So t ≤ ⌊D/T⌋ + m − (m − 2) = k + 1. The
+  table changes by at most 2(k + 1).
 * Let the unit be one log, whatever it holds and however long it is: its part of a table is scaled
   down to a total of at most `clip`, in whole thousandths, rounded down; exchanging it changes the
   table by at most 2·clip. Nothing else may depend on the logs' lengths, nor may the noise.

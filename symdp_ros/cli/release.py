@@ -234,7 +234,7 @@ def _progress(shown=True):
 
 
 def _overlap(report, options):
-    """Return what one change costs that several of the logs show, by their stamps; '': none does."""
+    """Return what a change costs that several logs show, by their stamps; '': none does."""
     from symdp_ros.release.overlap import most_at_once
     from symdp_ros.release.report import KINDS
     from symdp_ros.release.units import as_fraction, as_text
@@ -246,8 +246,8 @@ def _overlap(report, options):
     if len(logs) < 2:
         return ''
     few, more = logs[:_SHOWN], len(logs) - _SHOWN
-    return (f'{", ".join(few)}{f" and {more} more" if more > 0 else ""} can show the same change, by '
-            f'their stamps: it then costs ε = {as_text(most)}')
+    return (f'{", ".join(few)}{f" and {more} more" if more > 0 else ""} can show the same change, '
+            f'by their stamps: it then costs ε = {as_text(most)}')
 
 
 def _print(report, options, chain, account, choices):

@@ -72,9 +72,9 @@ class Releaser:
     :param allow_unknown: refuse a log, before anything is charged, that would come out as noise:
         `inspection.Inspection.problem`. This depends on the log's content: only for callers who
         show outcomes to nobody else. None: refuse no log for its content.
-    :param tell_changes: a log whose content changed since it was released has failed. Anyone who can
-        write a log, and not read it, could confirm a guess so: only for callers who show outcomes
-        to nobody else. Otherwise a log that was released is not read again, and has one outcome.
+    :param tell_changes: a log whose content changed since it was released has failed. So anyone
+        who can write a log, and not read it, could confirm a guess: only for callers who show
+        outcomes to nobody else. Otherwise a log that was released is not read again.
     :param on_topics: called for each log of which topics are kept. A log then fails where one of
         them is missing or cannot be kept. Only for callers who show this to nobody else. None:
         such topics are left out.

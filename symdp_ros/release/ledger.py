@@ -12,9 +12,9 @@ Budgets of subjects are rows, too: they are stored once, and used by every call.
 
 The charge of a log holds the released words (they are public), so that they can be written again
 at no cost; and an HMAC of the sensitive words under a key that never leaves the ledger, to detect
-a log whose content changed. It holds no sensitive symbol; of the times of a log, when it begins and
-ends, to find logs that overlap. The charge of an archive holds no words, which would be too many,
-and the HMAC of its file.
+a log whose content changed. It holds no sensitive symbol; of the times of a log, when it begins
+and ends, to find logs that overlap. The charge of an archive holds no words, which would be too
+many, and the HMAC of its file.
 
 Rows are sealed in a chain (`release.ledger_database`). A mark in the same folder (`release.mark`)
 holds number and seal of the last row, to detect a ledger that was put back to an older state. A

@@ -337,8 +337,8 @@ def refuse_other_paths(path: Path) -> None:
     names = path.stat().st_nlink
     if names > 1:
         raise LedgerError(
-            f'ledger {printable(path)} has {names} names (hard links). Programs that use different '
-            'names do not see one another\'s charges: remove the others (find them with '
+            f'ledger {printable(path)} has {names} names (hard links). Programs that use another '
+            'name do not see its charges, nor it theirs: remove the other names (to find them: '
             f'find DIRECTORY -samefile {printable(path)})')
     mounts = [_mount_of(each) for each in (path, path.parent)]
     if None not in mounts and mounts[0] != mounts[1]:

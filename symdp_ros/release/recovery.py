@@ -64,7 +64,8 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
 
     :param least: for some subjects, what they have spent at least, in their unit.
     :raises LedgerError: it is not known what was spent; another program has the ledger open;
-        another path leads to it, too; it is of a newer version, or cannot be read or written. Then it is left as it is.
+        another path leads to it, too; it is of a newer version, or cannot be read or written. Then
+        it is left as it is.
     """
     with raising(LedgerError, f'ledger {printable(path)} cannot be recovered',
                  (OSError, ValueError)):

@@ -42,8 +42,8 @@ def look_alike_text(subject: str, subjects: Iterable[str]) -> str:
     """Return a warning that names other subjects that look like this one; '': there is none."""
     others = [ascii(other) for other in look_alikes(subject, subjects)]
     return '' if not others else (
-        f'the subject {subject!a} looks like {" and ".join(others)}, and is another one: what they '
-        'spend is counted apart. Give one robot one name')
+        f'the subject {subject!a} looks like {" and ".join(others)}, and is another one: what '
+        'they spend is counted apart. Give one robot one name')
 
 
 def _as_seen(name: str) -> str:

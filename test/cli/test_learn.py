@@ -118,8 +118,8 @@ def test_what_it_says_is_owed(place, capsys):
     """A learned chain saw every one of its logs."""
     assert learn() == 0
     capsys.readouterr()
-    releasing = ['--chain', 'map.chain.yaml', '--epsilon', '1', '-o', 'released', '--ledger', 'spent',
-                 '--subject', 'r1', '--mechanism', 'causal', '--self-loops']
+    releasing = ['--chain', 'map.chain.yaml', '--epsilon', '1', '-o', 'released', '--ledger',
+                 'spent', '--subject', 'r1', '--mechanism', 'causal', '--self-loops']
     assert main(['release', 'logs/day_3.csv', *releasing]) == 0
     owed = ('such a change in one of its 10 logs costs at most ε = 3; in every one of them (the '
             'same visit every day), ε = 21')

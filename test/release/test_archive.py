@@ -371,7 +371,7 @@ def test_again_costs_nothing_and_hands_out_the_same(walks):
 
 
 def test_what_an_archive_owes_for_all_of_its_routes(walks):
-    """Charged as one: a change in one route costs ε, the same in each of them that many times ε."""
+    """Charged as one: a change in one route costs ε, the same in each of m routes m times ε."""
     walks.archive(walks.words(40), group=7)
     walks.release()
     with Ledger(walks.ledger) as ledger:

@@ -138,7 +138,7 @@ def test_a_learned_chain_is_owed_in_each_of_its_logs(ledger):
 
 
 def test_the_same_change_in_all_that_one_charge_is_for_with_zcdp(ledger):
-    """j changed symbols in each of m words are j·m: ρ grows with their square."""
+    """Changing j symbols in each of m words changes j·m: ρ grows with their square."""
     learned(ledger, replace(loss('0.1', 2), repeats=10))
     ledger.keep_budget('r1', 100.0, 'zcdp', 1e-6)
     account = ledger.account('r1')
@@ -158,8 +158,8 @@ def test_what_cannot_be_divided_costs_no_less_for_fewer_seconds(ledger, unit, co
 
 def test_a_whole_log_costs_its_own_whatever_the_unit(ledger):
     """`learn --unit log`: 3 logs at ε = 1, two of which 30 s can touch."""
-    whole = replace(loss(2, 31, 'period', 1, seconds=30), whole=True, of_log=Fraction(1), repeats=3)
-    learned(ledger, whole)
+    whole = replace(loss(2, 31, 'period', 1, seconds=30), whole=True, repeats=3)
+    learned(ledger, replace(whole, of_log=Fraction(1)))
     account = ledger.account('r1')
     assert (account.spent(), account.spent('1'), account.spent_by_all) == (2, 1, 3)
 

@@ -10,7 +10,8 @@ from symdp_ros.release.subjects import look_alike_text, look_alikes
 
 
 @pytest.mark.parametrize('other', [
-    'ｒ1', 'R1', 'r\u200b1', 'r１', '\ufeffr1', 'r1 ', 'r\u00ad1', 'r\u3164', 'r\ufe0f1', 'r\u00a01'])
+    'ｒ1', 'R1', 'r\u200b1', 'r１', '\ufeffr1', 'r1 ', 'r\u00ad1', 'r\u3164', 'r\ufe0f1',
+    'r\u00a01'])
 def test_names_that_look_alike(other):
     alike = other != 'r\u3164'
     assert look_alikes('r1', ['r1', other, 'r2', '1r']) == [other] * alike
@@ -18,7 +19,8 @@ def test_names_that_look_alike(other):
     assert (ascii(other) in look_alike_text('r1', ['r1', other])) == alike
 
 
-@pytest.mark.parametrize('name', ['', ' ', 'r\n1', 'r\x001', 'r\x7f', 'r\u2028', 'r\u202e1', '\x1b[2J', '\udcff'])
+@pytest.mark.parametrize('name', [
+    '', ' ', 'r\n1', 'r\x001', 'r\x7f', 'r\u2028', 'r\u202e1', '\x1b[2J', '\udcff'])
 def test_names_that_are_none(tmp_path, capsys, name):
     with Ledger(tmp_path / 'a.ledger') as ledger:
         for attempt in (lambda: ledger.keep_budget(name, 1.0),

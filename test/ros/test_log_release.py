@@ -447,7 +447,8 @@ def test_what_may_make_a_second_budget_is_told_at_the_start(world, starter, plac
         ledger.set_budget('R1', Fraction(3))
     same = {'chain_file': chain_file, 'epsilon': 1.0, 'ledger_file': os.path.relpath(path)}
     for run in (start(world, place, chain_file, ledger_file=same['ledger_file']),
-                world.privatizer(**same, subject='r1', state_file=os.path.relpath(place / 'word'))):
+                world.privatizer(**same, subject='r1',
+                                 state_file=os.path.relpath(place / 'word'))):
         assert 'is relative to the folder that the node was started in: it is /' in run.log
         assert f'no limit; in {path}' in run.log
         assert "the subject 'r1' looks like 'R1', and is another one" in run.log
