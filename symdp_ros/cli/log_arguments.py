@@ -91,10 +91,10 @@ def new_account(ledger: 'Ledger', subject: str) -> str | None:
 
     ledger.check_subject(subject)
     subjects = ledger.subjects()
-    if note := look_alike_text(subject, subjects):
-        return note
+    note = look_alike_text(subject, subjects)
     if subject in subjects:
-        return None
+        return note or None
     close = alike(subject, subjects)
     return (f'{quoted(subject)} is a new subject in {printable(ledger.path)}'
-            + (f'; did you mean {" or ".join(map(quoted, close))}?' if close else ''))
+            + (f'; did you mean {" or ".join(map(quoted, close))}?' if close else '')
+            + (f' {note[0].upper()}{note[1:]}' if close and note else f'. {note}' if note else ''))

@@ -38,8 +38,8 @@ def resolve_kept(option: str, name: str, warn: Callable[[str], object]) -> Path:
     if not path.is_absolute():
         path = Path.cwd() / path
         warn(f'{option} {printable(name)} is relative to the folder that the node was started '
-             f'in: it is {printable(path)}. Started elsewhere, the node makes another file, and begins '
-             'anew: give an absolute path')
+             f'in: it is {printable(path)}. Started elsewhere, the node makes another file, and '
+             'begins anew: give an absolute path')
     return path
 
 
