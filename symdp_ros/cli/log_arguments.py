@@ -97,4 +97,4 @@ def new_account(ledger: 'Ledger', subject: str) -> str | None:
     close = alike(subject, subjects)
     return (f'{quoted(subject)} is a new subject in {printable(ledger.path)}'
             + (f'; did you mean {" or ".join(map(quoted, close))}?' if close else '')
-            + (f' {note[0].upper()}{note[1:]}' if close and note else f'. {note}' if note else ''))
+            + (f' (note: {note})' if note else ''))
