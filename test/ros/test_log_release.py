@@ -455,9 +455,9 @@ def test_what_may_make_a_second_budget_is_told_at_the_start(world, starter, plac
         assert ('state_file' in run.log) == ('private_region' in run.log)
         run.stop()
     for subject in ("''", r'"r\x011"'):
-        for node, more in (('privatizer', same), ('log_release', given(place, chain_file))):
-            problem = starter.refused(node, **{**more, 'subject': subject})
-            assert 'subject' in problem
+        for node, more in (('privatizer', {**same, 'ledger_file': path}),
+                           ('log_release', given(place, chain_file))):
+            assert 'subject' in starter.refused(node, **{**more, 'subject': subject})
 
 
 def test_a_recorded_type_that_can_name_no_state_is_refused(world, place, chain_file):
