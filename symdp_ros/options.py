@@ -181,8 +181,8 @@ MAX_DISTANCE = Option('max_distance', float, 0.0,
 LEVEL_FIELD = Option('level_field', str, '',
                      'for input: pose, where the name of the floor is in a message', unit='path')
 MAP_FRAME = Option('map_frame', str, 'map',
-                   'the frame of the coordinates of the map: a pose in another frame is refused, '
-                   'and private poses and markers are in it', unit='frame')
+                   'the frame of the coordinates of the map: at a pose in another frame, no '
+                   'region is known; private poses and markers are in it', unit='frame')
 BASE_FRAME = Option('base_frame', str, '',
                     'for input: pose and sampling: period, take the pose of this frame from TF '
                     'instead of a topic; needs tf2_ros', unit='frame')

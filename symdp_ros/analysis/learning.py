@@ -10,14 +10,24 @@ counts, each with noise and a share of ε of its own (their ε add up):
     stays      how often the robot stayed, and how often it moved on, where it had both choices
     moves      how often each move was made, staying included, from states with two or more
 
-**Privacy.** Let the unit be k symbols, changed anywhere in all words together. One symbol is part
-of two transitions, and each of them adds 1 to one cell of a table at most; so a changed symbol
-takes at most 2 from cells and adds at most 2, and a table changes by at most 4k in L1. (No two of
-the words may show the same moment.) Let the unit be one log, whatever it holds: its part of a
-table is scaled down to a total of at most `clip`, in whole thousandths, rounded down; exchanging
-it changes the table by at most 2·clip. Noise that keeps a share of ε for such a distance is drawn
-in integers (`core.discrete_laplace`). What follows is computed from the noisy tables and public
-data alone.
+**Privacy.** A transition adds 1 to at most one cell of a table; one that changes takes 1 from a
+cell and adds 1 to another at most. So where t transitions change, a table changes by at most 2t in
+L1. (No two of the words may show the same moment.)
+
+* Let the unit be k symbols, changed anywhere in all words together. One symbol is part of two
+  transitions: t ≤ 2k, and the table changes by at most 4k.
+* Let the unit be D seconds, with one symbol every T seconds and k = ⌊D/T⌋ + 1. Within a word the
+  symbols of D seconds are at most k in a row, which are part of k + 1 transitions. Let D seconds
+  touch m ≥ 2 words, one after another. They touch at most ⌊D/T⌋ + m symbols: n symbols of a word
+  span n − 1 periods, and no two words overlap. i symbols at the end or the begin of a word are
+  part of i transitions, all i symbols of a word of i − 1. So t ≤ ⌊D/T⌋ + m − (m − 2) = k + 1. The
+  table changes by at most 2(k + 1).
+* Let the unit be one log, whatever it holds and however long it is: its part of a table is scaled
+  down to a total of at most `clip`, in whole thousandths, rounded down; exchanging it changes the
+  table by at most 2·clip. Nothing else may depend on the logs' lengths, nor may the noise.
+
+Noise that keeps a share of ε for such a distance is drawn in integers (`core.discrete_laplace`).
+What follows is computed from the noisy tables and public data alone.
 
 **Estimates** go from coarse to fine. A finer table is trusted as far as its spread exceeds what
 its noise and its sampling explain (James–Stein, with known variances): on few data the result is
@@ -55,12 +65,15 @@ class Unit:
     What one ε protects while a chain is learned.
 
     :param adjacency: k ≥ 1: any k symbols of all logs together.
+    :param in_a_row: the k symbols are those that some seconds touch, k in a row of one word, or
+        fewer at the end of one and at the begin of the next.
     :param clip: where positive, the unit is instead one whole log, of which at most so many
         transitions count.
     """
 
     adjacency: int = 1
     clip: int = 0
+    in_a_row: bool = False
 
     def __post_init__(self) -> None:
         for name in ('adjacency', 'clip'):
@@ -79,7 +92,7 @@ class Unit:
         """How far apart, in L1 and in these parts, the tables of adjacent logs can be."""
         if self.clip:
             return 2 * self.clip * self.per_transition
-        return 4 * self.adjacency
+        return 2 * (self.adjacency + 1) if self.in_a_row else 4 * self.adjacency
 
 
 @dataclass(frozen=True)
@@ -152,21 +165,29 @@ class ChainLearner:
             return counts * parts
         return counts * (parts * self._unit.clip) // total
 
-    def shares(self, symbols: int) -> tuple[Fraction, Fraction]:
+    def transitions(self, logs: Sequence[Sequence[Word]]) -> int:
+        """
+        Return how many transitions may count, a number that is the same for all adjacent logs.
+
+        Lengths of words are public where single symbols are protected, not where whole logs are.
+        """
+        return len(logs) * self._unit.clip or sum(len(word) for words in logs for word in words)
+
+    def shares(self, transitions: int) -> tuple[Fraction, Fraction]:
         """
         Return what part of ε each table gets; they sum to exactly 1.
 
         From public numbers alone: a coarser table gets no more than it needs.
 
-        :param symbols: how many symbols the logs have together.
+        :param transitions: as of the function of this name.
         """
         if not self._choice.any():
             return Fraction(0), Fraction(1)
         distance = Fraction(self._unit.distance, self._unit.per_transition)
-        first = max(_LEAST_SHARE, min(_MOST_SHARE, _WANTED * distance / max(1, symbols)))
+        first = max(_LEAST_SHARE, min(_MOST_SHARE, _WANTED * distance / max(1, transitions)))
         return first, 1 - first
 
-    def add_noise(self, tables: Tables, epsilon: Fraction, symbols: int,
+    def add_noise(self, tables: Tables, epsilon: Fraction, transitions: int,
                   random: RandomBits) -> tuple[Tables, tuple[Fraction, Fraction]]:
         """
         Return noisy tables, which have ε-privacy, and the scale of the noise of each.
@@ -174,7 +195,7 @@ class ChainLearner:
         :param epsilon: > 0.
         """
         first, second = (Fraction(self._unit.distance) / (epsilon * share) if share else
-                         Fraction(0) for share in self.shares(symbols))
+                         Fraction(0) for share in self.shares(transitions))
         return Tables(_noisy(tables.stays, np.full(2, first > 0), first, random),
                       _noisy(tables.moves, self._chosen, second, random)), (first, second)
 
@@ -313,8 +334,7 @@ def learn_chain(chain: Chain, logs: Sequence[Sequence[Word]], epsilon: float, *,
     if not (isfinite(float(epsilon)) and budget > 0):
         raise ConfigurationError('to learn, epsilon must be above 0')
     learner = ChainLearner(chain, unit)
-    symbols = sum(len(word) for words in logs for word in words)
-    noisy, scales = learner.add_noise(learner.count(logs), budget, symbols,
+    noisy, scales = learner.add_noise(learner.count(logs), budget, learner.transitions(logs),
                                       SystemRandom() if random is None else random)
     return learner.estimate(noisy, scales)
 

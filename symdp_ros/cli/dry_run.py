@@ -168,7 +168,7 @@ class _Trial:
             loss = replace(loss, bound=mechanism.law.loss_bound)
         self._check_budget(log, loss)
         self.costs[log.id] = self._account.counted_with(loss) - self._account.counted
-        self._account.add_loss(loss, log.id)
+        self._account.add_loss(loss, log.id, {log.id: None})
         return Outcome(log.id, 'released')
 
     def _check_budget(self, log: LogFile, loss: Loss) -> None:

@@ -85,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
     console.print(f'{printable(outcome.files[0])}: learned from {len(logs)} logs, '
                   f'{outcome.length:,} symbols{before}; ε = {options.epsilon:g} for '
                   f'{settings.unit_text}')
-    console.print(str(account))
+    for sentence in filter(None, (outcome.reason, str(account), account.repeated_text)):
+        console.print(sentence)
     console.print(f'what it gains: symdp calibrate {printable(outcome.files[0])}')
     return 0

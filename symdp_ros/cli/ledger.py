@@ -37,6 +37,7 @@ def add_parser(commands) -> None:
 def run(options) -> int:
     """Print the ledger; return 1 where it or its releases have a problem."""
     from symdp_ros.release.ledger import Ledger
+    from symdp_ros.release.subjects import look_alike_text
     from symdp_ros.release.units import as_fraction
 
     budgets = [(subject, _amount(text)) for subject, text in options.set_budget]
@@ -52,6 +53,7 @@ def run(options) -> int:
             print(f'symdp ledger: {sentence}', file=sys.stderr)
     with Ledger(options.file, create=False) as ledger:
         for subject, amount in least.items():
+            ledger.check_subject(subject)
             ledger.set_spent(subject, amount, 'set by the operator')
         for subject, amount in budgets:
             if note := new_account(ledger, subject):
@@ -60,6 +62,9 @@ def run(options) -> int:
             if amount and ledger.account(subject).counted > amount:
                 print(f'symdp ledger: {quoted(subject)} has already spent more than this budget: '
                       'nothing more can be released', file=sys.stderr)
+        for subject in (subjects := ledger.subjects()):
+            if note := look_alike_text(subject, subjects):
+                print(f'symdp ledger: {note}', file=sys.stderr)
         entries, files = ledger.entries(), ledger.files()
         problems = ledger.problems()
         charges = [entry for entry in entries if entry.kind == 'charge']
@@ -190,14 +195,15 @@ def _charges(ledger, charges, files):
         'adjacency': charge.adjacency, 'cost': written(ledger.cost(charge)),
         'unit': str(ledger.account(charge.subject).unit),
         'rho': written(_rho(ledger.account(charge.subject), charge)),
-        'settings': charge.described,
+        'settings': {name: value for name, value in charge.described.items() if name != 'logs'},
+        'logs': sorted(charge.logs or ()),
         'files': [str(file.path) for file in files if file.number == charge.number],
     } for charge in charges]
 
 
 def _rho(account, charge):
     """Return the ρ of a charge in the unit of its subject."""
-    return charge.loss.concentrated.rho(account.unit.factor(charge.loss.period))
+    return charge.loss.concentrated.rho(account.unit.steps(charge.loss.step))
 
 
 def _remaining(accounts, delta):
@@ -211,6 +217,7 @@ def _remaining(accounts, delta):
         'spent': written(account.counted),
         'left': None if account.left is None else written(account.left),
         'most_by_one_log': written(account.spent_by_one),
+        'most_at_once': written(account.spent_at_once), 'by_all': written(account.spent_by_all),
         'pure': written(account.spent()), 'rho': written(rounded_up(account.rho)),
         'delta': written(at), 'zcdp': written(account.epsilon_at(at)),
     } for account in accounts for at in (delta or account.delta or SHOWN_DELTA,)]

@@ -36,7 +36,7 @@ def read_settings(options: argparse.Namespace) -> dict[str, Any]:
         return read_locator(graph, file, hysteresis=options.hysteresis,
                             max_distance=options.max_distance), read_places(graph, file)
 
-    return input_settings(vars(options), read)
+    return input_settings(vars(options), read, refuse_frames=True)
 
 
 def check_period(options: argparse.Namespace) -> None:
@@ -86,10 +86,15 @@ def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, 
 
 
 def new_account(ledger: 'Ledger', subject: str) -> str | None:
-    """Return that a ledger does not know a subject, and the known ones with similar names."""
+    """Return that a ledger does not know a subject, or knows others that look like it."""
+    from symdp_ros.release.subjects import look_alike_text
+
+    ledger.check_subject(subject)
     subjects = ledger.subjects()
+    note = look_alike_text(subject, subjects)
     if subject in subjects:
-        return None
+        return note or None
     close = alike(subject, subjects)
     return (f'{quoted(subject)} is a new subject in {printable(ledger.path)}'
-            + (f'; did you mean {" or ".join(map(quoted, close))}?' if close else ''))
+            + (f'; did you mean {" or ".join(map(quoted, close))}?' if close else '')
+            + (f' (note: {note})' if note else ''))

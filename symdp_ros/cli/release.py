@@ -21,6 +21,9 @@ from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRU
                                RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP)
 
 
+_SHOWN = 3  # logs
+
+
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
@@ -169,7 +172,7 @@ def _logs_release(options, chain, output):
         outcomes = []
         try:
             with Releaser(settings, output, rewrite_missing=True,
-                          allow_unknown=options.allow_unknown,
+                          allow_unknown=options.allow_unknown, tell_changes=True,
                           mechanisms=Mechanisms(settings, on_choice=on_choice),
                           on_topics=lambda log, found: topics.append((log.id, found)),
                           **keeping) as releaser, \
@@ -230,6 +233,23 @@ def _progress(shown=True):
         yield progress, progress.add_task('releasing', total=None)
 
 
+def _overlap(report, options):
+    """Return what a change costs that several logs show, by their stamps; '': none does."""
+    from symdp_ros.release.overlap import most_at_once
+    from symdp_ros.release.report import KINDS
+    from symdp_ros.release.units import as_fraction, as_text
+
+    spans = {outcome.log_id: outcome.span for outcome in report.outcomes
+             if outcome.span is not None and outcome.kind in KINDS[:2]}
+    most, logs = most_at_once(spans, dict.fromkeys(spans, as_fraction(options.epsilon)),
+                              as_fraction(options.protect or 0))
+    if len(logs) < 2:
+        return ''
+    few, more = logs[:_SHOWN], len(logs) - _SHOWN
+    return (f'{", ".join(few)}{f" and {more} more" if more > 0 else ""} can show the same change, '
+            f'by their stamps: it then costs ε = {as_text(most)}')
+
+
 def _print(report, options, chain, account, choices):
     from rich.console import Console
     from rich.table import Table
@@ -249,7 +269,7 @@ def _print(report, options, chain, account, choices):
         'each route' if options.charge == 'route' else 'the archive')
     console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = '
                   f'{privacy_of(vars(options)).adjacency} for {each}')
-    for sentence in filter(None, (*choices, single_moves(chain))):
+    for sentence in filter(None, (_overlap(report, options), *choices, single_moves(chain))):
         console.print(sentence, soft_wrap=True)
     if account is not None:
         console.print(str(account), soft_wrap=True)

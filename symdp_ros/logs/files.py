@@ -138,7 +138,8 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
              field: str = 'data', where: Iterable[str] = (), stamp_key: str = 'stamp',
              symbol_key: str = 'symbol', naming: Collection[str] | None = None,
              locator: Locator | None = None, level_field: str = '',
-             map_frame: str = 'map') -> list[tuple[int, str | None]]:
+             map_frame: str = 'map',
+             refuse_frames: bool = False) -> list[tuple[int, str | None]]:
     """
     Return (stamp in nanoseconds, value) of every entry of a log, in order.
 
@@ -160,15 +161,18 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
     :param locator: recordings only; values are then the regions that it finds, in order, for the
         positions to which `field` leads.
     :param level_field: with a locator, the path to the name of the floor; '': there is none.
-    :param map_frame: with a locator, the frame that positions must be in.
+    :param map_frame: with a locator, the frame that positions must be in; elsewhere, no region is
+        known.
+    :param refuse_frames: refuse a log with a position in another frame, by the name of the frame:
+        for callers who show this to nobody else.
     :raises LogError: truncated, damaged, empty, without input, of another type, field or
-        serialization, with another number of messages than it announces, or with a pose in another
-        frame.
+        serialization, with another number of messages than it announces, or with a position in
+        another frame and `refuse_frames`.
     :raises ConfigurationError: `message_type` is no message type.
     """
     path = Path(path)
     wanted = Wanted(field, tuple(where), tuple(naming or ()), locator is not None, level_field,
-                    map_frame)
+                    map_frame, refuse_frames)
     try:
         return _located(_read(path, topic, message_type, wanted, stamp_key, symbol_key), locator)
     except ConfigurationError:

@@ -24,6 +24,8 @@ class Wanted(NamedTuple):
     :param pose: instead, the position to which the field leads is read.
     :param level_field: with `pose`, path to the name of the floor; '': there is none.
     :param map_frame: with `pose`, the frame that positions must be in.
+    :param refuse_frames: whether a position in another frame is refused by the frame's name. That
+        tells something of the poses; if not, it is a position that is not known.
     """
 
     field: str = 'data'
@@ -32,12 +34,13 @@ class Wanted(NamedTuple):
     pose: bool = False
     level_field: str = ''
     map_frame: str = 'map'
+    refuse_frames: bool = False
 
     def reader(self, fields: Fields, message_type: str) -> Callable[[Any], Value | NotInput]:
         """
         Return a function from a message to what is wanted of it.
 
-        It raises LogError at a position in another frame.
+        With `refuse_frames`, it raises LogError at a position in another frame.
 
         :raises LogError: a field or condition is not one of this type; a field that can have none
             of the values that name a state, or leads to no position.
@@ -47,7 +50,7 @@ class Wanted(NamedTuple):
                 return position_reader(
                     fields, message_type, self.field, where=self.where,
                     level_field=self.level_field, map_frame=self.map_frame,
-                    on_foreign_frame=self._refuse_frame)
+                    on_foreign_frame=self._on_foreign_frame)
             read, kind = symbol_reader(fields, message_type, self.field, self.where)
             problem = useless_field(self.field, kind, self.naming) if self.naming else None
             if problem is None:
@@ -58,10 +61,11 @@ class Wanted(NamedTuple):
                 problem += pose_advice(fields, message_type)
         raise LogError(problem)
 
-    def _refuse_frame(self, frame: str) -> None:
-        raise LogError(f'it holds a pose in the frame {frame!r}, and map_frame is '
-                       f'{self.map_frame!r}: the regions would be wrong. Record poses in the '
-                       'frame of the map, or correct map_frame')
+    def _on_foreign_frame(self, frame: str) -> None:
+        if self.refuse_frames:
+            raise LogError(f'it holds a pose in the frame {frame!r}, and map_frame is '
+                           f'{self.map_frame!r}: the regions would be wrong. Record poses in the '
+                           'frame of the map, or correct map_frame')
 
 
 def values_of(read: Iterable[Value | NotInput]) -> Values:

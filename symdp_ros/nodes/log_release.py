@@ -24,9 +24,10 @@ from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart
 from symdp_ros.release.settings import input_settings, output_settings, ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode
+from symdp_ros.ros.live_word import log_account
 from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.queues import CALLS
-from symdp_ros.ros.resources import resolve_path
+from symdp_ros.ros.resources import resolve_kept, resolve_path
 from symdp_ros.ros.settings import chain_of, regions_of
 from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run, stop_requested
@@ -90,9 +91,11 @@ class LogRelease(ManagedNode):
             if not os.path.isdir(path):
                 raise ConfigurationError(f'{name} {path} is not a directory: make it')
         check_directories_apart(self._log_dir, self._release_dir)
-        check_apart(resolve_path(settings['ledger_file']), self._release_dir)
+        ledger_file = resolve_kept('ledger_file', settings['ledger_file'],
+                                   self.get_logger().warning)
+        check_apart(ledger_file, self._release_dir)
         self._check_field()
-        self._ledger = Ledger(resolve_path(settings['ledger_file']))
+        self._ledger = Ledger(ledger_file)
         self._ledger.keep_budget(*(settings[name] for name in (
             'subject', 'subject_budget', 'accounting', 'delta')))
         # Made now, so that problems are reported at the start; this also finishes interrupted
@@ -182,7 +185,7 @@ class LogRelease(ManagedNode):
             log(protection(settings['protect'], privacy.epsilon))
         if settings['budget'] == 0:
             log('budget: 0.0, no limit')
-        log(f'ledger: {self._ledger.account(settings["subject"]).budget_text}')
+        log_account(self._ledger, settings['subject'], self.get_logger())
         keep = self._release_settings.keep
         if keep.topics:
             log(f'kept topics: {", ".join(keep.topics)}: ε does not cover them. Their timing may '

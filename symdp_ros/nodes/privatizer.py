@@ -16,10 +16,10 @@ from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_input import LiveInput
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
-from symdp_ros.ros.live_word import Account, LiveWord, Start
+from symdp_ros.ros.live_word import Account, LiveWord, log_account, Start
 from symdp_ros.ros.output_domain import OuterNode
 from symdp_ros.ros.outputs import check_topics, Outputs
-from symdp_ros.ros.resources import resolve_path
+from symdp_ros.ros.resources import resolve_kept
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.ticks import SimulatedTicks, SteadyTicks
@@ -232,13 +232,13 @@ class Privatizer(ManagedNode):
             return None
         if not settings['subject']:
             raise ConfigurationError('ledger_file needs a subject: name whose regions these are')
-        account = Account(resolve_path(settings['ledger_file']), settings['subject'],
+        account = Account(resolve_kept('ledger_file', settings['ledger_file'],
+                                       self.get_logger().warning), settings['subject'],
                           settings['subject_budget'], settings['sampling'], settings['period'],
                           settings['protect'], settings['accounting'], settings['delta'])
         for problem in account.ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
-        self.get_logger().info(
-            f'ledger: {account.ledger.account(settings["subject"]).budget_text}')
+        log_account(account.ledger, settings['subject'], self.get_logger())
         return account
 
     def _open_word(self, mechanism):
@@ -251,7 +251,8 @@ class Privatizer(ManagedNode):
                 mechanism, sampling=self._sampling_text(),
                 topics=f'{read} and {published} ({domains})',
                 clock='simulated time' if self._simulated() else steady_clock_name(),
-                state_file=resolve_path(path) if path else None,
+                state_file=resolve_kept('state_file', path, self.get_logger().warning)
+                if path else None,
                 account=account, former=self._word, logger=self.get_logger())
         except SymdpError:
             if account is not None:

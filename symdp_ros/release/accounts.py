@@ -6,6 +6,8 @@ What each subject has spent: the sums of a ledger's entries.
 An entry is one row of the ledger. Most are charges; others set the budget or the unit of a
 subject, or add to what it has spent.
 """
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -18,13 +20,18 @@ import zlib
 from symdp_ros.core.accounting import BOUNDS, Concentrated, epsilon_at
 from symdp_ros.core.errors import BudgetError, LedgerError
 from symdp_ros.core.printable import printable
-from symdp_ros.release.units import as_decimal, as_rounded_text, as_text, Loss, Unit
+from symdp_ros.release.overlap import most_at_once, Span
+from symdp_ros.release.units import (ANY_CHANGE, as_decimal, as_rounded_text, as_text, Loss, Step,
+                                     Unit)
 
 KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
 _AMOUNT = re.compile(r'\d{1,2000}(\.\d{1,2000}|/0*[1-9]\d{0,2000})?')
 
 
-_Sums = dict[Fraction | None, Fraction]  # period → sum of ε/k'
+_OLD_CHAIN = re.compile(r'chain of (\d{1,18}) logs [0-9a-f]{12}')  # charged without its logs
+_OF_LOSS = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'logs')  # no settings
+
+_Sums = dict[Step, Fraction]  # sum of ε for each step
 #: δ at which ρ is shown where no other was chosen.
 SHOWN_DELTA = Fraction(1, 10**6)
 
@@ -41,8 +48,9 @@ class Entry:
         (see `description`).
     :param log_id: None: a word that a live node began.
     :param settings: a digest of all settings that the distribution depends on.
-    :param description: these settings as JSON, for people to read; and the `bound` and `routes`
-        of the loss, where they are not 'pure' and 1.
+    :param description: these settings as JSON, for people to read; what of the loss is not as
+        `Loss` has it if nothing is said; and `logs`: the log ids in which the charge is owed, each
+        with the stamps of its first and last entry (nanoseconds).
     :param epsilon, period, seconds: as decimals, or as p/q where there is none.
     :param adjacency: k; 0 in entries that have none.
     :param made: UTC.
@@ -88,12 +96,28 @@ class Entry:
 
     @property
     def described(self) -> dict[str, Any]:
-        """Return `description`, decoded; empty where it is damaged."""
-        try:
-            described = json.loads(self.description)
-        except ValueError:
-            described = {}
-        return described if isinstance(described, dict) else {}
+        """Return `description`, decoded; empty where it is damaged. Not to be changed."""
+        return _decoded(self.description)
+
+    @property
+    def settings_described(self) -> dict[str, Any]:
+        """Return the settings alone of `described`."""
+        return {name: value for name, value in self.described.items() if name not in _OF_LOSS}
+
+    @property
+    def logs(self) -> dict[str, Span | None] | None:
+        """
+        Return the log ids in which the charge is owed, with stamps where they are known.
+
+        None: it is not known which they are, as of a chain in an older ledger.
+        """
+        logs = self.described.get('logs')
+        if isinstance(logs, dict):
+            return {log: (span[0], span[1]) if _is_span(span) else None
+                    for log, span in logs.items()}
+        if self.log_id is None:
+            return {}
+        return None if 'learn' in self.described else {self.log_id: None}
 
     @property
     def amount(self) -> Fraction:
@@ -103,11 +127,24 @@ class Entry:
     @property
     def loss(self) -> Loss:
         """Return the privacy loss of the release; older entries have the bound 'pure'."""
-        described = self.described
-        bound, routes = described.get('bound'), described.get('routes')
+        described, of_log = self.described, None
+        with suppress(LedgerError):
+            of_log = self.described_amount('of_log')
+        bound, seconds = described.get('bound'), amount_or_none(self.seconds)
+        repeats, old_chain = described.get('repeats'), _OLD_CHAIN.fullmatch(self.log_id or '')
+        if 'learn' in described and repeats is None and old_chain:
+            repeats = int(old_chain[1])
         return Loss(self.amount, self.adjacency, self.sampling, amount_or_none(self.period),
-                    amount_or_none(self.seconds), bound if bound in BOUNDS else 'pure',
-                    routes if type(routes) is int and routes > 0 else 1)
+                    seconds, bound if bound in BOUNDS else 'pure',
+                    _count_of(described.get('routes')),
+                    described.get('whole') is True and seconds is not None, _count_of(repeats),
+                    of_log)
+
+    @property
+    def has_repeats(self) -> bool:
+        """Return whether it is known of how many words it was drawn: older ledgers do not say."""
+        return self.sampling != 'archive' or not self.described.keys().isdisjoint(
+            ('repeats', 'routes'))
 
     def described_amount(self, name: str) -> Fraction | None:
         """Return an amount of the description, or None; raise LedgerError if it is damaged."""
@@ -153,10 +190,18 @@ class Account:
     raised_rho: Fraction = Fraction(0)  # of the part of `raised` whose ρ is known
     raised_pure: Fraction = Fraction(0)  # the part of `raised` whose ρ is not known
     live_words: int = 0
+    repeats_are_known: bool = True  # of every charge
     _sums: _Sums = field(default_factory=dict, repr=False)
     _logs: dict[str, _Sums] = field(default_factory=dict, repr=False)  # of each log id
+    _in_any_log: _Sums = field(default_factory=dict, repr=False)  # of which it is not known where
     _live: _Sums = field(default_factory=dict, repr=False)  # the largest ε/k' of one live word
-    _concentrated: dict[Fraction | None, Concentrated] = field(default_factory=dict, repr=False)
+    _concentrated: dict[Step, Concentrated] = field(default_factory=dict, repr=False)
+    _repeated: _Sums = field(default_factory=dict, repr=False)  # of a change in every word
+    _repeated_concentrated: dict[Step, Concentrated] = field(default_factory=dict, repr=False)
+    _released: set[str] = field(default_factory=set, repr=False)
+    _unnamed_logs: int = 0  # of the learned chain with most logs, where they are not named
+    _routes: dict[str, int] = field(default_factory=dict, repr=False)  # of each archive
+    _spans: dict[str, Span] = field(default_factory=dict, repr=False)  # of each log id, if known
 
     def add(self, entry: Entry) -> None:
         """Count one more entry of this subject."""
@@ -174,24 +219,45 @@ class Account:
             self.unit = Unit(entry.adjacency or None, entry.sampling,
                              amount_or_none(entry.period), amount_or_none(entry.seconds))
         elif entry.kind == 'charge':
-            self.add_loss(entry.loss, entry.log_id)
+            self.add_loss(entry.loss, entry.log_id, entry.logs)
+            self.repeats_are_known &= entry.has_repeats
 
-    def add_loss(self, loss: Loss, log_id: str | None) -> None:
-        """Count one more charge."""
+    def add_loss(self, loss: Loss, log_id: str | None,
+                 logs: Mapping[str, Span | None] | None) -> None:
+        """
+        Count one more charge.
+
+        :param logs: as of `Entry`.
+        """
         if self.unit is None:
             self.unit = loss.unit
         elif self.unit.seconds is None and self.unit.sampling == '' and loss.seconds is None:
             self.unit = Unit(self.unit.symbols, loss.sampling, loss.period)
-        per_symbol, every = loss.per_symbol, [self._sums]
-        if log_id is not None:
-            every.append(self._logs.setdefault(log_id, {}))
-        else:
+        step, cost, rho = loss.step, loss.per_step, loss.concentrated
+        _add(self._sums, step, cost)
+        self._concentrated[step] = rho + self._concentrated.get(step, Concentrated())
+        if log_id is None:
             self.live_words += 1
-            self._live[loss.period] = max(per_symbol, self._live.get(loss.period, per_symbol))
-        for sums in every:
-            sums[loss.period] = sums.get(loss.period, Fraction(0)) + per_symbol
-        self._concentrated[loss.period] = loss.concentrated + self._concentrated.get(
-            loss.period, Concentrated())
+            self._live[step] = max(cost, self._live.get(step, cost))
+        elif logs is not None and log_id in logs:
+            self._released.add(log_id)
+        if log_id is not None and loss.sampling == 'archive':
+            self._routes[log_id] = loss.repeats * loss.routes
+        if loss.of_log is not None:
+            step, cost = ANY_CHANGE, loss.of_log
+            rho = Concentrated.of('pure', cost)
+        if logs is None:
+            self._unnamed_logs = max(self._unnamed_logs, loss.repeats)
+        for sums in [self._in_any_log] if logs is None else (
+                self._logs.setdefault(log, {}) for log in logs):
+            _add(sums, step, cost)
+        for log, span in (logs or {}).items():
+            if span is not None:
+                known = self._spans.get(log, span)
+                self._spans[log] = min(known[0], span[0]), max(known[1], span[1])
+        _add(self._repeated, step, cost * loss.repeats)
+        self._repeated_concentrated[step] = rho.repeated(
+            loss.repeats) + self._repeated_concentrated.get(step, Concentrated())
 
     def spent(self, log_id: str | None = None) -> Fraction:
         """
@@ -199,30 +265,51 @@ class Account:
 
         What was spent in addition to the charges may be of any log, and is counted for each.
         """
-        return self.raised + sum(self._costs(
-            self._sums if log_id is None else self._logs.get(log_id, {})), Fraction(0))
+        if log_id is None:
+            return self.raised + self._cost_of(self._sums)
+        return self._raised_in_any_log + self._cost_of(self._logs.get(log_id, {}))
+
+    @property
+    def _raised_in_any_log(self) -> Fraction:
+        return self.raised + self._cost_of(self._in_any_log)
+
+    def _cost_of(self, sums: _Sums) -> Fraction:
+        return sum(self._costs(sums), Fraction(0))
 
     def _costs(self, sums: _Sums) -> list[Fraction]:
         unit = self.unit or Unit()  # without one there are no sums
-        return [total * unit.factor(period) for period, total in sums.items()]
+        return [total * unit.steps(step) for step, total in sums.items()]
 
     @property
     def spent_by_one(self) -> Fraction:
         """Return the most that one log, in all its releases, or one live word has spent."""
-        return self.raised + max([*(sum(self._costs(sums), Fraction(0))
-                                    for sums in self._logs.values()),
-                                  *self._costs(self._live)], default=Fraction(0))
+        return self._raised_in_any_log + max([*map(self._cost_of, self._logs.values()),
+                                              *self._costs(self._live)], default=Fraction(0))
+
+    @property
+    def spent_at_once(self) -> Fraction:
+        """Return the same of all logs together that one change may touch, by their stamps."""
+        costs = {log: self._cost_of(self._logs[log]) for log in self._spans}
+        most, _ = most_at_once(self._spans, costs, self.unit.seconds if self.unit else None)
+        return max(self._raised_in_any_log + most, self.spent_by_one)
+
+    @property
+    def spent_by_all(self) -> Fraction:
+        """Return what the same change in every log, route and live word costs, as `counted`."""
+        spent = self.raised + self._cost_of(self._repeated)
+        return spent if self.delta is None else min(spent, epsilon_at(
+            self._rho(self._repeated_concentrated), self.delta))
 
     @property
     def rho(self) -> Fraction:
         """Return the ρ of zCDP of all releases, in the unit of the subject."""
         return self._rho(self._concentrated)
 
-    def _rho(self, concentrated: dict[Fraction | None, Concentrated]) -> Fraction:
+    def _rho(self, concentrated: Mapping[Step, Concentrated]) -> Fraction:
         # What is known of additional spending is its ε alone: it may have been one release.
         unit = self.unit or Unit()
         return self.raised_rho + self.raised_pure**2 / 2 + sum(
-            (sums.rho(unit.factor(period)) for period, sums in concentrated.items()), Fraction(0))
+            (sums.rho(unit.steps(step)) for step, sums in concentrated.items()), Fraction(0))
 
     def epsilon_at(self, delta: Fraction) -> Fraction:
         """Return an ε so that all releases are (ε, δ)-private; at most the sum of their ε."""
@@ -239,9 +326,9 @@ class Account:
         if self.delta is None:
             return spent
         account = self if self.unit is not None else replace(self, unit=loss.unit)
-        after = loss.concentrated + self._concentrated.get(loss.period, Concentrated())
+        after = loss.concentrated + self._concentrated.get(loss.step, Concentrated())
         return min(spent, epsilon_at(account._rho(
-            self._concentrated | {loss.period: after}), self.delta))
+            self._concentrated | {loss.step: after}), self.delta))
 
     @property
     def left(self) -> Fraction | None:
@@ -251,7 +338,7 @@ class Account:
     @property
     def logs(self) -> int:
         """Return how many logs of the subject were released."""
-        return len(self._logs)
+        return len(self._released)
 
     def cost(self, loss: Loss) -> Fraction:
         """
@@ -277,12 +364,22 @@ class Account:
     @property
     def repeated_text(self) -> str:
         """Return what the same visit in every released word adds up to; '': there is one word."""
-        words = [f'{count} {name}{"" if count == 1 else "s"}'
-                 for count, name in ((self.logs, 'log'), (self.live_words, 'live word')) if count]
-        return '' if self.logs + self.live_words < 2 else (
-            f'such a change in one of its {" and ".join(words)} costs at most ε = '
-            f'{as_text(min(self.spent_by_one, self.counted))}; in every one of them (the same '
-            f'visit every day), ε = {as_text(self.counted)}')
+        logs = max(len(self._logs.keys() - self._routes), self._unnamed_logs)
+        counts = {'log': logs, 'route': sum(self._routes.values()), 'live word': self.live_words}
+        words = [f'{count:,} {name}{"" if count == 1 else "s"}'
+                 for name, count in counts.items() if count]
+        if sum(counts.values()) < 2:
+            return ''
+        one, at_once = (min(spent, self.counted) for spent in (
+            self.spent_by_one, self.spent_at_once))
+        # What was counted besides, or by older versions, may have been in several words, too.
+        least = '' if self.repeats_are_known and not self.raised else 'at least '
+        return (f'such a change in one of its {" and ".join(words)} costs at most ε = '
+                f'{as_text(one)}; '
+                + (f'where several logs show it, by their stamps, at most ε = {as_text(at_once)}; '
+                   if at_once > one else '')
+                + f'in every one of them (the same visit every day), {least}ε = '
+                f'{as_text(self.spent_by_all)}')
 
     def zcdp_text(self, delta: Fraction | None = None) -> str:
         """Return what accounting: zcdp counts, at some δ or the one of the budget."""
@@ -296,6 +393,28 @@ class Account:
                 + ('' if self.delta is None else f' ({accounting_text(self.delta)})')
                 + (f' of {as_text(self.budget)}' if self.budget is not None else '')
                 + (f', for {self.unit}' if self.unit is not None else ''))
+
+
+@lru_cache(maxsize=10)  # an entry's is asked for several times in a row
+def _decoded(description: str) -> dict[str, Any]:
+    try:
+        described = json.loads(description)
+    except ValueError:
+        described = {}
+    return described if isinstance(described, dict) else {}
+
+
+def _add(sums: _Sums, step: Step, cost: Fraction) -> None:
+    sums[step] = sums.get(step, Fraction(0)) + cost
+
+
+def _count_of(found: object) -> int:
+    """Return a number ≥ 1 of a description; 1 where it is missing or damaged."""
+    return found if type(found) is int and found > 0 else 1
+
+
+def _is_span(found: object) -> bool:
+    return isinstance(found, list) and len(found) == 2 and all(type(n) is int for n in found)
 
 
 @lru_cache(maxsize=1000)

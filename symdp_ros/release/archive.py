@@ -9,7 +9,8 @@ with the same routes and lengths that differ in j symbols, anywhere in the archi
 gives every release with probabilities within e^{j·ε/k}: routes are drawn independently, so the
 factors multiply, and a route with i changed symbols contributes at most e^{i·ε/k}. So the whole
 archive costs one ε, as does a log that `split` cuts; a person with more than k symbols in all
-routes together is protected less.
+routes together is protected less: the same change in each of m routes costs m·ε, which the ledger
+shows (`Loss.repeats`).
 
 So no two routes of an archive may show the same times: from 3,000 copies of one route under other
 ids, each true symbol could be read as the most frequent private one. Where routes may overlap,
@@ -20,7 +21,7 @@ routes, which gives every release with probabilities within e^{m·ε}; so m·ε 
 archive, which may be very large: a release that is no longer at its path is refused a second time,
 and not drawn again.
 """
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 import json
 import os
@@ -35,7 +36,7 @@ from symdp_ros.logs.files import flush
 from symdp_ros.release import archive_file
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.archive_draw import privatized, SUFFIX
-from symdp_ros.release.archive_file import Archive, Survey
+from symdp_ros.release.archive_file import Archive, Chunk, Survey
 from symdp_ros.release.inspection import Moves
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.ledger_database import LedgerFile
@@ -138,7 +139,9 @@ class ArchiveReleaser:
                 ledger.check(self._subject, loss, log.id, description=self._description,
                              budget=self._budget, subject_budget=self._subject_budget)
             with self._outbox.staged(SUFFIX) as path:
-                self._write(archive, survey, mechanism, path)
+                routes = self._write(archive, survey, mechanism, path)
+                if self._settings.charge == 'archive':
+                    loss = replace(loss, repeats=routes)
                 archive.check_unchanged()
                 self._outbox.check([self._output.name])
                 return self._charge_and_publish(log, archive.rows, loss, content, path, stop)
@@ -182,9 +185,16 @@ class ArchiveReleaser:
         return archive.survey() if needed else None
 
     def _write(self, archive: Archive, survey: Survey | None, mechanism: OfflineMechanism,
-               path: Path) -> None:
-        """Write a private archive into the staging directory."""
-        settings = self._settings
+               path: Path) -> int:
+        """Write a private archive into the staging directory; return how many routes it has."""
+        settings, routes = self._settings, 0 if survey is None else survey.routes
+
+        def counted(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+            nonlocal routes
+            routes = 0
+            for chunk in chunks:
+                routes += len(chunk.offsets) - 1
+                yield chunk
 
         def on_rows(rows: int) -> None:
             self._on_rows(rows, archive.rows)
@@ -201,10 +211,11 @@ class ArchiveReleaser:
             mechanisms = [mechanism, *(settings.mechanism_of(
                 mechanism.selection, mechanism.base, mechanism.smooth, self._random)
                 for _ in range(more))]
-            chunks = archive.chunks(position_of=settings.states_by_value())
+            chunks = counted(archive.chunks(position_of=settings.states_by_value()))
             archive_file.write(path, privatized(chunks, mechanisms),
                                archive.schema(), settings.chain.states, on_rows)
         flush(path.parent)
+        return routes
 
     def _released_before(self, ledger: Ledger, charge: Entry, log: LogFile, content: bytes,
                          length: int) -> Outcome:

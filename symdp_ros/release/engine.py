@@ -22,6 +22,7 @@ from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
 from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
+from symdp_ros.release.overlap import Span, span_of
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.release.units import Loss
@@ -46,6 +47,7 @@ class _Staged:
     length: int
     content: bytes
     loss: Loss
+    span: Span
     words: list[list[str]]
     files: list[tuple[Path, str]]  # where they are staged, and their digests
     placed: list[tuple[Path, Path, str]] = field(default_factory=list)  # and their future paths
@@ -70,6 +72,9 @@ class Releaser:
     :param allow_unknown: refuse a log, before anything is charged, that would come out as noise:
         `inspection.Inspection.problem`. This depends on the log's content: only for callers who
         show outcomes to nobody else. None: refuse no log for its content.
+    :param tell_changes: a log whose content changed since it was released has failed. So anyone
+        who can write a log, and not read it, could confirm a guess: only for callers who show
+        outcomes to nobody else. Otherwise a log that was released is not read again.
     :param on_topics: called for each log of which topics are kept. A log then fails where one of
         them is missing or cannot be kept. Only for callers who show this to nobody else. None:
         such topics are left out.
@@ -84,7 +89,8 @@ class Releaser:
     def __init__(self, settings: ReleaseSettings, release_dir: str | Path, *,
                  ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
                  subject_budget: float = 0.0, rewrite_missing: bool = False,
-                 allow_unknown: float | None = None, mechanisms: Mechanisms | None = None,
+                 allow_unknown: float | None = None, tell_changes: bool = False,
+                 mechanisms: Mechanisms | None = None,
                  random: 'RandomBits | None' = None, wait: float = 10.0,
                  on_wait: Callable[[], None] = lambda: None,
                  on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None):
@@ -98,6 +104,7 @@ class Releaser:
         self._budget, self._subject_budget = budget, subject_budget
         self._on_topics = on_topics
         self._rewrite_missing, self._allow_unknown = rewrite_missing, allow_unknown
+        self._tell_changes = tell_changes
         self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._outbox = Outbox(release_dir, ledger, wait=wait, on_wait=on_wait)
@@ -195,15 +202,18 @@ class Releaser:
 
     def _stage(self, log: LogFile, stack: ExitStack) -> 'Outcome | _Staged':
         """Stage the release of a log that was not released yet, until the stack is closed."""
-        ledger, entries = self._ledger, self._settings.entries(log)
+        ledger, charge = self._ledger, None
+        if ledger is not None:
+            charge = ledger.find(self._subject, log.id, self._digest)
+            if charge is not None and not self._tell_changes:
+                return self._released_before(ledger, log, charge)
+        entries = self._settings.entries(log)
         words = self._settings.words_of(entries, log)
         length = sum(map(len, words))
-        content = b''
-        if ledger is not None:
-            content = ledger.fingerprint(words)
-            charge = ledger.find(self._subject, log.id, self._digest)
-            if charge is not None:
-                return self._released_before(ledger, log, charge, content, length)
+        content = b'' if ledger is None else ledger.fingerprint(words)
+        if ledger is not None and charge is not None:
+            return replace(self._released_before(ledger, log, charge, content),
+                           span=span_of(entries))
         if self._allow_unknown is not None:
             problem = self._settings.inspect(entries, words, self._moves).problem(
                 self._settings.chain, self._allow_unknown)
@@ -217,7 +227,7 @@ class Releaser:
         released = [mechanism.privatize(word) for word in words]
         files = self._staged(log, released, stack)
         self._outbox.check(self._naming.wanted(log.id, len(files)))
-        return _Staged(log, length, content, loss, released, files)
+        return _Staged(log, length, content, loss, span_of(entries), released, files)
 
     def _charge(self, staged: list['_Staged']) -> Sequence['_Charge']:
         """Charge what is staged; return the charge of each and whether it is new, or why not."""
@@ -228,7 +238,8 @@ class Releaser:
                 return [None] * len(staged)
             return ledger.charge_all(self._subject, [NewCharge(
                 each.loss, self._digest, self._description, each.log.id, each.content, each.words,
-                files=partial(self._place, each)) for each in staged], budget=self._budget)
+                files=partial(self._place, each), logs={each.log.id: each.span})
+                for each in staged], budget=self._budget)
         except Exception as error:  # it is the outcome of each
             return [error] * len(staged)
 
@@ -247,16 +258,16 @@ class Releaser:
         elif charge is not None:
             entry, is_new = charge
             if not is_new:  # another process was faster
-                return self._released_before(ledger, log, entry, staged.content, staged.length)
+                return self._released_before(ledger, log, entry, staged.content)
             number = entry.number
         return Outcome(log.id, 'released', staged.length, tuple(
             self._outbox.publish(LedgerFile(number, *file, False), settle=False)
-            for file in staged.placed))
+            for file in staged.placed), span=staged.span)
 
-    def _released_before(self, ledger: Ledger, log: LogFile, charge: Entry, content: bytes,
-                         length: int) -> Outcome:
-        if charge.content != content:
-            return Outcome(log.id, 'failed', length, reason=(
+    def _released_before(self, ledger: Ledger, log: LogFile, charge: Entry,
+                         content: bytes = b'') -> Outcome:
+        if self._tell_changes and charge.content != content:
+            return Outcome(log.id, 'failed', charge.length, reason=(
                 'its content has changed since it was released: give the new log another name; '
                 'its release is then another one'))
         files = ledger.files(charge.number)
@@ -269,7 +280,7 @@ class Releaser:
             if self._rewrite_missing and (self._settings.keep.topics or not all(
                     path.parent == self._outbox.directory and path.exists() for path in paths)):
                 paths = self._rewrite(log, charge, files)
-        return Outcome(log.id, 'already released', length, tuple(paths))
+        return Outcome(log.id, 'already released', charge.length, tuple(paths))
 
     def _restore(self, ledger: Ledger, log: LogFile, charge: Entry,
                  files: list[LedgerFile]) -> list[Path]:

@@ -4,11 +4,13 @@
 A chain learned from logs, as a chain file: charged before it is visible, as every release is.
 
 The file holds noisy counts alone, and how it was made: ε, its unit, and how many logs there were.
+It shows something of every log, so its ε is owed in each of them (`units.Loss.repeats`).
 The same logs are never learned from again for free: under the same settings the file that was made
 is handed out, under others a new one is charged.
 """
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from hashlib import sha256
 import json
 import os
@@ -20,20 +22,20 @@ from symdp_ros.analysis.learning import learn_chain, Unit
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.printable import printable
-from symdp_ros.core.privacy import Privacy
 from symdp_ros.logs import LogFile
 from symdp_ros.logs.files import flush
 from symdp_ros.release.inspection import ALL_UNKNOWN
 from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.outbox import digest_of, holds, Outbox
+from symdp_ros.release.overlap import most_at_once, Span, span_of
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.units import Loss
+from symdp_ros.release.units import as_fraction, as_text, Loss
 
 _DIGITS = 6  # after the point, of a probability in the file
 
-#: A log: its words, and the stamps of its first and last entry (nanoseconds).
-_Read = tuple[list[list[str | None]], int, int]
+#: A log: its words, and its span.
+_Read = tuple[list[list[str | None]], Span]
 
 
 @dataclass(frozen=True)
@@ -53,29 +55,39 @@ class LearnSettings:
     @property
     def unit(self) -> Unit:
         """Return the unit of ε."""
-        return Unit(clip=self.clip) if self.clip else Unit(self.reading.privacy.adjacency)
+        return Unit(clip=self.clip) if self.clip else Unit(
+            self.reading.privacy.adjacency, in_a_row=self.reading.protect > 0)
 
-    @property
-    def loss(self) -> Loss:
-        """Return the loss to charge: a changed log counts as one symbol, changed in any log."""
+    def loss_of(self, spans: Mapping[str, Span]) -> Loss:
+        """
+        Return the loss to charge for a chain that is learned from logs.
+
+        A whole log costs ε, whatever changes in it; what is charged is ε for each of the most logs
+        that one changed symbol, or the changes of `protect` seconds, can touch.
+
+        :param spans: of the logs, by id.
+        """
+        loss = replace(self.reading.loss, repeats=len(spans), whole=self.reading.protect > 0)
         if not self.clip:
-            return self.reading.loss
-        return Loss.of(Privacy(self.reading.privacy.epsilon), self.reading.sampling,
-                       self.reading.period, self.reading.protect or None)
+            return loss
+        touched, _ = most_at_once(spans, dict.fromkeys(spans, Fraction(1)), loss.seconds)
+        return replace(loss, epsilon=loss.epsilon * touched, of_log=loss.epsilon)
 
     @property
     def unit_text(self) -> str:
         """Return the unit of ε, for people to read."""
-        k = self.reading.privacy.adjacency
-        return (f'any change of one whole log, of which up to {self.clip} transitions count'
-                if self.clip else f'any {k} changed symbol{"" if k == 1 else "s"} of all logs')
+        k, seconds = self.reading.privacy.adjacency, self.reading.protect
+        if self.clip:
+            return f'any change of one whole log, of which up to {self.clip} transitions count'
+        return f'any changes during {seconds:g} s' if seconds else (
+            f'any {k} changed symbol{"" if k == 1 else "s"} of all logs')
 
     def described(self) -> dict[str, Any]:
         """Return all that the result depends on, for people to read."""
         made = {key: value for key, value in self.reading.described().items()
                 if key not in ('mechanism', 'policy')}
-        return made | {'learn': 'log' if self.clip else 'symbols'} | (
-            {'clip': self.clip} if self.clip else {})
+        unit = 'log' if self.clip else 'seconds' if self.reading.protect else 'symbols'
+        return made | {'learn': unit} | ({'clip': self.clip} if self.clip else {})
 
     def digest(self) -> str:
         """Return a SHA-256 (hex) of `described`."""
@@ -92,7 +104,7 @@ def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Pa
     :param output: a path that is free, or holds the very file that was made of these logs before.
     :param random: for tests, an object with `getrandbits`.
     :param wait: seconds to wait for another process that releases into the same directory.
-    :return: of kind 'released' or 'already released'.
+    :return: of kind 'released' or 'already released'; `reason` says why more than ε was charged.
     :raises LogError: a log cannot be read, or shows what another one shows; nothing is charged.
     :raises BudgetError, LedgerError, ConfigurationError: nothing is charged.
     """
@@ -102,9 +114,10 @@ def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Pa
     with Outbox(output.parent, ledger, wait=wait, on_wait=on_wait) as outbox:
         output = outbox.directory / output.name
         read = [_read(settings.reading, log) for log in logs]
+        spans = {log.id: span for log, (_, span) in zip(logs, read, strict=True)}
         if not settings.clip:
-            _check_apart(logs, read)
-        words = [word for own, _, _ in read for word in own]
+            _check_apart(spans)
+        words = [word for own, _ in read for word in own]
         length = sum(map(len, words))
         content = ledger.fingerprint(words)
         charge = ledger.find(subject, log_id, settings.digest())
@@ -119,9 +132,13 @@ def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Pa
                                      'another release: name another file')
         if all(symbol is None for word in words for symbol in word):
             raise LogError(ALL_UNKNOWN)
-        ledger.check(subject, settings.loss, log_id, subject_budget=subject_budget,
+        loss, note = settings.loss_of(spans), ''
+        if (price := loss.epsilon) != (each := as_fraction(settings.reading.privacy.epsilon)):
+            note = (f'one change can touch {price / each} of the logs, by their stamps: '
+                    f'ε = {as_text(price)} is charged')
+        ledger.check(subject, loss, log_id, subject_budget=subject_budget,
                      description=description)
-        chain = learn_chain(settings.reading.chain, [own for own, _, _ in read],
+        chain = learn_chain(settings.reading.chain, [own for own, _ in read],
                             settings.reading.privacy.epsilon, unit=settings.unit, random=random)
         with outbox.staged('.yaml') as path:
             path.write_text(_chain_file(chain, settings, len(logs)), encoding='utf-8')
@@ -130,14 +147,14 @@ def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Pa
             digest = digest_of(path)
             outbox.check([output.name])
             charge, new = ledger.charge(
-                subject, settings.loss, log_id=log_id, settings=settings.digest(),
-                content=content, lengths=[length], description=description,
+                subject, loss, log_id=log_id, settings=settings.digest(),
+                content=content, lengths=[length], description=description, logs=spans,
                 subject_budget=subject_budget, files=lambda number: [(output, path, digest)])
             if not new:  # another process was faster, in another directory
                 raise ConfigurationError('another process has just learned from these logs: try '
                                          'again')
             [file] = ledger.files(charge.number)
-            return Outcome(log_id, 'released', length, (outbox.publish(file),))
+            return Outcome(log_id, 'released', length, (outbox.publish(file),), reason=note)
 
 
 def _again(outbox: Outbox, file: LedgerFile, output: Path) -> Path:
@@ -160,18 +177,17 @@ def _again(outbox: Outbox, file: LedgerFile, output: Path) -> Path:
 
 def _read(settings: ReleaseSettings, log: LogFile) -> _Read:
     entries = settings.entries(log)
-    return settings.words_of(entries, log), entries[0][0], entries[-1][0]
+    return settings.words_of(entries, log), span_of(entries)
 
 
-def _check_apart(logs: Sequence[LogFile], read: Sequence[_Read]) -> None:
+def _check_apart(spans: Mapping[str, Span]) -> None:
     """Check that no two logs show the same moment: one changed symbol would show in both."""
-    ordered = sorted(zip(logs, read, strict=True), key=lambda pair: pair[1][1])
-    for (log, (_, _, end)), (other, (_, begin, _)) in zip(ordered, ordered[1:], strict=False):
-        if begin <= end:
-            raise LogError(
-                f'{printable(log.id)} and {printable(other.id)} overlap in time, so that one '
-                'changed symbol may show in both: leave one of them out, or let ε be for one '
-                'whole log (--unit log)')
+    touched, logs = most_at_once(spans, dict.fromkeys(spans, Fraction(1)))
+    if touched > 1:
+        raise LogError(
+            f'{printable(logs[0])} and {printable(logs[1])} overlap in time, so that one changed '
+            'symbol may show in both: leave one of them out, or let ε be for one whole log '
+            '(--unit log)')
 
 
 def _chain_file(chain: Chain, settings: LearnSettings, logs: int) -> str:

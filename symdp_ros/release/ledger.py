@@ -12,14 +12,15 @@ Budgets of subjects are rows, too: they are stored once, and used by every call.
 
 The charge of a log holds the released words (they are public), so that they can be written again
 at no cost; and an HMAC of the sensitive words under a key that never leaves the ledger, to detect
-a log whose content changed. It holds no sensitive symbol. The charge of an archive holds no words,
-which would be too many, and the HMAC of its file.
+a log whose content changed. It holds no sensitive symbol; of the times of a log, when it begins
+and ends, to find logs that overlap. The charge of an archive holds no words, which would be too
+many, and the HMAC of its file.
 
 Rows are sealed in a chain (`release.ledger_database`). A mark in the same folder (`release.mark`)
 holds number and seal of the last row, to detect a ledger that was put back to an older state. A
 ledger with a problem is not charged: see `release.recovery`.
 """
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -36,6 +37,8 @@ from symdp_ros.core.printable import printable
 from symdp_ros.release.accounts import Account, accounting_text, Entry, rounded_up, written
 from symdp_ros.release.ledger_database import FAILURES, FILE_COLUMNS, LedgerDatabase, LedgerFile
 from symdp_ros.release.ledger_reader import LedgerReader
+from symdp_ros.release.overlap import Span
+from symdp_ros.release.subjects import check_subject
 from symdp_ros.release.units import as_fraction, as_text, Loss, Unit
 
 ACCOUNTINGS = ('pure', 'zcdp')
@@ -58,6 +61,8 @@ class NewCharge:
     :param words: the released words.
     :param lengths: of released words that are not stored; None: those of `words`.
     :param files: None: it has none.
+    :param logs: the log ids in which it is owed, with the stamps of their first and last entries
+        (nanoseconds); None: `log_id` alone.
     """
 
     loss: Loss
@@ -68,6 +73,7 @@ class NewCharge:
     words: Sequence[Sequence[str]] = ()
     lengths: Sequence[int] | None = None
     files: FilesOf | None = None
+    logs: Mapping[str, Span] | None = None
 
 
 class Ledger:
@@ -146,6 +152,18 @@ class Ledger:
             self._reader.catch_up()
         return sorted(self._reader.accounts)
 
+    def check_subject(self, subject: str) -> None:
+        """
+        Check that a name can be that of a subject; one that the ledger knows already can.
+
+        :raises LedgerError: it cannot.
+        """
+        try:
+            check_subject(subject)
+        except LedgerError:
+            if subject not in self.subjects():
+                raise
+
     def spent(self, subject: str, log_id: str | None = None) -> Fraction:
         """Return exactly what a subject, or one of its logs, has spent, in the subject's unit."""
         return self.account(subject).spent(log_id)
@@ -165,8 +183,9 @@ class Ledger:
         :param delta: of 'zcdp', and of it alone: δ.
         :param store: False: refuse another one, and store nothing.
         :raises BudgetError: another one is stored; δ is out of range.
-        :raises LedgerError: the ledger has a problem.
+        :raises LedgerError: the ledger has a problem; the name can be none of a subject.
         """
+        self.check_subject(subject)
         budget, at = _limit('subject_budget', subject_budget), checked_delta(accounting, delta)
         is_given = accounting == 'zcdp' or budget is not None and accounting != ''
         if budget is None and not is_given:
@@ -217,6 +236,7 @@ class Ledger:
         :raises BudgetError: δ is out of range.
         :raises LedgerError: the ledger has a problem.
         """
+        self.check_subject(subject)
         at = checked_delta(accounting, delta) if accounting else self.account(subject).delta
         self.note('budget', subject, epsilon=written(budget), description=delta_text(at))
 
@@ -306,14 +326,14 @@ class Ledger:
     def charge(self, subject: str, loss: Loss, *, settings: str, description: str,
                log_id: str | None = None, content: bytes = b'',
                words: Sequence[Sequence[str]] = (), lengths: Sequence[int] | None = None,
-               files: FilesOf | None = None, budget: float = 0.0,
-               subject_budget: float = 0.0) -> tuple[Entry, bool]:
+               files: FilesOf | None = None, logs: Mapping[str, Span] | None = None,
+               budget: float = 0.0, subject_budget: float = 0.0) -> tuple[Entry, bool]:
         """
         Spend ε, durably, or return the charge that the log already has under these settings.
 
         :param subject: whose privacy is spent.
-        :param loss, settings, description, log_id, content, words, lengths, files: of the charge,
-            see `NewCharge`.
+        :param loss, settings, description, log_id, content, words, lengths, files, logs: of the
+            charge, see `NewCharge`.
         :param budget: what one log may spend; 0.0: no limit.
         :param subject_budget: as in `keep_budget`; the stored one holds.
         :return: the charge, and whether it is a new one.
@@ -323,7 +343,8 @@ class Ledger:
         """
         self.keep_budget(subject, subject_budget)
         [made] = self.charge_all(subject, [NewCharge(
-            loss, settings, description, log_id, content, words, lengths, files)], budget=budget)
+            loss, settings, description, log_id, content, words, lengths, files, logs)],
+            budget=budget)
         if isinstance(made, SymdpError):
             raise made
         return made
@@ -360,7 +381,8 @@ class Ledger:
                 budget: float) -> tuple[Entry, bool] | SymdpError:
         """Make one charge, in the open transaction; return why not where it is refused."""
         try:
-            _check_names(subject, wanted.log_id)
+            self.check_subject(subject)
+            _check_log_id(wanted.log_id)
             if wanted.log_id is not None:
                 found = self.find(subject, wanted.log_id, wanted.settings)
                 if found is not None:
@@ -375,7 +397,7 @@ class Ledger:
         entry = self._append(
             'charge', subject, log_id=wanted.log_id, settings=wanted.settings,
             description=wanted.description, loss=wanted.loss, lengths=json.dumps(list(lengths)),
-            content=wanted.content, packed=packed, files=len(files))
+            content=wanted.content, packed=packed, files=len(files), logs=wanted.logs)
         for path, staged, digest in files:
             self._database.insert_file(LedgerFile(number, path, staged, digest, False))
         return entry, True
@@ -460,12 +482,10 @@ class Ledger:
     def _append(self, kind: str, subject: str, *, log_id: str | None = None, settings: str = '',
                 description: str = '{}', epsilon: str = '0', loss: Loss | None = None,
                 lengths: str = '[]', content: bytes = b'', packed: bytes = b'',
-                files: int = 0) -> Entry:
+                files: int = 0, logs: Mapping[str, Span] | None = None) -> Entry:
         """Write one more entry, in the open transaction, which has read all entries."""
-        _check_names(subject, log_id)
-        if kind == 'charge' and loss is not None and (loss.bound, loss.routes) != ('pure', 1):
-            description = json.dumps(json.loads(description or '{}') | {
-                'bound': loss.bound, 'routes': loss.routes})
+        if kind == 'charge' and loss is not None and (more := _described(loss, logs)):
+            description = json.dumps(json.loads(description or '{}') | more)
         counted = _columns_of(loss) if loss is not None else {
             'epsilon': epsilon, 'adjacency': 0, 'sampling': '', 'period': None, 'seconds': None}
         entry = Entry(
@@ -483,13 +503,11 @@ class Ledger:
                 self._reader.mark().write(self._database.mark)
 
 
-def _check_names(subject: str, log_id: str | None) -> None:
-    for name, text in (('subject', subject), ('log', log_id or '')):
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise LedgerError(f'the name of the {name} {text!a} is not UTF-8: rename '
-                              'it') from None
+def _check_log_id(log_id: str | None) -> None:
+    try:
+        (log_id or '').encode()
+    except UnicodeEncodeError:
+        raise LedgerError(f'the name of the log {log_id!a} is not UTF-8: rename it') from None
 
 
 def _limit(name: str, budget: float) -> Fraction | None:
@@ -531,6 +549,20 @@ def _columns_of(loss: Loss) -> dict[str, Any]:
             'seconds': None if loss.seconds is None else written(loss.seconds)}
 
 
+def _described(loss: Loss, logs: Mapping[str, Span] | None) -> dict[str, Any]:
+    """Return what the description of a charge says of it besides the settings."""
+    more: dict[str, Any] = {}
+    if (loss.bound, loss.routes) != ('pure', 1):
+        more |= {'bound': loss.bound, 'routes': loss.routes}
+    if loss.whole:
+        more['whole'] = True
+    if loss.repeats != 1 or loss.sampling == 'archive':
+        more['repeats'] = loss.repeats
+    if loss.of_log is not None:
+        more['of_log'] = written(loss.of_log)
+    return more if logs is None else more | {'logs': {log: list(logs[log]) for log in logs}}
+
+
 def _file_of(row: tuple[Any, ...]) -> LedgerFile:
     number, path, staged, digest, visible = row
     if not all(isinstance(text, str) for text in (path, staged, digest)):
@@ -543,8 +575,7 @@ def _changes(before: Entry | None, description: str) -> str:
     now = json.loads(description or '{}')
     if before is None or not now:
         return ''
-    was = {name: value for name, value in before.described.items()
-           if name not in ('bound', 'routes')}
+    was = before.settings_described
     return ', '.join(
         f'{name} {_short(was.get(name))} → {_short(now.get(name))}'
         if len(f'{was.get(name)}{now.get(name)}') <= 40 else f'another {name}'

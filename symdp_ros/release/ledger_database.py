@@ -15,6 +15,7 @@ from dataclasses import astuple, dataclass, fields
 import hmac
 import os
 from pathlib import Path
+import re
 import sqlite3
 import time
 from typing import Any
@@ -86,7 +87,8 @@ class LedgerDatabase:
     :param path: made where it is absent, unless `create` is False; a file of version 1 is
         converted (`was_converted`), unless `convert` is False: then it is refused.
     :raises LedgerError: the file cannot be made or opened, is no ledger or so damaged that it
-        cannot be read; or it is gone or empty, and its mark lists charges.
+        cannot be read; or it is gone or empty, and its mark lists charges; or another path leads
+        to it, too.
     """
 
     def __init__(self, path: str | Path, *, create: bool = True, convert: bool = True):
@@ -101,6 +103,7 @@ class LedgerDatabase:
                 self._check_not_lost()
             if self.path.exists() and not self.path.is_file():
                 raise LedgerError(f'ledger {printable(path)} is not a file: name another')
+            refuse_other_paths(self.path)
             if create and not self.path.parent.is_dir():
                 raise LedgerError(f'ledger {printable(path)} cannot be opened: the directory '
                                   f'{printable(self.path.parent)} does not exist: make it')
@@ -248,11 +251,13 @@ class LedgerDatabase:
         """
         Check that the path still leads to the open file.
 
-        :raises LedgerError: it does not.
+        :raises LedgerError: it does not; another path leads to it, too.
         """
         if self._place_of_file() != self._place:
             raise LedgerError(f'ledger {self.name} was replaced or removed while it was open: '
                               'start this program again')
+        with raising(LedgerError, f'ledger {self.name} cannot be used', OSError):
+            refuse_other_paths(self.path)
 
     def _place_of_file(self) -> tuple[int, int] | None:
         try:
@@ -318,6 +323,44 @@ class LedgerDatabase:
             raise LedgerError(f'ledger {self.name} is damaged ({problem}). {self.how_to_recover}')
         if problem is not None:
             raise LedgerError(f'ledger {self.name} cannot be used: {problem}')
+
+
+def refuse_other_paths(path: Path) -> None:
+    """
+    Check that a ledger is reached by one path alone: each path has its own -wal and mark.
+
+    :param path: without symbolic links; nothing is checked where there is no file.
+    :raises LedgerError: the file has a second name (a hard link), or is mounted by itself.
+    """
+    if not path.is_file():
+        return
+    names = path.stat().st_nlink
+    if names > 1:
+        raise LedgerError(
+            f'ledger {printable(path)} has {names} names (hard links). Programs that use another '
+            'name do not see its charges, nor it theirs: remove the other names (to find them: '
+            f'find DIRECTORY -samefile {printable(path)})')
+    mounts = [_mount_of(each) for each in (path, path.parent)]
+    if None not in mounts and mounts[0] != mounts[1]:
+        raise LedgerError(
+            f'ledger {printable(path)} is mounted as a single file. Programs that use it at '
+            'another path do not see its charges, nor it theirs: mount its folder instead')
+
+
+def _mount_of(path: Path) -> str | None:
+    """Return the number of the mount that a path is on; None: this system does not say."""
+    if not hasattr(os, 'O_PATH'):  # not Linux
+        return None
+    # O_PATH does not open the file: closing it drops no lock that SQLite holds.
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        with open(f'/proc/self/fdinfo/{descriptor}', 'rb') as file:
+            found = re.search(rb'^mnt_id:\s*(\d+)$', file.read(), re.MULTILINE)
+    except FileNotFoundError:  # no /proc
+        found = None
+    finally:
+        os.close(descriptor)
+    return found[1].decode() if found else None
 
 
 def check_version(db: sqlite3.Connection, name: str) -> None:

@@ -38,7 +38,7 @@ from symdp_ros.release import ledger_version_1
 from symdp_ros.release.accounts import accounting_text, Entry, written
 from symdp_ros.release.ledger import delta_text, Ledger
 from symdp_ros.release.ledger_database import (check_version, COLUMNS, FAILURES, FILE_COLUMNS,
-                                               LedgerFile)
+                                               LedgerFile, refuse_other_paths)
 from symdp_ros.release.mark import Mark
 from symdp_ros.release.units import as_rounded_text, as_text
 
@@ -63,8 +63,9 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
     Make a ledger usable again; return one sentence for each thing that was found or done.
 
     :param least: for some subjects, what they have spent at least, in their unit.
-    :raises LedgerError: it is not known what was spent; another program has the ledger open; it
-        is of a newer version, or cannot be read or written. Then it is left as it is.
+    :raises LedgerError: it is not known what was spent; another program has the ledger open;
+        another path leads to it, too; it is of a newer version, or cannot be read or written. Then
+        it is left as it is.
     """
     with raising(LedgerError, f'ledger {printable(path)} cannot be recovered',
                  (OSError, ValueError)):
@@ -72,6 +73,7 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
         mark_path = path.with_name(f'{path.name}.mark')
         if not path.exists() and not mark_path.exists():
             raise LedgerError(f'there is no ledger {printable(path)}')
+        refuse_other_paths(path)
         with _alone(path) as file, _folder(path) as place:
             _copy(file, path, place / 'old')
             found = _read(place, 'old', printable(path))

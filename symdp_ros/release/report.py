@@ -3,8 +3,8 @@
 """
 The outcomes of releasing logs.
 
-An outcome depends on a log's name, its length and the settings alone, and on whether its content
-changed since an earlier release under that name.
+An outcome depends on a log's name, its length and the settings alone. What more an operator may be
+told, and nobody else, `engine.Releaser` is asked for.
 """
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from symdp_ros.core.errors import BudgetError, LogError, SymdpError
 from symdp_ros.logs import LogFile, LogState, SkippedLog
+from symdp_ros.release.overlap import Span
 
 _T = TypeVar('_T')
 KINDS = ('released', 'already released', 'refused', 'failed')
@@ -21,13 +22,20 @@ KINDS = ('released', 'already released', 'refused', 'failed')
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome for one log: `kind` is one of `KINDS`; `length`: its symbols, where known."""
+    """
+    The outcome for one log.
+
+    :param kind: one of `KINDS`.
+    :param length: its symbols, where known.
+    :param span: the stamps of its first and last entry, where it was read.
+    """
 
     log_id: str
     kind: str
     length: int | None = None
     files: tuple[Path, ...] = ()
     reason: str = ''
+    span: Span | None = None
 
 
 @dataclass(frozen=True)

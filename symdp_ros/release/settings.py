@@ -7,7 +7,7 @@ Releases with the same `digest` are the same release; other settings change only
 """
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 import json
 from typing import Any, TYPE_CHECKING
@@ -43,6 +43,7 @@ class PoseInput:
     :param places: of the states, from which the locator was made with these two distances.
     :param level_field: path to the name of the floor; '': there is none.
     :param map_frame: the frame that positions must be in.
+    :param refuse_frames: as in `read_log`: not for nodes, whose callers read why a log failed.
     """
 
     locator: Locator
@@ -51,6 +52,7 @@ class PoseInput:
     max_distance: float = 0.0
     level_field: str = ''
     map_frame: str = 'map'
+    refuse_frames: bool = False
 
     def described(self) -> dict[str, Any]:
         """Return what the regions of positions depend on, for people to read."""
@@ -61,13 +63,15 @@ class PoseInput:
 
 
 def input_settings(values: Mapping[str, Any],
-                   read: Callable[[], tuple[Locator, Mapping[str, Place]]]) -> dict[str, Any]:
+                   read: Callable[[], tuple[Locator, Mapping[str, Place]]], *,
+                   refuse_frames: bool = False) -> dict[str, Any]:
     """
     Return the arguments of `ReleaseSettings` that say what is read from logs.
 
     :param values: of the options.
     :param read: returns what finds the state of a position, and where the states are; called with
         `input: pose` alone.
+    :param refuse_frames: as of `PoseInput`.
     :raises ConfigurationError: the options do not go together; as `read` does.
     """
     same = {name: values[name] for name in ('topic', 'message_type', 'field', 'stamp_key',
@@ -80,9 +84,9 @@ def input_settings(values: Mapping[str, Any],
         return same | lists
     if same['topic'] == 'region':
         same['topic'] = 'pose'
-    of_poses = {option.name: values[option.name] for option in fields(PoseInput)[2:]}
+    of_poses = {name: values[name] for name in (*_OF_POSES[1:], 'map_frame')}
     of_poses['level_field'] = of_poses['level_field'] or ''  # None on the command line
-    return same | lists | {'pose': PoseInput(*read(), **of_poses)}
+    return same | lists | {'pose': PoseInput(*read(), **of_poses, refuse_frames=refuse_frames)}
 
 
 def output_settings(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,7 +176,8 @@ class ReleaseSettings:
             return read_log(log.path, naming=naming, **how)
         self.pose.locator.reset()  # no log's regions depend on another log
         return read_log(log.path, locator=self.pose.locator, level_field=self.pose.level_field,
-                        map_frame=self.pose.map_frame, **how)
+                        map_frame=self.pose.map_frame, refuse_frames=self.pose.refuse_frames,
+                        **how)
 
     def words_of(self, entries: list[tuple[int, str | None]],
                  log: LogFile) -> list[list[str | None]]:

@@ -9,13 +9,16 @@ never costs more than j·ε/k, so every release can be counted in one unit, the 
 * k symbols at one sampling: a release at (ε, k') costs ε·k/k'.
 * D seconds: a release of one symbol every T seconds costs (ε/k')·(⌊D/T⌋ + 1), since D seconds
   touch that many symbols.
+* Some losses cannot be divided (`whole`): their ε is for any one change during D seconds, and they
+  cost no less for fewer seconds. More seconds are ⌈D'/D⌉ such changes, one after another.
 
-**What the sum bounds.** Every release is charged for k changed symbols (D seconds) of its own
-words. Its outputs are drawn independently of the others', so the sum bounds such a change in every
-released log and live word at once: the same visit on every day, where each day is a log. A change
-in one log alone costs the releases of that log, at most the largest such sum: the total counts it
-too high where logs show different times. A log or live word that lasts several days holds the
-visit several times: j visits change j·k of its symbols, and cost j times its ε.
+**What the sum bounds.** Every release is charged for k changed symbols (D seconds) of what it is
+drawn from. A released log shows its own symbols, and other releases are drawn independently. So a
+change in one log costs the releases of that log, and the same change in every log costs the sum.
+Some releases are drawn from several words for one charge: a chain that was learned, of all of its
+logs, and an archive that is charged as one, of its routes. Its ε is owed in each of these words; a
+change in every one of them, `repeats`, costs `repeats` times its ε. A log or live word that lasts
+several days holds the same visit several times: j visits cost j times its ε.
 
 Symbols of two samplings are different things, and neither is a time: they are not mixed. All is
 exact, in fractions; a float is read as its shortest decimal.
@@ -23,6 +26,8 @@ exact, in fractions; a float is read as its shortest decimal.
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from math import ceil
+from typing import TypeAlias
 
 from symdp_ros.core.accounting import Concentrated
 from symdp_ros.core.privacy import Privacy
@@ -31,6 +36,11 @@ from symdp_ros.core.reports import as_fraction, symbols_during
 _EXACT = Context(prec=2000)  # any sum of any doubles, written out
 _ROUGH = Context(prec=6)
 _LONGEST = 24  # characters of a fraction that is shown
+
+#: What a loss is counted by: ('symbols', their period if any), ('seconds', how many it is for), or
+#: ('log', None): any change of one log.
+Step: TypeAlias = tuple[str, Fraction | None]
+ANY_CHANGE: Step = ('log', None)
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,10 @@ class Loss:
         protects `adjacency` symbols.
     :param bound: of `core.accounting.BOUNDS`.
     :param routes: how many releases it is, each at an equal share of `epsilon`.
+    :param whole: it protects `seconds`, and cannot be divided.
+    :param repeats: in how many words (logs, or routes of an archive) a change costs this ε.
+    :param of_log: the ε of any change of one whole log, however many symbols that are; None: a
+        change of a log costs what it costs anywhere.
     """
 
     epsilon: Fraction
@@ -56,6 +70,9 @@ class Loss:
     seconds: Fraction | None = None
     bound: str = 'pure'
     routes: int = 1
+    whole: bool = False
+    repeats: int = 1
+    of_log: Fraction | None = None
 
     @classmethod
     def of(cls, privacy: Privacy, sampling: str, period: float | None = None,
@@ -66,14 +83,19 @@ class Loss:
                    None if seconds is None else as_fraction(seconds), bound)
 
     @property
-    def per_symbol(self) -> Fraction:
-        """Return ε/k'."""
-        return self.epsilon / self.adjacency
+    def step(self) -> Step:
+        """Return what it is counted by."""
+        return ('seconds', self.seconds) if self.whole else ('symbols', self.period)
+
+    @property
+    def per_step(self) -> Fraction:
+        """Return ε/k', or all of ε where it cannot be divided."""
+        return self.epsilon if self.whole else self.epsilon / self.adjacency
 
     @property
     def concentrated(self) -> Concentrated:
-        """Return its ρ, for any number of changed symbols."""
-        return Concentrated.of(self.bound, self.per_symbol / self.routes, self.routes)
+        """Return its ρ, for any number of steps."""
+        return Concentrated.of(self.bound, self.per_step / self.routes, self.routes)
 
     @property
     def unit(self) -> 'Unit':
@@ -107,13 +129,17 @@ class Unit:
 
     def cost(self, loss: Loss) -> Fraction:
         """Return what a release that it `accepts` costs in this unit."""
-        return loss.per_symbol * self.factor(loss.period)
+        return loss.per_step * self.steps(loss.step)
 
-    def factor(self, period: Fraction | None) -> int:
-        """Return how many symbols of a release the changes of this unit touch."""
-        if self.seconds is None or period is None:
+    def steps(self, step: Step) -> int:
+        """Return how many steps of a loss the changes of this unit touch."""
+        kind, length = step
+        if kind == 'log':
+            return 1
+        if self.seconds is None or length is None:
             return self.symbols or 1
-        return symbols_during(self.seconds, period)
+        return ceil(self.seconds / length) if kind == 'seconds' else symbols_during(
+            self.seconds, length)
 
     def __str__(self) -> str:
         if self.seconds is not None:

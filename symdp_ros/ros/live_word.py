@@ -8,10 +8,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from symdp_ros.core.printable import printable
 from symdp_ros.ros.state_file import NAME_BYTES, PROCESS_BYTES, settings_digest, StateFile
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
+    from symdp_ros.release.ledger import Ledger
 
 _PROCESS = os.urandom(PROCESS_BYTES)
 
@@ -59,8 +61,9 @@ class Account:
         :param perhaps_charged: whether the word may have been charged already.
         :raises BudgetError, LedgerError: it is not charged.
         """
-        if perhaps_charged and any(charge.log_id is None and charge.content == word.name
-                                   for charge in self.ledger.charges()):
+        if perhaps_charged and any(
+                (charge.subject, charge.log_id, charge.content) == (self.subject, None, word.name)
+                for charge in self.ledger.charges()):
             return False
         from symdp_ros.release.units import Loss
 
@@ -80,6 +83,15 @@ class Account:
     def close(self) -> None:
         """Close the ledger."""
         self.ledger.close()
+
+
+def log_account(ledger: 'Ledger', subject: str, logger) -> None:
+    """Log where a subject's ε is counted, its budget, and subjects that look like it."""
+    from symdp_ros.release.subjects import look_alike_text
+
+    logger.info(f'ledger: {ledger.account(subject).budget_text}; in {printable(ledger.path)}')
+    if note := look_alike_text(subject, ledger.subjects()):
+        logger.warning(f'ledger: {note}')
 
 
 def _policy(mechanism: 'OnlineMechanism') -> dict[str, str | float]:
@@ -123,7 +135,7 @@ class LiveWord:
         self.settings = settings_digest(
             mechanism.chain.digest(), mechanism.privacy.epsilon, mechanism.privacy.adjacency,
             *_policy(mechanism).values(), sampling, topics, *owner)
-        self.name, self._perhaps_charged = os.urandom(NAME_BYTES), False
+        self.name, self._perhaps_charged, self._is_charged = os.urandom(NAME_BYTES), False, False
         self._start: Start | None = None
         self.last: str | None = None
         self.drawn_at = -1
@@ -151,6 +163,7 @@ class LiveWord:
         if found == 'a word to carry on' and not (
                 mine and file.stored.process == _PROCESS and file.stored.name == former.name):
             self._start, self.name = Start.AFTER_RESTART, file.stored.name
+            self._perhaps_charged = True
             self.drawn_at, position = file.stored.drawn_at, file.stored.position
             self.last = None if position is None else self.mechanism.chain.states[position]
             self._logger.info('state_file: the word of the last run is carried on')
@@ -167,14 +180,16 @@ class LiveWord:
         Begin a new word, or go on with one, before anything of it is drawn.
 
         A new one is reserved in the state file, charged, and then begun there: where one of these
-        fails, the next attempt repeats none of the others. One that goes on costs nothing.
+        fails, the next attempt repeats none of the others. One that goes on costs nothing: its
+        charge is looked up, and made where it is missing, as in a ledger from a backup.
 
         :raises BudgetError, LedgerError: it cannot be charged; nothing is.
         :raises StateFileError: the file cannot be written.
         """
         start, file = self._start, self._state_file
-        if start is None:
-            self._reserve_and_charge()
+        if start is None and file is not None:
+            file.reserve(self.name)
+        self._charge()
         if file is not None:
             position = None if self.last is None else self._positions[self.last]
             file.begin(self.name, position, self.drawn_at)
@@ -196,17 +211,22 @@ class LiveWord:
                 '' if self._state_file is not None else
                 ' (no state_file: a restart begins another)'))
 
-    def _reserve_and_charge(self):
-        if self._state_file is not None:
-            self._state_file.reserve(self.name)
+    def _charge(self):
+        if self._account is None or self._is_charged:
+            return
         perhaps_charged, self._perhaps_charged = self._perhaps_charged, True
-        if self._account is not None:
-            if self._account.charge(self, perhaps_charged=perhaps_charged):
-                self._logger.info(f'ledger: a new word of {self._account.subject!r}, charged with '
-                                  f'ε = {self.mechanism.privacy.epsilon:g}')
+        subject, goes_on = repr(self._account.subject), self._start is not None
+        if self._account.charge(self, perhaps_charged=perhaps_charged):
+            text = (f'{"the" if goes_on else "a new"} word of {subject}, charged with '
+                    f'ε = {self.mechanism.privacy.epsilon:g}')
+            if goes_on:
+                self._logger.warning(f'ledger: it lacked the charge of {text} now: was it '
+                                     'restored from a backup?')
             else:
-                self._logger.info(f'ledger: the new word of {self._account.subject!r} was charged '
-                                  'before')
+                self._logger.info(f'ledger: {text}')
+        elif not goes_on:
+            self._logger.info(f'ledger: the new word of {subject} was charged before')
+        self._is_charged = True
 
     def draw(self, symbol: str | None, now: int = -1) -> str:
         """

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Files that parameters name: plain paths and package:// URLs."""
+from collections.abc import Callable
 from pathlib import Path
 import sys
 
@@ -25,6 +26,21 @@ def resolve_path(name: str) -> Path:
             raise ConfigurationError(f'{name}: there is no such user') from None
     package, _, rest = name.removeprefix('package://').partition('/')
     return share_directory(package) / rest
+
+
+def resolve_kept(option: str, name: str, warn: Callable[[str], object]) -> Path:
+    """
+    Return the path of a file that must be the same at every start; warn where it is relative.
+
+    :raises ConfigurationError: as `resolve_path`.
+    """
+    path = resolve_path(name)
+    if not path.is_absolute():
+        path = Path.cwd() / path
+        warn(f'{option} {printable(name)} is relative to the folder that the node was started '
+             f'in: it is {printable(path)}. Started elsewhere, the node makes another file, and '
+             'begins anew: give an absolute path')
+    return path
 
 
 def share_directory(package: str) -> Path:

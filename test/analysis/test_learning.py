@@ -49,6 +49,73 @@ def test_every_adjacent_pair_of_words(chain, adjacency):
     assert sum(Fraction(far) / scale for far, scale in zip(worst, scales, strict=True)) <= epsilon
 
 
+def worst_pair(learner, layout, window):
+    """
+    Return how far the tables move at most where the symbols of a window change, in any way.
+
+    :param layout: lengths of words; `window`: positions in all of them, one after another.
+    """
+    def tables(symbols):
+        rest, words = list(symbols), []
+        for length in layout:
+            words.append(rest[:length])
+            del rest[:length]
+        counted = learner.count([[word] for word in words])
+        return np.concatenate([counted.stays, counted.moves])
+
+    known, total = [*learner._chain.states, 'x'], sum(layout)
+    outside = sorted(set(range(total)) - set(window))
+    worst = [0, 0]
+    for others in product(known, repeat=len(outside)):
+        found = []
+        for changed in product(known, repeat=len(window)):
+            symbols = dict(zip([*outside, *window], [*others, *changed], strict=True))
+            found.append(tables([symbols[i] for i in range(total)]))
+        moves = np.abs(np.array(found)[:, None] - np.array(found)[None])
+        worst = [max(worst[0], moves[:, :, :2].sum(axis=2).max()),
+                 max(worst[1], moves[:, :, 2:].sum(axis=2).max())]
+    return worst
+
+
+@pytest.mark.parametrize('layout', [(5,), (2, 3), (1, 4), (2, 1, 2), (1, 1, 1, 2)])
+@pytest.mark.parametrize('seconds', [Fraction(n, 2) for n in (0, 2, 3, 5, 6)])
+def test_every_change_during_some_seconds(layout, seconds):
+    """
+    Every word, every change, exactly; one symbol a second, also over the borders of logs.
+
+    The logs follow one another as closely as they can: the last symbol of one and the first of the
+    next have stamps that are a moment apart, so that the seconds touch one symbol more for each.
+    """
+    k = int(seconds) + 1
+    learner = ChainLearner(TWO, Unit(k, in_a_row=True))
+    stamps, now = [], Fraction(0)
+    for length in layout:
+        stamps += [now + i for i in range(length)]
+        now = stamps[-1] + Fraction(1, 100)
+    windows = {tuple(i for i, stamp in enumerate(stamps) if begin <= stamp <= begin + seconds)
+               for at in stamps for begin in (at, at - seconds)}
+    if layout == (2, 3) and seconds == Fraction(3, 2):
+        assert max(map(len, windows)) == k + 1
+    worst = [max(pair) for pair in zip(*(worst_pair(learner, layout, window)
+                                         for window in windows), strict=True)]
+    assert max(worst) <= learner._unit.distance == 2 * (k + 1)
+    if layout == (5,) and k < 4:  # a window in the middle: the bound is reached
+        assert worst[1] == 2 * (k + 1)
+    # k symbols anywhere move more, from two on: one noise does not do for both.
+    assert Unit(k).distance > learner._unit.distance or k == 1
+
+
+def test_of_whole_logs_nothing_that_sets_the_noise_depends_on_their_lengths():
+    scales = set()
+    for lengths in ([4, 4, 4], [1204, 1196, 0], [12_000, 632, 1]):
+        learner = ChainLearner(TWO, Unit(clip=300))
+        logs = [[['a', 'b'] * (length // 2)] for length in lengths]
+        _, found = learner.add_noise(learner.count([]), Fraction(1), learner.transitions(logs),
+                                     Random(0))
+        scales.add(found)
+    assert len(scales) == 1
+
+
 @MAPS
 @pytest.mark.parametrize('clip', [1, 2, 5])
 def test_every_pair_of_logs(chain, clip):

@@ -107,7 +107,54 @@ def test_logs_that_show_the_same_moment(place, capsys):
     assert 'overlap in time' in capsys.readouterr().err
     with Ledger('spent') as ledger:
         assert ledger.charges() == []
+    capsys.readouterr()
     assert learn('--unit', 'log') == 0
+    assert 'one change can touch 2 of the logs' in capsys.readouterr().out
+    with Ledger('spent') as ledger:
+        assert ledger.spent('r1') == 4 and ledger.account('r1').spent_at_once == 4
+
+
+def test_what_it_says_is_owed(place, capsys):
+    """A learned chain saw every one of its logs."""
+    assert learn() == 0
+    capsys.readouterr()
+    releasing = ['--chain', 'map.chain.yaml', '--epsilon', '1', '-o', 'released', '--ledger',
+                 'spent', '--subject', 'r1', '--mechanism', 'causal', '--self-loops']
+    assert main(['release', 'logs/day_3.csv', *releasing]) == 0
+    owed = ('such a change in one of its 10 logs costs at most ε = 3; in every one of them (the '
+            'same visit every day), ε = 21')
+    assert owed in capsys.readouterr().out
+    assert main(['ledger', 'spent']) == 0 and owed in capsys.readouterr().out
+    assert main(['release', 'logs/day_4.csv', *releasing, '--budget', '2.5']) == 1
+    assert "the budget of the log 'day_4.csv' is 2.5: 2 of it is spent" in ' '.join(
+        capsys.readouterr().out.split())
+
+
+SECONDS = ('--sampling', 'period', '--period', '1', '--protect')
+
+
+@pytest.mark.parametrize('more, spent', [
+    ((*SECONDS, '30'), 2), ((*SECONDS, '30', '--unit', 'log'), 2),
+    ((*SECONDS, '150', '--unit', 'log'), 4),  # logs are 200 s long, and 101 s apart
+    ((*SECONDS, '500', '--unit', 'log'), 6)])
+def test_the_price_of_seconds(place, capsys, more, spent):
+    assert learn(*more) == 0
+    said = f'one change can touch {spent // 2} of the logs, by their stamps: ε = {spent} is'
+    assert (said in capsys.readouterr().out) == (spent > 2)
+    with Ledger('spent') as ledger:
+        account = ledger.account('r1')
+        assert account.spent() == spent and account.spent('day_0.csv') == 2
+        assert account.spent_by_all == 20
+
+
+def test_seconds_and_as_many_symbols_are_not_one_chain(place):
+    """The noise of 31 symbols in a row is half of that of 31 anywhere: no file is for both."""
+    assert learn(*SECONDS, '30') == 0
+    assert learn(*SECONDS[:4], '--adjacency', '31', '--subject', 'r2', output='b.yaml') == 0
+    with Ledger('spent') as ledger:
+        first, second = ledger.charges()
+        assert first.settings != second.settings
+        assert (first.loss.whole, second.loss.whole) == (True, False)
 
 
 @pytest.mark.parametrize('more, said', [

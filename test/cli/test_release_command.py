@@ -159,6 +159,29 @@ def test_the_ledger_remembers_the_budget_and_is_not_charged_while_damaged(place)
     assert run.returncode == 0 and '2 released' in run.stdout
 
 
+@pytest.mark.parametrize('gap, alike', [(-5, True), (30, False)], ids=['overlap', 'apart'])
+@pytest.mark.parametrize('calls', [1, 2])
+def test_logs_that_overlap_in_time(place, gap, alike, calls):
+    """What a change that both show costs is said, also where they are released one by one."""
+    names, begin = ('first.csv', 'second.csv'), 0
+    for name in names:
+        (place / name).write_text('stamp,symbol\n' + ''.join(
+            f'{begin + i},{symbol}\n' for i, symbol in enumerate(WORD)))
+        begin += len(WORD) + gap
+    if calls == 1:
+        run = release(place, logs=names)
+        assert ('first.csv, second.csv can show the same change, by their stamps: it then costs '
+                'ε = 2' in run.stdout) == alike
+    for logs in [names] if calls == 1 else [names[:1], names[1:]]:
+        run = release(place, *LEDGER, logs=logs)
+    assert ('such a change in one of its 2 logs costs at most ε = 1; ' + (
+        'where several logs show it, by their stamps, at most ε = 2; ' if alike else '')
+        + 'in every one of them (the same visit every day), ε = 2\n') in run.stdout
+    exported = json.loads(symdp('ledger', 'robots.ledger', '--export', 'json', cwd=place).stdout)
+    assert [charge['logs'] for charge in exported] == [['first.csv'], ['second.csv']]
+    assert all('logs' not in charge['settings'] for charge in exported)  # nor their times
+
+
 def test_release_without_a_ledger(place):
     for mechanism in ('exponential', 'permute_and_flip', 'causal'):
         run = release(place, '--mechanism', mechanism, '--keep-names')

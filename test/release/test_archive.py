@@ -370,6 +370,20 @@ def test_again_costs_nothing_and_hands_out_the_same(walks):
         assert charge.words == () and charge.length == 16
 
 
+def test_what_an_archive_owes_for_all_of_its_routes(walks):
+    """Charged as one: a change in one route costs ε, the same in each of m routes m times ε."""
+    walks.archive(walks.words(40), group=7)
+    walks.release()
+    with Ledger(walks.ledger) as ledger:
+        account = ledger.account('r1')
+        assert (account.spent(), account.spent_by_one, account.spent_by_all) == (1, 1, 40)
+    walks.release(walks.settings(charge='route'), output=walks.base / 'out' / 'each.parquet')
+    with Ledger(walks.ledger) as ledger:
+        account = ledger.account('r1')
+        assert (account.spent(), account.spent_by_one, account.spent_by_all) == (41, 41, 80)
+        assert 'one of its 40 routes costs at most ε = 41' in account.repeated_text
+
+
 def test_a_changed_archive_is_refused(walks):
     walks.archive(WALKS)
     walks.release()

@@ -128,12 +128,38 @@ def test_a_changed_log_is_refused(place):
     place.log()
     place.release()
     place.log(word='ccc' + WORD[3:])
-    report = place.release()
+    report = place.release(tell_changes=True)
     assert report.outcomes[0].kind == 'failed'
     assert report.outcomes[0].reason == (
         'its content has changed since it was released: give the new log another name; its '
         'release is then another one')
     assert place.spent() == 1 and len(place.visible()) == 1
+
+
+def test_whether_a_log_has_changed_is_told_to_nobody_but_its_operator(place, monkeypatch):
+    """
+    Whoever may write a log that was released, and not read it, tries guesses.
+
+    All that is seen afterwards is the same, and the log is not even read: nor does time tell it.
+    """
+    def seen():
+        """Return the report, and name, content, size and times of all that is in the release."""
+        report = place.release()
+        return str(report), report.outcomes, [
+            (path.name, path.read_bytes(), path.stat().st_mtime_ns)
+            for path in sorted(place.releases.glob('*.csv'))], place.spent()
+
+    place.log()
+    place.release()
+    monkeypatch.setattr(ReleaseSettings, 'entries', None)
+    before = seen()
+    assert before[1][0].kind == 'already released' and before[1][0].length == len(WORD)
+    for guess in (WORD, 'ccc' + WORD[3:], 'a', 'x' * 1000):
+        place.log(word=guess)
+        assert seen() == before
+    (place.logs / 'day.csv').write_text('no log at all')
+    assert seen() == before
+    place.check()
 
 
 def test_budgets(place):

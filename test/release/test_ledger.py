@@ -12,6 +12,7 @@ import sys
 import pytest
 from symdp_ros import BudgetError, LedgerError, Privacy
 from symdp_ros.release.ledger import Ledger, NewCharge
+from symdp_ros.release.recovery import recover
 from symdp_ros.release.units import as_fraction, as_text, Loss
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,6 +163,61 @@ def test_another_ledger_in_its_place_is_noticed(tmp_path):
         assert 'looks rolled back or replaced' in ledger.problems()[0]
         with pytest.raises(LedgerError, match='--recover'):
             charge(ledger, settings='3')
+
+
+def spend_everything(path):
+    """Charge 0.1 out of 1.0 until it is refused, in a process of its own; return its output."""
+    return subprocess.run([sys.executable, '-c', f"""
+from fractions import Fraction
+from symdp_ros.core.errors import SymdpError
+from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.units import Loss
+try:
+    with Ledger({str(path)!r}) as ledger:
+        for i in range(20):
+            ledger.charge('r1', Loss(Fraction(1, 10), 1, 'message'), settings='s',
+                          description='{{}}', subject_budget=1.0)
+            print('charged')
+except SymdpError as error:
+    print(error)
+"""], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_second_name_is_refused(tmp_path):
+    """Each name has its own -wal and mark: both would spend the whole budget."""
+    first, second = tmp_path / 'a' / 'robots.ledger', tmp_path / 'b' / 'robots.ledger'
+    for path in (first, second):
+        path.parent.mkdir()
+    with Ledger(first) as ledger:
+        charge(ledger, 0.1, subject_budget=1.0)
+        second.hardlink_to(first)
+        for refused in (lambda: charge(ledger, 0.1, 'b.csv'), lambda: Ledger(second).close(),
+                        lambda: recover(second, {})):
+            with pytest.raises(LedgerError, match=r'has 2 names \(hard links\)'):
+                refused()
+        second.unlink()
+        charge(ledger, 0.1, 'b.csv')
+        assert ledger.spent('r1') == Fraction(1, 5)
+    assert list(second.parent.iterdir()) == []
+
+
+def test_a_file_that_is_mounted_by_itself_is_refused(tmp_path):
+    """As containers mount it: `-v spent.ledger:/data/spent.ledger`; its folder is fine."""
+    first, second = tmp_path / 'a' / 'robots.ledger', tmp_path / 'b' / 'robots.ledger'
+    for path in (first, second):
+        path.parent.mkdir()
+    Ledger(first).close()
+    second.touch()
+    script = [sys.executable, __file__, str(first), str(second)]
+    isolated = ['unshare', '--map-root-user', '--mount']
+    if not shutil.which('unshare') or subprocess.run([*isolated, 'true']).returncode:
+        pytest.skip('no namespaces of mounts here')
+    done = subprocess.run([*isolated, *script], capture_output=True, text=True, check=True)
+    by_itself, in_its_folder, at_first = done.stdout.split('---\n')
+    assert 'is mounted as a single file' in by_itself and 'mount its folder' in by_itself
+    assert 'charged' not in by_itself
+    assert in_its_folder.count('charged\n') == 10  # it is one ledger there
+    assert 'subject_budget' in at_first and 'charged' not in at_first
 
 
 def test_other_processes_never_take_the_ledger_from_under_two_objects_of_one(tmp_path):
@@ -332,3 +388,12 @@ def test_of_many_charges_none_is_made_where_one_fails(ledger, tmp_path):
     assert charge(ledger, log_id='c.csv')[0].number == 2
     with Ledger(tmp_path / 'robots.ledger') as again:
         assert again.problems() == [] and again.spent('r1') == 2
+
+
+if __name__ == '__main__':  # in a namespace of mounts: see above
+    original, mounted = map(Path, sys.argv[1:])
+    subprocess.run(['mount', '--bind', original, mounted], check=True)
+    print(spend_everything(mounted), end='---\n')
+    subprocess.run(['mount', '--bind', original.parent, mounted.parent], check=True)
+    print(spend_everything(mounted), end='---\n')
+    print(spend_everything(original), end='')

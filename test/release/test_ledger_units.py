@@ -1,15 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What the ε of a subject are counted in: costs are exact, and what cannot be added is refused."""
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 import subprocess
 import sys
 
 from ledgers import loss
 import pytest
 from symdp_ros import BudgetError, Privacy
+from symdp_ros.core.accounting import epsilon_at
+from symdp_ros.release import ledger as ledger_module
 from symdp_ros.release.ledger import Ledger
+from symdp_ros.release.overlap import most_at_once
 from symdp_ros.release.units import as_decimal, as_text, Loss, symbols_during, Unit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,6 +114,109 @@ def test_the_same_visit_every_day(ledger):
                   subject_budget=7.0)
     assert ledger.account('r1').spent_by_one == 3
     assert ledger.account('r1').left == Fraction('0.6')
+
+
+def learned(ledger, loss_, logs=('0', '1', '2'), **more):
+    ledger.charge('r1', loss_, log_id='chain of logs', settings='learn', description='{}',
+                  logs={log: (10**9 * 100 * int(log), 10**9 * (100 * int(log) + 50))
+                        for log in logs}, **more)
+
+
+def test_a_learned_chain_is_owed_in_each_of_its_logs(ledger):
+    """30 daily logs learnt at ε = 1, one of them then released at ε = 1."""
+    days = [str(i) for i in range(30)]
+    learned(ledger, replace(loss(), repeats=30), days)
+    assert ledger.account('r1').logs == 0  # none is released
+    charge(ledger, loss(), '7')
+    account = ledger.account('r1')
+    assert (account.logs, account.spent(), account.spent('7'), account.spent('8')) == (1, 2, 2, 1)
+    assert account.repeated_text == (
+        'such a change in one of its 30 logs costs at most ε = 2; in every one of them (the same '
+        'visit every day), ε = 31')
+    with pytest.raises(BudgetError, match="the budget of the log '8' is 1.5: 1 of it is spent"):
+        charge(ledger, loss(), '8', budget=1.5)
+
+
+def test_the_same_change_in_all_that_one_charge_is_for_with_zcdp(ledger):
+    """Changing j symbols in each of m words changes j·m: ρ grows with their square."""
+    learned(ledger, replace(loss('0.1', 2), repeats=10))
+    ledger.keep_budget('r1', 100.0, 'zcdp', 1e-6)
+    account = ledger.account('r1')
+    assert account.rho == Fraction(1, 10)**2 / 2
+    assert account.spent_by_all == min(Fraction(1), epsilon_at(Fraction(1) / 2, account.delta))
+
+
+@pytest.mark.parametrize('unit, cost', [(10, 1), (30, 1), (31, 2), (60, 2), (61, 3)])
+def test_what_cannot_be_divided_costs_no_less_for_fewer_seconds(ledger, unit, cost):
+    charge(ledger, loss(0, unit + 1, 'period', 1, seconds=unit), 'sets the unit')
+    whole = replace(loss(1, 31, 'period', 1, seconds=30), whole=True)
+    assert ledger.account('r1').cost(whole) == cost
+    learned(ledger, whole)
+    assert ledger.spent('r1') == ledger.spent('r1', '2') == cost
+    assert ledger.account('r1').rho == Fraction(cost**2, 2)
+
+
+def test_a_whole_log_costs_its_own_whatever_the_unit(ledger):
+    """`learn --unit log`: 3 logs at ε = 1, two of which 30 s can touch."""
+    whole = replace(loss(2, 31, 'period', 1, seconds=30), whole=True, repeats=3)
+    learned(ledger, replace(whole, of_log=Fraction(1)))
+    account = ledger.account('r1')
+    assert (account.spent(), account.spent('1'), account.spent_by_all) == (2, 1, 3)
+
+
+def test_archives_that_are_charged_as_one(ledger):
+    charge(ledger, replace(loss(sampling='archive'), repeats=3000), 'walks.parquet')
+    assert ledger.account('r1').repeated_text == (
+        'such a change in one of its 3,000 routes costs at most ε = 1; in every one of them (the '
+        'same visit every day), ε = 3000')
+    ledger.note('spent', 'r1', epsilon='0.5', description='{"reason": "test"}')
+    assert 'every day), at least ε = 3000.5' in ledger.account('r1').repeated_text
+
+
+@pytest.mark.parametrize('description, log_id, told', [
+    ('{"archive": []}', 'walks.parquet', 'at least ε = 2'),
+    ('{"learn": "symbols"}', 'chain of 30 logs 0123456789ab', 'day), ε = 31')])
+def test_charges_of_before_they_said_of_how_many_words_they_are(
+        ledger, monkeypatch, description, log_id, told):
+    monkeypatch.setattr(ledger_module, '_described', lambda loss, logs: {})
+    ledger.charge('r1', loss(sampling='archive' if 'archive' in description else 'message'),
+                  settings='old', description=description, log_id=log_id)
+    ledger.charge('r1', loss(sampling='archive' if 'archive' in description else 'message'),
+                  settings='s', description='{}', log_id='monday')
+    account = ledger.account('r1')
+    assert told in account.repeated_text
+    assert account.spent('monday') == (2 if 'learn' in description else 1)
+
+
+def test_logs_that_show_the_same_time(ledger):
+    """By their stamps; with a unit of seconds, also those that one change can touch."""
+    spans = {'a': (0, 100), 'b': (50, 150), 'c': (160, 200), 'd': (500, 600)}
+    for subject, unit, most in (('r1', loss(), 2), ('r2', loss(1, 31, 'period', 1, seconds=30), 2),
+                                ('r3', loss(1, 61, 'period', 1, seconds=60), 3)):
+        for log, (first, last) in spans.items():
+            ledger.charge(subject, unit, log_id=log, settings='s', description='{}',
+                          logs={log: (first * 10**9, last * 10**9)})
+        account = ledger.account(subject)
+        assert (account.spent_by_one, account.spent_at_once) == (1, most)
+        assert account.repeated_text == (
+            f'such a change in one of its 4 logs costs at most ε = 1; where several logs show it, '
+            f'by their stamps, at most ε = {most}; in every one of them (the same visit every '
+            'day), ε = 4')
+
+
+def test_most_at_once_is_that_of_every_moment():
+    """Against every change, one by one."""
+    random = Random(7)
+    for _ in range(300):
+        spans = {str(i): (first := random.randrange(12) * 10**9,
+                          first + random.randrange(6) * 10**9) for i in range(5)}
+        costs = {log: Fraction(random.randrange(4)) for log in spans}
+        seconds = random.choice([None, Fraction(1), Fraction(5, 2)])
+        every = [sum(costs[log] for log, (first, last) in spans.items()
+                     if first <= begin + int((seconds or 0) * 10**9) and begin <= last)
+                 for begin in range(-4 * 10**9, 20 * 10**9, 10**9 // 2)]
+        most, logs = most_at_once(spans, costs, seconds)
+        assert most == max(every) == sum(costs[log] for log in logs)
 
 
 def test_three_thirds_fit_into_one(ledger):

@@ -11,6 +11,7 @@ import errno
 from fractions import Fraction
 import os
 from pathlib import Path
+import shutil
 import subprocess
 import sys
 from tempfile import TemporaryDirectory
@@ -113,6 +114,54 @@ def test_a_word_is_charged_once_over_every_stop(place, new_process):
     word.close()
     assert CHAIN.is_feasible(outputs)
     assert place.charges() == [word.name]
+
+
+@pytest.mark.parametrize('same_process', [True, False])
+def test_the_charge_of_a_word_that_goes_on_is_made_where_the_ledger_lacks_it(
+        place, new_process, same_process):
+    """Ledger and mark are restored from a backup that is older than the word."""
+    Ledger(place.ledger_file).close()
+    backup = place.ledger_file.with_name('backup')
+    shutil.copyfile(place.ledger_file, backup)
+    word = place.word()
+    word.begin()
+    name, output = word.name, word.draw('a')
+    word.close()
+    for file in place.ledger_file.parent.glob('ledger*'):
+        file.unlink()
+    shutil.copyfile(backup, place.ledger_file)
+    assert place.charges() == []
+    if not same_process:
+        new_process()
+    place.budget = 1.0
+    for _ in range(3):  # once
+        word = place.word(former=word if same_process else None)
+        assert (word.name, word.last) == (name, output)
+        assert word.begin() is (Start.GOES_ON if same_process else Start.AFTER_RESTART)
+        word.close()
+        assert place.charges() == [name]
+        if not same_process:
+            new_process()
+    [said] = [line for line in place.log if 'lacked the charge' in line]
+    assert 'restored from a backup' in said
+
+
+def test_a_word_whose_charge_is_lost_and_cannot_be_made_does_not_go_on(place, new_process):
+    Ledger(place.ledger_file).close()
+    backup = place.ledger_file.read_bytes()
+    word = place.word(epsilon=2.0)
+    word.begin()
+    word.close()
+    for file in place.ledger_file.parent.glob('ledger*'):
+        file.unlink()
+    place.ledger_file.write_bytes(backup)
+    new_process()
+    place.budget = 1.0
+    word = place.word(epsilon=2.0)
+    for _ in range(2):
+        with pytest.raises(BudgetError):
+            word.begin()
+    word.close()
 
 
 @pytest.mark.parametrize('state_file', [True, False])

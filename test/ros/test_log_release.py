@@ -441,6 +441,25 @@ def test_a_word_of_another_ledger_is_another_word(world, place, chain_file):
         assert ledger.spent('r1') == 1
 
 
+def test_what_may_make_a_second_budget_is_told_at_the_start(world, starter, place, chain_file):
+    path = place / 'robots.ledger'
+    with Ledger(path) as ledger:
+        ledger.set_budget('R1', Fraction(3))
+    same = {'chain_file': chain_file, 'epsilon': 1.0, 'ledger_file': os.path.relpath(path)}
+    for run in (start(world, place, chain_file, ledger_file=same['ledger_file']),
+                world.privatizer(**same, subject='r1',
+                                 state_file=os.path.relpath(place / 'word'))):
+        assert 'is relative to the folder that the node was started in: it is /' in run.log
+        assert f'no limit; in {path}' in run.log
+        assert "the subject 'r1' looks like 'R1', and is another one" in run.log
+        assert ('state_file' in run.log) == ('private_region' in run.log)
+        run.stop()
+    for subject in ("''", r'"r\x011"'):
+        for node, more in (('privatizer', {**same, 'ledger_file': path}),
+                           ('log_release', given(place, chain_file))):
+            assert 'subject' in starter.refused(node, **{**more, 'subject': subject})
+
+
 def test_a_recorded_type_that_can_name_no_state_is_refused(world, place, chain_file):
     """By the types and settings alone, which are public: a type that is not installed here."""
     record_modes(place / 'logs' / 'modes')
@@ -452,21 +471,26 @@ def test_a_recorded_type_that_can_name_no_state_is_refused(world, place, chain_f
 
 
 def test_poses_in_recordings(world, starter, place, chain_file):
+    """Whether and where a pose is in another frame depends on the poses: it shows nowhere."""
     regions = place / 'rooms.yaml'
     regions.write_text('regions:\n' + ''.join(
         f'  {name}: [[{x}, 0], [{x + 4}, 0], [{x + 4}, 4], [{x}, 4]]\n'
         for x, name in zip((0, 4, 8, 12), 'abcd', strict=True)))
     store = get_typestore(Stores.LATEST)
-    for name, frame in (('good', 'map'), ('foreign', 'odom')):
-        record(place / 'logs' / name, 'mcap', stamped(
-            store, *((x, 1.0, frame) for x in (1, 5, 9, 1))), 'geometry_msgs/msg/PoseStamped',
-            topic='/pose', store=store)
+    for name, frames in (('a_good', ['map'] * 4), ('b_foreign', ['odom'] * 4),
+                         ('c_mixed', ['map', 'floor_2_east', 'map', 'map'])):
+        record(place / 'logs' / name, 'mcap', stamped(store, *(
+            (x, 1.0, frame) for x, frame in zip((1, 5, 9, 1), frames, strict=True))),
+            'geometry_msgs/msg/PoseStamped', topic='/pose', store=store)
     run = start(world, place, chain_file, input='pose', regions_file=regions, epsilon=1000.0)
     answer = call(world)
-    assert not answer.success and answer.message.startswith('1 released, 0 already released')
-    assert "foreign: it holds a pose in the frame 'odom', and map_frame is 'map'" in answer.message
-    assert [''.join(symbols(path)) for path in released(place)] == ['abca']
+    assert answer.success and answer.message.startswith('3 released, 0 already released')
+    words = [''.join(symbols(path)) for path in released(place)]
+    assert words[0] == 'abca' and list(map(len, words)) == [4, 4, 4]
+    assert words[2][0] == 'a'  # its second symbol is drawn as of an unknown region
     run.stop()
+    for told in ('odom', 'floor_2_east', 'frame'):
+        assert told not in run.log + answer.message
     for more, problem in (({'input': 'region'}, 'regions_file is not for input: region'),
                           ({'field': 'header'}, 'leads to no position'),
                           ({'where': "['header=1']"}, 'is a whole std_msgs'),
