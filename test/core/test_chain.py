@@ -140,7 +140,7 @@ def test_answers_of_a_complete_chain():
 @pytest.mark.parametrize('ask', [Chain.successors, Chain.probabilities])
 @pytest.mark.parametrize('chain', [FOUR, Chain.complete(['a'], 'a')])
 def test_refuses_to_answer_for_an_unknown_state(chain, ask):
-    with pytest.raises(ChainError, match="'hull' is not a state"):
+    with pytest.raises(ChainError) as caught:
         ask(chain, 'hull')
 
 
