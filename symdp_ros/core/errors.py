@@ -126,7 +126,15 @@ class BudgetError(SymdpError):
 
 
 class LedgerError(SymdpError):
-    """The ledger of what was spent cannot be used."""
+    """
+    The ledger of what was spent cannot be used.
+
+    `damaged`: entries of it cannot be trusted, and `symdp ledger FILE --recover` mends it.
+    """
+
+    def __init__(self, reason: str, *, damaged: bool = False):
+        super().__init__(reason)
+        self.damaged = damaged
 
 
 @contextmanager
