@@ -116,14 +116,17 @@ def test_an_initial_state_without_a_region(house):
         read_chain(file, self_loops=True)
 
 
-@pytest.mark.parametrize('what, most, text', [
-    ('REGIONS', 4, 'there are 5 regions: at most 4 are allowed'),
-    ('LEVELS', 1, 'there are 2 levels: at most 1 are allowed'),
-    ('CORNERS', 3, "the polygon 'dock' has 4 corners: at most 3 are allowed")])
-def test_there_are_at_most_so_many(house, monkeypatch, what, most, text):
-    monkeypatch.setattr(f'symdp_ros.maps.regions._MOST_{what}', most)
-    with refused(ChainError, text, line=3):
-        read_graph(house())
+@pytest.mark.parametrize('regions, text', [
+    (', '.join(f'r{i}: *dock' for i in range(10_000)),
+     'there are 10,001 regions: at most 10,000 are allowed'),
+    (', '.join(f'r{i}: {{polygon: *dock, level: {i}}}' for i in range(101)),
+     'there are 101 levels: at most 100 are allowed'),
+    (f'r: [{"[0, 0], " * 10_001}]', "the polygon 'r' has 10,001 corners: at most 10,000")],
+    ids=['regions', 'levels', 'corners'])
+def test_there_are_at_most_so_many(house, regions, text):
+    file = house(text=f'regions: {{dock: &dock {SQUARE}, {regions}}}')
+    with refused(ChainError, text, path=file, line=1):
+        read_graph(file)
 
 
 def a_map(*states, **options):
