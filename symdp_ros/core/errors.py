@@ -21,7 +21,6 @@ that reason.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-import copyreg
 from fractions import Fraction
 from os import PathLike
 from typing import Any
@@ -36,8 +35,8 @@ class SymdpError(Exception):
     Base class of all errors of this package: `PATH, line LINE: REASON`.
 
     The text is one line, as `printable` makes it, whatever names and texts of others it quotes:
-    it can be shown on a terminal, logged and answered. So can `reason`, the text without the place.
-    `path` is the file in which the problem is, as it was given, and `line` its line, from 1.
+    it can be shown on a terminal, logged and answered. So can `reason`, the text without the
+    place. `path` is the file in which the problem is, as it was given; `line` counts from 1.
     """
 
     def __init__(self, reason: str = '', *, path: str | PathLike[str] | None = None,
@@ -50,7 +49,11 @@ class SymdpError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # To another process as it is: calling the class again would compose the text again.
-        return copyreg.__newobj__, (type(self), *self.args), vars(self)
+        return _made_before, (type(self), self.args), vars(self)
+
+
+def _made_before(kind: type[SymdpError], args: tuple[Any, ...]) -> SymdpError:
+    return kind.__new__(kind, *args)
 
 
 class ChainError(SymdpError, ValueError):

@@ -278,6 +278,7 @@ class Ledger:
                description: str) -> None:
         account = self.account(subject)
         own = account.cost(loss)  # refuses what is counted in another unit
+        limits: list[tuple[str, str | None, Fraction | None, Fraction | None, Fraction, Fraction]]
         limits = [(f'the subject_budget of {subject!r}', None, account.budget, account.delta,
                    account.counted, account.counted_with(loss))]
         if log_id is not None:

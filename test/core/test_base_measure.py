@@ -16,10 +16,10 @@ from refusals import refused
 from strategies import CHAINS, feasible_words, FOUR, grid, replayable_random, Tape
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
-from symdp_ros.core.base_measure import (check_base, DEFAULT_TRUST, LEAST_WEIGHT,
-                                          move_weights)
+from symdp_ros.core.base_measure import check_base, LEAST_WEIGHT, move_weights
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import Sizes
+from symdp_ros.core.policies import DEFAULT_TRUST
 
 FAR = 1e-9  # a probability far from uniform
 #: One-way moves, a period, an absorbing state, one that is never reached, and rare moves.
@@ -162,7 +162,8 @@ def test_at_zero_epsilon_words_are_drawn_by_the_base_measure(chain):
     """And no bit depends on the word."""
     for epsilon in (0.0, 1e-16):
         mechanism = OfflineMechanism(chain, Privacy(epsilon), random=Random(3))
-        first, *others = (as_drawn(mechanism.law, chain, word) for word in [*all_words(chain, 2)][::5])
+        first, *others = (as_drawn(mechanism.law, chain, word)
+                          for word in [*all_words(chain, 2)][::5])
         assert all(other == first for other in others)
         weights = as_used(chain, 0.8)
         total = sum(measure(chain, weights, o) for o in first)

@@ -20,7 +20,6 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FO
                         privacies, probability, replayable_random, Tape)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core.base_measure import DEFAULT_TRUST
 from symdp_ros.core.batch import RandomStream
 from symdp_ros.core.offline import kernels
 from symdp_ros.core.offline.exponential import Exponential
@@ -28,6 +27,7 @@ from symdp_ros.core.offline.reachable import Sizes
 from symdp_ros.core.online import batch as online_batch
 from symdp_ros.core.online import POLICIES, targets
 from symdp_ros.core.online.response import responses
+from symdp_ros.core.policies import DEFAULT_TRUST
 
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)

@@ -227,7 +227,8 @@ def test_places_of_nodes():
 
 @pytest.mark.parametrize('places, options, setting', [
     ({}, {}, None), (nodes(2), {'hysteresis': -1.0}, 'hysteresis'),
-    (nodes(2), {'hysteresis': nan}, 'hysteresis'), (nodes(2), {'max_distance': inf}, 'max_distance')])
+    (nodes(2), {'hysteresis': nan}, 'hysteresis'),
+    (nodes(2), {'max_distance': inf}, 'max_distance')])
 def test_what_is_refused(places, options, setting):
     with refused(ConfigurationError, setting=setting):
         Locator(places, **options)

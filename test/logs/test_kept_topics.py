@@ -13,8 +13,8 @@ import numpy as np
 from patrol_bags import (battery, diagnostics, hand_on, header, patrol, read_bag, SECOND, START,
                          STORE, string, TYPES, WORD, write_bag)
 import pytest
-from refusals import refused
 from recordings import both
+from refusals import refused
 from rosbags.interfaces import Nodetype, Qos, QosDurability, QosHistory, QosLiveliness
 from rosbags.interfaces import QosReliability, QosTime
 from rosbags.rosbag2 import CompressionMode

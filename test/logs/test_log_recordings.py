@@ -10,8 +10,8 @@ import traceback
 from mcap.writer import Writer as McapWriter
 import numpy as np
 import pytest
-from refusals import refused
 from recordings import both, record, STORAGES
+from refusals import refused
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import CompressionMode, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores

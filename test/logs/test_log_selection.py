@@ -3,8 +3,8 @@
 """Recordings in which not every message is input: one robot of many, conditions, feedback."""
 import numpy as np
 import pytest
-from refusals import refused
 from recordings import both, Corridor, fleets, own_types, record, stamped
+from refusals import refused
 from rosbags.typesys import get_typestore, Stores
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
