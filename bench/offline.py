@@ -4,13 +4,14 @@
 from functools import partial
 from statistics import median
 import tracemalloc
-from unittest.mock import patch
 
 from bench.chains import (any_word, grid, PRIVACY, random_chain, walk, with_habits,
                           with_staying)
 from bench.measure import Figure, medians, no_garbage_collection, ratios, Row, side_by_side
 import numpy as np
-from symdp_ros.core.offline import backward, OfflineMechanism
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline.exponential import Exponential
+from symdp_ros.core.offline.reachable import Sizes
 
 
 def matvecs(chain, length):
@@ -71,9 +72,8 @@ def _large(effort):
     word = any_word(chain, length)
     found = {'kept': [], 'every message': []}
     for _ in range(effort.either(1, effort.rounds)):
-        found['kept'].append(_peak_bytes(chain, word))
-        with patch.object(backward, 'STORED_BYTES', 10**12):
-            found['every message'].append(_peak_bytes(chain, word))
+        found['kept'].append(_peak_bytes(chain, word, Sizes()))
+        found['every message'].append(_peak_bytes(chain, word, Sizes(stored_bytes=10**12)))
     kept, every = (values[0] / 1e6 for values in found.values())
     yield Figure('memory', ratios(found['kept'], found['every message']), {}, (
         f'{kept:,.1f} MB against {every:,.0f} MB.'
@@ -85,14 +85,14 @@ def _median_on(effort, chain):
     return median(values)
 
 
-def _peak_bytes(chain, word):
+def _peak_bytes(chain, word, sizes):
     """Return the most that Python and NumPy held at a time while a route was privatized."""
-    mechanism = OfflineMechanism(chain, PRIVACY, base='counting')
+    law = Exponential(chain, PRIVACY, None, sizes=sizes)
     with no_garbage_collection():
         tracemalloc.start()
         try:
             before, _ = tracemalloc.get_traced_memory()
-            mechanism.privatize(word)
+            law.draw(word)
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

@@ -74,7 +74,8 @@ def _parts(automaton):
     """Return the states and the edges; raise where they are too many to be seen."""
     states = list(islice(automaton.states(), _MOST_NODES + 1))
     if not states:
-        raise ConfigurationError('no feasible word has this distance: choose another')
+        raise ConfigurationError('no feasible word has this distance: choose another',
+                                 setting='distance')
     if len(states) > _MOST_NODES:
         raise _illegible(f'it has more than {_MOST_NODES} nodes')
     edges, counts = [], Counter()

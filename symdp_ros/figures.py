@@ -43,7 +43,7 @@ def check_figure(path: FilePath, graph: TransitionGraph | None = None) -> None:
         raise ConfigurationError(f'{printable(path)} cannot be written: is it a directory, or '
                                  "another user's?")
     if graph is not None and not graph.positions:
-        raise ConfigurationError(f'{graph.place()}the map has no positions to draw')
+        raise ConfigurationError('the map has no positions to draw', path=graph.source or None)
 
 
 def draw_routes(graph: TransitionGraph, routes: Mapping[str, Word], path: FilePath) -> None:

@@ -136,7 +136,7 @@ def read_fleet(path: FilePath, domain: int | None = None) -> Fleet:
     try:
         return _Reader(path).fleet(compose_yaml(path), domain)
     except ChainError as error:
-        raise ConfigurationError(str(error)) from None
+        raise ConfigurationError(error.reason, path=error.path, line=error.line) from None
 
 
 class _Reader(YamlReader):
@@ -259,7 +259,7 @@ class _Reader(YamlReader):
         return text if absolute else str(self._folder / text)
 
     def _at(self, line: int, text: str) -> ChainError:
-        return ChainError(f'{self._source}, line {line}: {text}')
+        return ChainError(text, path=self._source, line=line)
 
     def preset(self, root: yaml.Node) -> dict[str, Any]:
         """Return what a preset sets: a parameter file for every node."""

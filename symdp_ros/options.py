@@ -95,7 +95,7 @@ class Option:
         return self.check(value)
 
     def _refuse(self, shown: object, needed: str) -> None:
-        raise ConfigurationError(f'{self.name} is {shown}: it must be {needed}')
+        raise ConfigurationError(f'{self.name} is {shown}: it must be {needed}', setting=self.name)
 
 
 def _all_strings(value: Any) -> bool:

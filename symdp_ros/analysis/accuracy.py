@@ -159,7 +159,7 @@ def check_walks(words: Sequence[Word]) -> Sequence[Word]:
     """Return what is to be averaged over, with a standard error: at least 2 words."""
     if len(words) < _LEAST_WALKS:
         raise ConfigurationError(f'walks must be an integer of at least {_LEAST_WALKS}, '
-                                 f'not {len(words)!r}')
+                                 f'not {len(words)!r}', setting='walks')
     return words
 
 
@@ -182,7 +182,8 @@ def patrols(chain: Chain, length: int, walks: int) -> list[list[str]]:
     """
     for name, value in (('length', length), ('walks', walks)):
         if isinstance(value, bool) or not isinstance(value, Integral) or not value >= 1:
-            raise ConfigurationError(f'{name} must be an integer of at least 1, not {value!r}')
+            raise ConfigurationError(f'{name} must be an integer of at least 1, not {value!r}',
+                                     setting=name)
     text = repr((chain.digest(), int(length)))
     draw = Random(int.from_bytes(sha256(text.encode()).digest(), 'big')).random
 

@@ -67,12 +67,13 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
     :param length: of the words, 1…4.
     :raises ConfigurationError: anything larger.
     """
-    for name, value, most in (('the chain has', len(chain), MOST_STATES),
-                              ('the length is', length, MOST_SYMBOLS),
-                              ('k is', privacy.adjacency, MOST_ADJACENCY)):
+    for name, setting, value, most in (
+            ('the chain has', 'chain', len(chain), MOST_STATES),
+            ('the length is', 'length', length, MOST_SYMBOLS),
+            ('k is', 'adjacency', privacy.adjacency, MOST_ADJACENCY)):
         if value not in range(1, most + 1):
             raise ConfigurationError(f'{name} {value!r}: every pair of words is compared only up '
-                                     f'to {most}')
+                                     f'to {most}', setting=setting)
     words = [*product((*chain.states, None), repeat=length)]
     outputs = [*_feasible(chain, length, chain.initial_state)]
     rows = [_row(OnlineMechanism(chain, privacy, policy=policy).law, words, outputs, privacy,

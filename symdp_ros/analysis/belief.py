@@ -91,7 +91,8 @@ class Filter:
         """
         likelihood = self._mechanism.current_likelihood(output)
         if not likelihood[0]:
-            raise ChainError(f'the private symbol {output!r} cannot follow {self.previous!r}')
+            raise ChainError(f'the private symbol {output!r} cannot follow {self.previous!r}',
+                             state=output)
         self._mechanism.advance(output)
         return self._set(_posterior(self._forward(self._beliefs), likelihood))
 
@@ -128,7 +129,8 @@ class Filter:
             if previous is None or belief is None:
                 raise ConfigurationError(
                     'the policy adaptive draws by all outputs: what was missed cannot be left '
-                    'out; begin anew where a word begins, or give previous and belief')
+                    'out; begin anew where a word begins, or give previous and belief',
+                    setting='policy')
             mechanism = self._mechanism.another()
             mechanism.reset(previous, belief)
             likelihood = mechanism.current_likelihood(output)
@@ -137,7 +139,7 @@ class Filter:
             return self._set(_posterior(belief, likelihood))
         before = _predecessors(chain, output)
         if not before:
-            raise ChainError(f'the private symbol {output!r} can follow no state')
+            raise ChainError(f'the private symbol {output!r} can follow no state', state=output)
         likelihood = np.sum([self._mechanism.likelihood(output, previous)
                              for previous in before], axis=0)
         self._mechanism.reset(output)
@@ -215,7 +217,7 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
     if ratio is None:
         raise ConfigurationError('this smoother is for the selection exponential, not '
                                  f'{mechanism.selection}: a causal release has an exact one, '
-                                 '`smooth`; permute_and_flip has none')
+                                 '`smooth`; permute_and_flip has none', setting='selection')
 
     def likelihood(t: int) -> Floats:
         column = np.full((len(chain), 1), 1 / ratio)

@@ -173,7 +173,7 @@ class Calibration:
                                    trust=self._trust)
         if name not in LOGGED:
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
-                                     + '; '.join(MECHANISMS))
+                                     + '; '.join(MECHANISMS), setting='mechanism')
         selection, base, _ = CHOICES[name]
         mechanism = OfflineMechanism(self._chain, privacy, selection=selection, base=base,
                                      trust=self._trust)

@@ -80,7 +80,7 @@ class Unit:
             value, least = getattr(self, name), 0 if name == 'clip' else 1
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ConfigurationError(f'{name} is {value!r}: it must be a whole number, at '
-                                         f'least {least}')
+                                         f'least {least}', setting=name)
 
     @property
     def per_transition(self) -> int:
@@ -332,7 +332,7 @@ def learn_chain(chain: Chain, logs: Sequence[Sequence[Word]], epsilon: float, *,
     """
     budget = Privacy(epsilon).epsilon_per_symbol
     if not (isfinite(float(epsilon)) and budget > 0):
-        raise ConfigurationError('to learn, epsilon must be above 0')
+        raise ConfigurationError('to learn, epsilon must be above 0', setting='epsilon')
     learner = ChainLearner(chain, unit)
     noisy, scales = learner.add_noise(learner.count(logs), budget, learner.transitions(logs),
                                       SystemRandom() if random is None else random)

@@ -93,7 +93,8 @@ def theorem_2_concentration(length: int, deviation: float) -> float:
     :raises ConfigurationError: η is not between 0 and ½.
     """
     if not 0 < deviation < 0.5:
-        raise ConfigurationError(f'theorem 2 bounds deviations between 0 and 0.5, not {deviation}')
+        raise ConfigurationError(f'theorem 2 bounds deviations between 0 and 0.5, not {deviation}',
+                                 setting='deviation')
     return 2 * exp(-2 * deviation**2 / length**2)
 
 
@@ -132,7 +133,8 @@ def theorem_4_tails(errors: BinomialErrors, share: float) -> Tails:
     :raises ConfigurationError: η is not between 0 and 1.
     """
     if not 0 < share < 1:
-        raise ConfigurationError(f'theorem 4 bounds tails for η between 0 and 1, not {share}')
+        raise ConfigurationError(f'theorem 4 bounds tails for η between 0 and 1, not {share}',
+                                 setting='share')
     return Tails(above=exp(-share**2 * errors.mean / (2 + share)),
                  below=exp(-share**2 * errors.mean / 2))
 

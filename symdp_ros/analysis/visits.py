@@ -85,8 +85,8 @@ class VisitCalibration:
                  walks: int = _WALKS, trust: float = DEFAULT_TRUST):
         if graph.moves is not None:
             raise ConfigurationError(
-                f'{graph.place()}this is a chain of reports every {graph.tick:g} s: to compare '
-                'report periods, give the map that it was made from')
+                f'this is a chain of reports every {graph.tick:g} s: to compare report periods, '
+                'give the map that it was made from', path=graph.source or None)
         self._graph = replace(graph, tick=graph.tick or 1.0)
         self.tick = float(self._graph.tick or 1.0)
         self._protect, self._walks, self._trust = protect, walks, trust

@@ -80,7 +80,7 @@ def chain_of(options) -> Chain:
     """
     graph, reports = graph_of(options), reports_of(vars(options))
     if options.prune:
-        print(f'{printable(graph.place())}pruned: {_pruned(graph)}', file=sys.stderr)
+        print(f'{printable(graph.source)}: pruned: {_pruned(graph)}', file=sys.stderr)
     require_moves(graph)
     return Chain.from_graph(graph) if reports is None else reports.chain(graph)
 

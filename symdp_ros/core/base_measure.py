@@ -35,10 +35,12 @@ def check_base(base: str, trust: float) -> None:
     :raises ConfigurationError: `base` is none of `BASES`; `trust` is no number in [0, 1].
     """
     if base not in BASES:
-        raise ConfigurationError(f'base must be one of {", ".join(BASES)}, not {base!r}')
+        raise ConfigurationError(f'base must be one of {", ".join(BASES)}, not {base!r}',
+                                 setting='base')
     if isinstance(trust, bool) or not isinstance(trust, Real) or not (
             isfinite(trust) and 0 <= trust <= 1):
-        raise ConfigurationError(f'trust must be a number from 0 to 1, not {trust!r}')
+        raise ConfigurationError(f'trust must be a number from 0 to 1, not {trust!r}',
+                                 setting='trust')
 
 
 def move_weights(chain: Chain, trust: float) -> Weights:

@@ -39,10 +39,12 @@ def checked(symbols: npt.ArrayLike, offsets: npt.ArrayLike,
         words = ends = np.empty((0, 0))
     for name, array in (('symbols', words), ('offsets', ends)):
         if array.ndim != 1 or array.dtype.kind not in 'iu' and array.size:
-            raise ConfigurationError(f'{name} must be an array of integers with one axis')
+            raise ConfigurationError(f'{name} must be an array of integers with one axis',
+                                     setting=name)
     if not (len(ends) and ends[0] == 0 and ends[-1] == len(words)
             and (ends[1:] >= ends[:-1]).all()):
-        raise ConfigurationError('offsets must ascend from 0 to the number of symbols')
+        raise ConfigurationError('offsets must ascend from 0 to the number of symbols',
+                                 setting='offsets')
     if len(words) and not (words.min() >= -1 and words.max() < states):
         raise UnknownSymbolError
     return np.ascontiguousarray(words, np.int32), np.ascontiguousarray(ends, np.int64)

@@ -9,10 +9,8 @@ from symdp_ros.core.errors import ChainError
 if TYPE_CHECKING:
     from symdp_ros.core.chain import Chain
 
-_BLOCK = 1 << 24  # numbers that are worked on at once: rows of P^ticks
 
-
-def between_reports(chain: 'Chain', ticks: int, moves: int) -> 'Chain':
+def between_reports(chain: 'Chain', ticks: int, moves: int, block: int = 1 << 24) -> 'Chain':
     """
     Return the chain of what is seen of a robot every `ticks` ticks.
 
@@ -23,6 +21,7 @@ def between_reports(chain: 'Chain', ticks: int, moves: int) -> 'Chain':
 
     :param ticks: ≥ 1, steps of the chain from one report to the next.
     :param moves: ≥ 1, the most moves that may lie between two reports.
+    :param block: numbers that are worked on at once: rows of P^ticks.
     :return: a chain with the same states in the same order; `successors` are in that order, too.
     :raises ChainError: `ticks` or `moves` is no whole number ≥ 1; a state is left without a
         successor.
@@ -40,7 +39,7 @@ def between_reports(chain: 'Chain', ticks: int, moves: int) -> 'Chain':
     P = csr_array((chain.edge_probabilities(), targets, offsets), shape=(size, size))
     within = csr_array((np.ones(len(targets), np.int8), targets, offsets), shape=(size, size))
     rows = {}
-    height = max(1, _BLOCK // size)
+    height = max(1, block // size)
     for first in range(0, size, height):
         some = np.arange(first, min(first + height, size))
         later = np.zeros((len(some), size))

@@ -63,7 +63,7 @@ class Chain:
             advice = (instead_of(initial_state, index) if isinstance(initial_state, str)
                       else f'name {one_of(index)}')
             raise ChainError(f'the initial state {initial_state!r} is not a state of the chain: '
-                             + advice)
+                             + advice, state=initial_state)
         self._states = tuple(index)
         self._index = index
         self._initial = index[initial_state]
@@ -119,17 +119,17 @@ class Chain:
             missing = _EMPTY if not graph.successors else (
                 f'the file names no initial state: give {one_of(graph.successors)}, as '
                 'initial_state (--initial-state)')
-            raise ChainError(graph.place() + missing)
+            raise graph.problem(missing)
         if graph.successors and initial_state == graph.initial_state not in graph.successors:
-            raise ChainError(f'{graph.place(line=graph.initial_line)}the initial state '
-                             f'{initial_state!r} is not a state of the chain: '
-                             + instead_of(initial_state, graph.successors))
+            raise graph.problem(f'the initial state {initial_state!r} is not a state of the '
+                                f'chain: {instead_of(initial_state, graph.successors)}',
+                                initial_state, graph.initial_line)
         try:
             if graph.complete:
                 return cls.complete(graph.successors, initial_state)
             return cls(graph.successors, initial_state)
         except ChainError as error:
-            raise ChainError(graph.place(error.state) + str(error), state=error.state) from None
+            raise graph.problem(error.reason, error.state) from None
 
     @classmethod
     def from_yaml(cls, path: FilePath, initial_state: str | None = None, *,
@@ -305,7 +305,7 @@ class Chain:
     def _position(self, state: str) -> int:
         position = self._index.get(state)
         if position is None:
-            raise ChainError(f'{state!r} is not a state of the chain')
+            raise ChainError(f'{state!r} is not a state of the chain', state=state)
         return position
 
     def _row(self, i: int) -> slice:

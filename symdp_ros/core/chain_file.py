@@ -50,16 +50,16 @@ def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
     top = reader.entries(root, 'the file', 'initial_state and transitions', reader.label)
     for key, (line, _) in top.items():
         if key not in KEYS:
-            raise ChainError(f'{source}, line {line}: unknown key {key!r}: a chain file has the '
-                             'keys ' + ', '.join(KEYS))
+            raise ChainError(f'unknown key {key!r}: a chain file has the keys ' + ', '.join(KEYS),
+                             path=source, line=line)
     top = {key: node for key, (_, node) in top.items()}
     initial, initial_line = None, None
     if 'initial_state' in top and not reader.is_null(top['initial_state']):
         initial = reader.label(top['initial_state'])
         initial_line = line_of(top['initial_state'])
     if ('transitions' in top) == ('symbols' in top):
-        raise ChainError(f'{source}: a chain file has either transitions (which state can follow '
-                         'which) or symbols (all can follow all)')
+        raise ChainError('a chain file has either transitions (which state can follow which) or '
+                         'symbols (all can follow all)', path=source)
     self_loops = 'self_loops' in top and reader.boolean(top['self_loops'], 'self_loops')
     tick = reader.seconds(top['tick']) if 'tick' in top else None
     moves = reader.count(top['moves']) if 'moves' in top else None

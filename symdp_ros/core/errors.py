@@ -13,13 +13,17 @@ Every error that this package raises on purpose.
     ├── BudgetError           a release would cost more than may be spent
     └── LedgerError           the ledger of what was spent cannot be used
 
-Each message says what is wrong, where, and what to do. No message contains a sensitive
-symbol or its position: `UnknownSymbolError` takes no arguments for that reason.
+Each message says what is wrong, where, and what to do; programs ask for the facts that errors
+carry beside it (`path`, `line`, `state`, `setting`, `left`, …; None: not known, or there is none).
+Neither contains a sensitive symbol or its position: `UnknownSymbolError` takes no arguments for
+that reason.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from os import PathLike
+from typing import Any
 
 from symdp_ros.core.printable import printable
 
@@ -28,34 +32,54 @@ _LONGEST = 2000  # characters of a message
 
 class SymdpError(Exception):
     """
-    Base class of all errors of this package.
+    Base class of all errors of this package: `PATH, line LINE: REASON`.
 
     The text is one line, as `printable` makes it, whatever names and texts of others it quotes:
-    it can be shown on a terminal, logged and answered.
+    it can be shown on a terminal, logged and answered. So can `reason`, the text without the
+    place. `path` is the file in which the problem is, as it was given; `line` counts from 1.
     """
 
-    def __init__(self, message: str = ''):
-        super().__init__(printable(message, _LONGEST))
+    def __init__(self, reason: str = '', *, path: str | PathLike[str] | None = None,
+                 line: int | None = None):
+        self.path, self.line = path, line
+        self.reason = printable(reason, _LONGEST)
+        place = ', '.join(([] if path is None else [printable(path, _LONGEST // 2)])
+                          + ([] if line is None else [f'line {line}']))
+        super().__init__(printable(f'{place}: {self.reason}', _LONGEST) if place else self.reason)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # To another process as it is: calling the class again would compose the text again.
+        return _made_before, (type(self), self.args), vars(self)
+
+
+def _made_before(kind: type[SymdpError], args: tuple[Any, ...]) -> SymdpError:
+    return kind.__new__(kind, *args)
 
 
 class ChainError(SymdpError, ValueError):
-    """
-    A chain is not valid.
+    """A chain is not valid; `state` is the state at which the problem was found."""
 
-    `state` is the state at which the problem was found, or None.
-    """
-
-    def __init__(self, message: str, *, state: str | None = None):
-        super().__init__(message)
+    def __init__(self, reason: str, *, state: str | None = None,
+                 path: str | PathLike[str] | None = None, line: int | None = None):
+        super().__init__(reason, path=path, line=line)
         self.state = state
 
 
 class PrivacyError(SymdpError, ValueError):
-    """A privacy parameter is not valid."""
+    """A privacy parameter is not valid; `setting` is its name."""
+
+    def __init__(self, reason: str, *, setting: str | None = None):
+        super().__init__(reason)
+        self.setting = setting
 
 
 class ConfigurationError(SymdpError, ValueError):
-    """A setting is not valid."""
+    """A setting is not valid; `setting` is its name, of several the one to change."""
+
+    def __init__(self, reason: str, *, setting: str | None = None,
+                 path: str | PathLike[str] | None = None, line: int | None = None):
+        super().__init__(reason, path=path, line=line)
+        self.setting = setting
 
 
 class UnknownSymbolError(SymdpError, ValueError):
@@ -76,23 +100,44 @@ class LogError(SymdpError):
     A log cannot be read or written: `path` is which, `reason` is why and what to do.
 
     Neither contains a symbol, a stamp or a line of the log, and the error has no cause and no
-    context: it may be printed and logged. `reason` and the text of the error are
-    as `printable` makes them, whatever names of files, topics and types they quote.
+    context: it may be printed and logged.
     """
-
-    def __init__(self, reason: str, *, path: str | PathLike[str] | None = None):
-        self.path = path
-        self.reason = printable(reason, _LONGEST // 2)
-        super().__init__(self.reason if path is None else
-                         f'{printable(path, _LONGEST // 2)}: {self.reason}')
 
 
 class BudgetError(SymdpError):
-    """A release would cost more than may be spent."""
+    """
+    A release would cost more than may be spent.
+
+    `subject` and, where the budget is that of one log, `log_id` are whose budget it is; `limit`
+    is the budget, `spent` how much of it is spent, `left` how much is not, and `cost` what the
+    release would spend: ε, at least 0, exact.
+    """
+
+    def __init__(self, reason: str, *, subject: str | None = None, log_id: str | None = None,
+                 limit: Fraction | None = None, spent: Fraction | None = None,
+                 cost: Fraction | None = None):
+        super().__init__(reason)
+        self.subject, self.log_id = subject, log_id
+        self.limit, self.spent, self.cost = limit, spent, cost
+
+    @property
+    def left(self) -> Fraction | None:
+        """Return what is left of the budget, in ε."""
+        if self.limit is None or self.spent is None:
+            return None
+        return max(self.limit - self.spent, Fraction(0))
 
 
 class LedgerError(SymdpError):
-    """The ledger of what was spent cannot be used."""
+    """
+    The ledger of what was spent cannot be used.
+
+    `damaged`: entries of it cannot be trusted, and `symdp ledger FILE --recover` mends it.
+    """
+
+    def __init__(self, reason: str, *, damaged: bool = False):
+        super().__init__(reason)
+        self.damaged = damaged
 
 
 @contextmanager

@@ -137,11 +137,12 @@ def meets(fields: Fields, message_type: str,
         match = _CONDITION.fullmatch(item)
         if not match:
             raise ConfigurationError(f'where has the condition {item!r}: write it as path=value, '
-                                     'such as data[0]=1')
+                                     'such as data[0]=1', setting='where')
         try:
             conditions.append(_comparison(fields, message_type, match['path'], match['value']))
         except ConfigurationError as error:
-            raise ConfigurationError(f'where has the condition {item!r}: {error}') from None
+            raise ConfigurationError(f'where has the condition {item!r}: {error}',
+                                     setting='where') from None
 
     def met(message: Any) -> bool:
         try:

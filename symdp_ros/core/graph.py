@@ -54,7 +54,8 @@ class TransitionGraph:
 
     def __repr__(self) -> str:
         edges = sum(map(len, self.successors.values()))
-        return (f'<TransitionGraph: {self.place()}{len(self.successors)} states, '
+        source = f'{self.source}: ' if self.source else ''
+        return (f'<TransitionGraph: {source}{len(self.successors)} states, '
                 f'{"all follow all" if self.complete else f"{edges} edges"}>')
 
     def with_self_loops(self) -> 'TransitionGraph':
@@ -87,8 +88,8 @@ class TransitionGraph:
         """
         named = [s for s, row in self.successors.items() if isinstance(row, Mapping)]
         if named:
-            raise ChainError(f'{self.place(named[0])}state {named[0]!r} has probabilities of its '
-                             'own, which tell how long the robot stays: leave stay out')
+            raise self.problem(f'state {named[0]!r} has probabilities of its own, which tell how '
+                               'long the robot stays: leave stay out', named[0])
 
         def with_chance(state: str, row: Row) -> Row:
             moves = [s for s in (self.successors if self.complete else row) if s != state]
@@ -98,14 +99,12 @@ class TransitionGraph:
         rows = {state: with_chance(state, row) for state, row in self.successors.items()}
         return replace(self, successors=rows, complete=False)
 
-    def place(self, state: str | None = None, line: int | None = None) -> str:
-        """Return 'FILE, line N: ' as far as they are known, to begin a message with."""
+    def problem(self, reason: str, state: str | None = None,
+                line: int | None = None) -> ChainError:
+        """Return the error with the file, and the line of the state, as far as they are known."""
         if state is not None:
             line = self.lines.get(state, line)
-        parts = [self.source] if self.source else []
-        if line is not None:
-            parts.append(f'line {line}')
-        return ', '.join(parts) + ': ' if parts else ''
+        return ChainError(reason, state=state, path=self.source or None, line=line)
 
 
 @dataclass(frozen=True)
@@ -136,12 +135,12 @@ def structure(graph: TransitionGraph) -> Structure:
 
     names = list(graph.successors)
     if not names:
-        raise ChainError(f'{graph.place()}there are no states: list at least one')
+        raise graph.problem('there are no states: list at least one')
     index = {name: i for i, name in enumerate(names)}
     initial = graph.initial_state
     if initial is not None and initial not in index:
-        raise ChainError(f'{graph.place(line=graph.initial_line)}the initial state {initial!r} is '
-                         f'not a state: {instead_of(initial, index)}')
+        raise graph.problem(f'the initial state {initial!r} is not a state: '
+                            f'{instead_of(initial, index)}', initial, graph.initial_line)
     if graph.complete:
         n = len(names)
         return Structure(n, n * n, (n, n, float(n)), (), (), None if initial is None else (),
@@ -150,8 +149,8 @@ def structure(graph: TransitionGraph) -> Structure:
     for name, row in graph.successors.items():
         for target in row:
             if target not in index:
-                raise ChainError(f'{graph.place(name)}state {name!r} lists the successor '
-                                 f'{target!r}, which is not a state')
+                raise graph.problem(f'state {name!r} lists the successor {target!r}, which is '
+                                    'not a state', name)
             rows.append(index[name])
             columns.append(index[target])
     n = len(names)

@@ -74,4 +74,5 @@ class Mechanism:
             raise ConfigurationError(
                 f'counting the words of length {length} at every distance, on a chain of '
                 f'{self._chain.edge_count} moves, takes {steps:.1e} steps, more than '
-                '10¹⁰: shorten the word, or release it with the selection exponential or causal')
+                '10¹⁰: shorten the word, or release it with the selection exponential or causal',
+                setting='selection')

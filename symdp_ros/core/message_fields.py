@@ -69,7 +69,8 @@ def message_class(name: str) -> type[Message]:
         parts.insert(1, 'msg')
     if len(parts) != 3 or parts[1] not in ('msg', 'action') or not all(parts):
         raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String, '
-                                 'or, for the feedback of an action, nav2_msgs/action/FollowPath')
+                                 'or, for the feedback of an action, nav2_msgs/action/FollowPath',
+                                 setting='message_type')
     package, folder, wanted = parts
     wanted = wanted.removesuffix(_FEEDBACK) if folder == 'action' else wanted
     try:
@@ -77,14 +78,16 @@ def message_class(name: str) -> type[Message]:
         found: Any = getattr(module, wanted, None)
     except (ImportError, TypeError):
         raise ConfigurationError(f'the package {package!r} of the message type {name} is not '
-                                 'found: is its workspace sourced?') from None
+                                 'found: is its workspace sourced?',
+                                 setting='message_type') from None
     if folder == 'action':
         found = getattr(getattr(found, 'Impl', None), 'FeedbackMessage', None)
     if not hasattr(found, 'get_fields_and_field_types'):
         alike = get_close_matches(wanted, [name for name in dir(module) if name[0].isupper()])
         raise ConfigurationError(
             f'the package {package!r} has no {"action" if folder == "action" else "message"} '
-            f'{wanted!r}' + (f': did you mean {alike[0]!r}?' if alike else ''))
+            f'{wanted!r}' + (f': did you mean {alike[0]!r}?' if alike else ''),
+            setting='message_type')
     return found  # type: ignore[no-any-return]  # of a module that is imported by name
 
 

@@ -29,17 +29,20 @@ class Privacy:
     def __post_init__(self) -> None:
         epsilon, adjacency = self.epsilon, self.adjacency
         if isinstance(epsilon, bool) or not isinstance(epsilon, (float, Real)):
-            raise PrivacyError(f'epsilon must be a number, not {epsilon!r}')
+            raise PrivacyError(f'epsilon must be a number, not {epsilon!r}', setting='epsilon')
         try:
             value = float(epsilon)
         except OverflowError:
             value = float('inf')
         if not (isfinite(value) and 0.0 <= value):
-            raise PrivacyError(f'epsilon must be finite and at least 0, not {value!r}')
+            raise PrivacyError(f'epsilon must be finite and at least 0, not {value!r}',
+                               setting='epsilon')
         if isinstance(adjacency, bool) or not isinstance(adjacency, (int, Integral)):
-            raise PrivacyError(f'adjacency must be an integer, not {adjacency!r}')
+            raise PrivacyError(f'adjacency must be an integer, not {adjacency!r}',
+                               setting='adjacency')
         if not 1 <= adjacency:
-            raise PrivacyError(f'adjacency must be at least 1, not {adjacency!r}')
+            raise PrivacyError(f'adjacency must be at least 1, not {adjacency!r}',
+                               setting='adjacency')
         object.__setattr__(self, 'epsilon', abs(value))  # -0.0 becomes 0.0
         object.__setattr__(self, 'adjacency', int(adjacency))
 
@@ -53,7 +56,8 @@ class Privacy:
         if isinstance(privacy, cls):
             return privacy
         if isinstance(privacy, Real) and not isinstance(privacy, bool):
-            raise PrivacyError(f'privacy is the number {privacy!r}: pass Privacy({privacy!r})')
+            raise PrivacyError(f'privacy is the number {privacy!r}: pass Privacy({privacy!r})',
+                               setting='privacy')
         raise PrivacyError(f'privacy is of type {type(privacy).__name__}: pass Privacy(epsilon), '
                            'or Privacy(epsilon, adjacency)')
 

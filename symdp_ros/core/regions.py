@@ -72,7 +72,7 @@ class Locator:
         for name, value in (('hysteresis', hysteresis), ('max_distance', max_distance)):
             if not (isfinite(value) and value >= 0):
                 raise ConfigurationError(f'{name} is {value}: it must be a number of metres, at '
-                                         'least 0')
+                                         'least 0', setting=name)
         drawn = {name: place for name, place in places.items() if place.corners}
         found = list((drawn or places).items())
         if not found:

@@ -48,21 +48,24 @@ class Reports:
         if graph.moves is not None or not self.moves:
             if graph.moves is not None and self.moves not in (0, graph.moves):
                 raise ConfigurationError(
-                    f'{graph.place()}the chain is one of reports within {graph.moves} moves of '
-                    f'each other already: moves must be {graph.moves}, or left out')
+                    f'the chain is one of reports within {graph.moves} moves of each other '
+                    f'already: moves must be {graph.moves}, or left out', setting='moves',
+                    path=graph.source or None)
             if tick not in (None, period):
                 raise ConfigurationError(
-                    f'{graph.place()}a step of the chain is {graph.tick:g} s, and the period is '
+                    f'a step of the chain is {graph.tick:g} s, and the period is '
                     f'{self.period:g} s: ' + ('give the same period' if graph.moves is not None
-                                              else 'give the same period, or moves'))
+                                              else 'give the same period, or moves'),
+                    setting='period', path=graph.source or None)
             return Chain.from_graph(self._with_stay(graph, period))
         tick = as_fraction(_TICK) if tick is None else tick
         ticks = period / tick
         if ticks.denominator != 1:
             raise ConfigurationError(
-                f'{graph.place()}the period {self.period:g} s is no whole number of steps of the '
-                f'chain, which take {float(tick):g} s' + (
-                    ' (where the file does not give its tick)' if graph.tick is None else ''))
+                f'the period {self.period:g} s is no whole number of steps of the chain, which '
+                f'take {float(tick):g} s' + (
+                    ' (where the file does not give its tick)' if graph.tick is None else ''),
+                setting='period', path=graph.source or None)
         return Chain.from_graph(self._with_stay(graph, tick)).every(int(ticks), self.moves)
 
     def _with_stay(self, graph: TransitionGraph, tick: Fraction) -> TransitionGraph:
@@ -100,10 +103,10 @@ def check_visits(*, sampling: str, adjacency: int, protect: float, moves: int,
     """
     for name, value in (('protect', protect), ('moves', moves), ('stay', stay)):
         if value and sampling != 'period':
-            raise ConfigurationError(f'{name} needs sampling: period')
+            raise ConfigurationError(f'{name} needs sampling: period', setting=name)
     if protect and adjacency != 1:
         raise ConfigurationError('protect and adjacency are two ways to say what ε protects: give '
-                                 'one of them')
+                                 'one of them', setting='protect')
 
 
 def protection(protect: float, epsilon: float) -> str:

@@ -30,19 +30,22 @@ def check_sampling(chain: 'Chain | None', *, sampling: str, input_timeout: float
     _check_choice('unknown_symbol', unknown_symbol, unknown_symbols)
     if sampling != 'period':
         if input_timeout != 0:
-            raise ConfigurationError('input_timeout needs sampling: period')
+            raise ConfigurationError('input_timeout needs sampling: period',
+                                     setting='input_timeout')
         return
     if unknown_symbol == 'drop':
         raise ConfigurationError('sampling: period and unknown_symbol: drop contradict each '
-                                 'other: missing symbols would show when the region is unknown')
+                                 'other: missing symbols would show when the region is unknown',
+                                 setting='unknown_symbol')
     stuck = chain.states_without_staying() if chain is not None else ()
     if stuck:
         raise ConfigurationError(
             'sampling: period needs a chain in which every state can follow itself, and '
             f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops: true '
-            '(--self-loops)')
+            '(--self-loops)', setting='self_loops')
 
 
 def _check_choice(name: str, value: str, choices: Collection[str]) -> None:
     if value not in choices:
-        raise ConfigurationError(f'{name} is {value!r}: it must be one of {", ".join(choices)}')
+        raise ConfigurationError(f'{name} is {value!r}: it must be one of {", ".join(choices)}',
+                                 setting=name)

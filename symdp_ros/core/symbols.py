@@ -17,9 +17,11 @@ def parse_symbol_map(items: Iterable[str]) -> dict[str, str]:
     for item in items:
         value, _, state = item.partition('=')
         if not value or not state:
-            raise ConfigurationError(f'symbol_map has the item {item!r}: write it as value=state')
+            raise ConfigurationError(f'symbol_map has the item {item!r}: write it as value=state',
+                                     setting='symbol_map')
         if value in mapped:
-            raise ConfigurationError(f'symbol_map lists the value {value!r} twice')
+            raise ConfigurationError(f'symbol_map lists the value {value!r} twice',
+                                     setting='symbol_map')
         mapped[value] = state
     return mapped
 
@@ -37,10 +39,11 @@ def symbol_table(states: Iterable[str], symbol_map: Mapping[str, str] = {},
     for state in symbol_map.values():
         if state not in table:
             raise ConfigurationError(f'symbol_map names {quoted(state)}, which is not a state of '
-                                     f'the chain: {instead_of(state, table)}')
+                                     f'the chain: {instead_of(state, table)}',
+                                     setting='symbol_map')
     table |= symbol_map
     for value in no_region:
         if value in table:
             raise ConfigurationError(f'{value!r} is listed in no_region and also names a state: '
-                                     'rename the state, or change no_region')
+                                     'rename the state, or change no_region', setting='no_region')
     return table

@@ -24,18 +24,18 @@ def read_map_text(path: FilePath) -> str:
     try:
         content = _content(path)
     except OSError as error:
-        raise ChainError(f'{shown}: the file cannot be read: {error.strerror}') from None
+        raise ChainError(f'the file cannot be read: {error.strerror}', path=shown) from None
     except ValueError:  # a zero byte, or a character that cannot be encoded
         raise ChainError(f"'{shown}' is not a valid file name") from None
     if content is None:
-        raise ChainError(f'{shown}: it is not a file')
+        raise ChainError('it is not a file', path=shown)
     if len(content) > _LARGEST:
-        raise ChainError(f'{shown}: the file has more than {_LARGEST / 1e6:.0f} MB: it is too '
-                         'large for a map')
+        raise ChainError(f'the file has more than {_LARGEST / 1e6:.0f} MB: it is too large for a '
+                         'map', path=shown)
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError:
-        raise ChainError(f'{shown}: the file is not UTF-8 text') from None
+        raise ChainError('the file is not UTF-8 text', path=shown) from None
 
 
 def _content(path: FilePath) -> bytes | None:

@@ -37,11 +37,11 @@ def compose_yaml(path: FilePath) -> yaml.Node:
         node = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, 'problem_mark', None)
-        where = f', line {mark.line + 1}' if mark else ''
         what = getattr(error, 'problem', None) or getattr(error, 'reason', None) or 'it is damaged'
-        raise ChainError(f'{path}{where}: the file is not valid YAML: {what}') from None
+        raise ChainError(f'the file is not valid YAML: {what}', path=path,
+                         line=mark.line + 1 if mark else None) from None
     if node is None:
-        raise ChainError(f'{path}: the file is empty')
+        raise ChainError('the file is empty', path=path)
     return node
 
 
@@ -56,7 +56,7 @@ def _check_size(text: str, path: FilePath) -> None:
         if depth > _DEEPEST or nodes > _MOST_NODES:
             problem = (f'has more than {_MOST_NODES:,} entries: it is too large for a map'
                        if depth <= _DEEPEST else 'is nested too deeply for a map')
-            raise ChainError(f'{path}, line {event.start_mark.line + 1}: the file {problem}')
+            raise ChainError(f'the file {problem}', path=path, line=event.start_mark.line + 1)
 
 
 def keys_of(root: yaml.Node) -> set[str]:
@@ -77,13 +77,13 @@ class YamlReader:
         self._left = _MOST_ENTRIES
 
     def error(self, node: yaml.Node, text: str) -> ChainError:
-        """Return the error that begins with the file and the line of the node."""
-        return ChainError(f'{self._source}, line {line_of(node)}: {text}')
+        """Return the error with the file and the line of the node."""
+        return ChainError(text, path=self._source, line=line_of(node))
 
     def cut_off(self, root: yaml.Node, text: str) -> ChainError:
         """Return the error for what is missing at the end of the file."""
-        return ChainError(f'{self._source}, line {root.end_mark.line + 1}: {text}: the file is '
-                          'probably cut off')
+        return ChainError(f'{text}: the file is probably cut off', path=self._source,
+                          line=root.end_mark.line + 1)
 
     def fields(self, node: yaml.Node, what: str, *required: str) -> dict[str, yaml.Node]:
         """Return the value of each key of a map; the keys as they are written."""

@@ -217,7 +217,8 @@ def write_log(path: str | Path, word: Sequence[str], *,
     """
     word = list(word)
     if format not in FORMATS:
-        raise ConfigurationError(f'format is {format!r}: it must be one of {", ".join(FORMATS)}')
+        raise ConfigurationError(f'format is {format!r}: it must be one of {", ".join(FORMATS)}',
+                                 setting='format')
     ticks = stamps.from_seconds(period, 'period')
 
     def write(path: Path) -> None:

@@ -67,26 +67,28 @@ class Keep(NamedTuple):
         if not self.topics:
             if self.coarse_stamps:
                 raise ConfigurationError('coarse_stamps is for kept topics: list them in keep, or '
-                                         'leave it out')
+                                         'leave it out', setting='coarse_stamps')
             return
         for name in self.topics:
             if not _NAME.fullmatch(name):
                 raise ConfigurationError(f'keep lists {printable(name)!r}: write the full name of '
                                          'one topic, such as /battery_state, and list each topic '
-                                         'separately')
+                                         'separately', setting='keep')
         if f'/{region.lstrip("/")}' in self.topics:
             raise ConfigurationError(f'keep lists /{region.lstrip("/")}, which holds the region: '
-                                     'its release is private under the same name; leave it out')
+                                     'its release is private under the same name; leave it out',
+                                     setting='keep')
         if form not in STORAGES:
             raise ConfigurationError(f'format is {form!r}, and topics are kept in recordings '
-                                     f'alone: choose {" or ".join(STORAGES)}, or leave keep out')
+                                     f'alone: choose {" or ".join(STORAGES)}, or leave keep out',
+                                     setting='format')
         if unknown_symbol == 'split':
             raise ConfigurationError('unknown_symbol: split cuts a log into several releases, and '
                                      'kept topics are copied into one: choose another value, or '
-                                     'keep no topics')
+                                     'keep no topics', setting='unknown_symbol')
         if not with_rosbags.is_installed():
             raise ConfigurationError('kept topics need the Python packages rosbags and mcap: pip '
-                                     "install 'symdp_ros[bags]'")
+                                     "install 'symdp_ros[bags]'", setting='keep')
 
 
 class TopicOutcome(NamedTuple):

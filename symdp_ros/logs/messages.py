@@ -78,7 +78,7 @@ def encoder(message_type: str) -> tuple[Callable[[str], bytes], str, str]:
     if kind != Nodetype.BASE or detail[0] not in {'string', *INTEGERS}:
         raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
                                  'one field, data, that is a string or an integer, such as '
-                                 'std_msgs/msg/String')
+                                 'std_msgs/msg/String', setting='message_type')
     convert = str if detail[0] == 'string' else int
     message = store.types[message_type]
 

@@ -305,7 +305,7 @@ def full_name(message_type: str) -> str:
     if not match:
         raise ConfigurationError(f'{message_type!r} is no message type: write it as '
                                  'std_msgs/msg/String, or, for the feedback of an action, '
-                                 'nav2_msgs/action/FollowPath')
+                                 'nav2_msgs/action/FollowPath', setting='message_type')
     package, folder, name = match.groups()
     feedback = _FEEDBACK if folder == 'action' and not name.endswith(_FEEDBACK) else ''
     return f'{package}/{folder or "msg"}/{name}{feedback}'

@@ -88,7 +88,8 @@ def _values(log: Log, sampling: str, period: float | None,
     entries: Iterable[tuple[int, str | None]] = log
     if sampling == 'period':
         if period is None:
-            raise ConfigurationError("sampling 'period' needs a period, in seconds")
+            raise ConfigurationError("sampling 'period' needs a period, in seconds",
+                                     setting='period')
         entries = _ticks(log, stamps.from_seconds(period, 'period'), timeout)
     return (value for _, value in entries)
 

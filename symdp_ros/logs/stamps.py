@@ -46,13 +46,13 @@ def from_seconds(seconds: float, name: str, *, zero: bool = False) -> int:
     """
     if isinstance(seconds, bool) or not isinstance(seconds, Real):
         raise ConfigurationError(f'{name} must be a number of seconds, not a '
-                                 f'{type(seconds).__name__}')
+                                 f'{type(seconds).__name__}', setting=name)
     if isfinite(seconds) and 0 <= seconds <= LARGEST // 10**9:
         stamp = from_text(repr(float(seconds)))
         if stamp is not None and (stamp > 0 or zero and seconds == 0):
             return stamp
     raise ConfigurationError(f'{name} is {seconds!r}: it must be a number of seconds '
-                             + ('>= 0, where 0 means never' if zero else '> 0'))
+                             + ('>= 0, where 0 means never' if zero else '> 0'), setting=name)
 
 
 def check_order(stamps: Iterable[tuple[int, int]]) -> None:

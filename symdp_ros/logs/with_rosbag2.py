@@ -69,7 +69,7 @@ def encoder(message_type: str) -> Callable[[str], bytes]:
     if list(kinds) != ['data'] or kinds['data'] not in {'string', *INTEGERS}:
         raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
                                  'one field, data, that is a string or an integer, such as '
-                                 'std_msgs/msg/String')
+                                 'std_msgs/msg/String', setting='message_type')
     convert: type = str if kinds['data'] == 'string' else int
     least, most = INTEGERS.get(kinds['data'], (0, 0))
 

@@ -74,8 +74,8 @@ def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> Transition
     suffix = Path(path).suffix.lower()
     arguments: tuple[object, ...]
     if suffix not in SUFFIXES:
-        raise ChainError(f'{path}: unknown kind of file: it should end in one of '
-                         + ', '.join(SUFFIXES))
+        raise ChainError('unknown kind of file: it should end in one of ' + ', '.join(SUFFIXES),
+                         path=path)
     if suffix in YAML_SUFFIXES:
         root = compose_yaml(path)
         kind, arguments = _recognised(root, path), (root, str(path))
@@ -83,8 +83,8 @@ def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> Transition
         kind, arguments = next(kind for kind in FORMATS if suffix in kind.suffixes), (path,)
     for name, value in choices.items():
         if value is not None and name not in kind.choices:
-            raise ChainError(f'{path}: {name} is for building maps, which can hold several; this '
-                             f'is {kind.name}: leave {name} out')
+            raise ChainError(f'{name} is for building maps, which can hold several; this is '
+                             f'{kind.name}: leave {name} out', path=path)
     return kind.read(*arguments, **{name: choices[name] for name in kind.choices})
 
 
@@ -94,8 +94,8 @@ def _recognised(root: yaml.Node, path: FilePath) -> MapFormat:
         if kind.recognises and kind.recognises(root):
             return kind
     if {'image', 'resolution'} <= keys_of(root):
-        raise ChainError(f'{path}: this is the picture of a map for the map server: it names no '
-                         'places and no moves between them. Write a chain file, or draw a Nav2 '
-                         'route graph on it')
-    raise ChainError(f'{path}: the file is none of these: ' + ', '.join(
-        f'{kind.name} ({kind.mark})' for kind in of_yaml))
+        raise ChainError('this is the picture of a map for the map server: it names no places '
+                         'and no moves between them. Write a chain file, or draw a Nav2 route '
+                         'graph on it', path=path)
+    raise ChainError('the file is none of these: ' + ', '.join(
+        f'{kind.name} ({kind.mark})' for kind in of_yaml), path=path)

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from symdp_ros.core.errors import ChainError
 from symdp_ros.core.graph import Row, TransitionGraph
 from symdp_ros.core.printable import printable
 
@@ -38,13 +37,12 @@ def prune(graph: TransitionGraph) -> TransitionGraph:
                 gone.add(state)
                 waiting.append(state)
     if rows and len(gone) == len(rows):
-        raise ChainError(f'{graph.place()}nothing is left after pruning: every route '
-                         'ends in a dead end. Add the missing moves, or let every state follow '
-                         'itself (self-loops)')
+        raise graph.problem('nothing is left after pruning: every route ends in a dead end. Add '
+                            'the missing moves, or let every state follow itself (self-loops)')
     if graph.initial_state in gone:
-        raise ChainError(f'{graph.place(graph.initial_state)}the initial state '
-                         f'{graph.initial_state!r} would be pruned, as its moves end in dead '
-                         'ends: add the missing moves, or choose another initial state')
+        raise graph.problem(f'the initial state {graph.initial_state!r} would be pruned, as its '
+                            'moves end in dead ends: add the missing moves, or choose another '
+                            'initial state', graph.initial_state)
     return replace(graph, pruned=tuple(state for state in rows if state in gone),
                    successors={state: _without(row, gone) for state, row in rows.items()
                                if state not in gone},
@@ -72,11 +70,11 @@ def require_moves(graph: TransitionGraph) -> None:
     """
     ends = [state for state, row in graph.successors.items() if not row and not graph.complete]
     if ends:
-        raise ChainError(
-            f'{graph.place(ends[0])}this cannot be a chain: {counted(len(ends), "state")} '
+        raise graph.problem(
+            f'this cannot be a chain: {counted(len(ends), "state")} '
             f'{"has" if len(ends) == 1 else "have"} no successor: '
             f'{listed(ends)}. Add the missing moves, leave these states out (--prune), or let '
-            'every state follow itself (--self-loops, self_loops: true)', state=ends[0])
+            'every state follow itself (--self-loops, self_loops: true)', ends[0])
 
 
 def counted(number: int, what: str) -> str:

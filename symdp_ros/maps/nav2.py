@@ -29,7 +29,7 @@ def read_nav2_graph(path: FilePath) -> TransitionGraph:
     positions, edges = {}, []
     for number, feature in enumerate(features):
         def problem(text: str, number: int = number) -> ChainError:
-            return ChainError(f'{path}, feature {number}: {text}')
+            return ChainError(f'feature {number}: {text}', path=path)
 
         properties = feature.get('properties') if isinstance(feature, dict) else None
         if not isinstance(properties, dict):
@@ -58,23 +58,23 @@ def _features(path: FilePath) -> list[Any]:
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
-            raise ChainError(f'{path}: an object of the file has a key twice')
+            raise ChainError('an object of the file has a key twice', path=path)
         return dict(pairs)
 
     try:
         document = json.loads(read_map_text(path), object_pairs_hook=members)
     except json.JSONDecodeError as error:
-        raise ChainError(f'{path}, line {error.lineno}: the file is not valid JSON: '
-                         f'{error.msg}') from None
+        raise ChainError(f'the file is not valid JSON: {error.msg}', path=path,
+                         line=error.lineno) from None
     except ChainError:
         raise
     except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
-        raise ChainError(f'{path}: the file is nested too deeply, or has a number that is too '
-                         'long') from None
+        raise ChainError('the file is nested too deeply, or has a number that is too long',
+                         path=path) from None
     features = document.get('features') if isinstance(document, dict) else None
     if not isinstance(features, list):
-        raise ChainError(f'{path}: the file is JSON, but no GeoJSON FeatureCollection with a '
-                         'list of features')
+        raise ChainError('the file is JSON, but no GeoJSON FeatureCollection with a list of '
+                         'features', path=path)
     return features
 
 

@@ -34,7 +34,7 @@ def read_patrolling_graph(path: FilePath) -> TransitionGraph:
     tokens = [(token, number) for number, line in enumerate(read_map_text(path).split('\n'), 1)
               for token in line.split()]
     if not tokens:
-        raise ChainError(f'{path}: the file is empty')
+        raise ChainError('the file is empty', path=path)
     failures = []
     for offsets in (2, 0):
         reader = _Tokens(tokens, path)
@@ -85,7 +85,7 @@ class _Tokens:
         self.used, self.line = 0, 1
 
     def error(self, text: str) -> ChainError:
-        return ChainError(f'{self._path}, line {self.line}: {text}')
+        return ChainError(text, path=self._path, line=self.line)
 
     def token(self, what: str) -> str:
         if self.used == len(self._tokens):

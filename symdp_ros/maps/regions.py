@@ -47,8 +47,8 @@ def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:
     top = reader.fields(root, 'the file', 'regions')
     for key in top:
         if key not in ('initial_state', 'regions'):
-            raise ChainError(f'{source}: unknown key {key!r}: a regions file has the keys '
-                             'initial_state, regions')
+            raise ChainError(f'unknown key {key!r}: a regions file has the keys initial_state, '
+                             'regions', path=source)
     initial, initial_line = None, None
     if 'initial_state' in top and not reader.is_null(top['initial_state']):
         initial = reader.text(top['initial_state'], 'initial_state')
@@ -88,11 +88,12 @@ def read_locator(graph: TransitionGraph, regions_file: FilePath | None = None, *
     if regions_file is not None:
         places = {name: place for name, place in places.items() if place.corners}
         if not places:
-            raise ConfigurationError(f'{regions_file}: no state has a polygon: draw one for each')
+            raise ConfigurationError('no state has a polygon: draw one for each',
+                                     setting='regions_file', path=regions_file)
     if not places:
-        raise ConfigurationError(f'{graph.place()}the map has no positions, so that no region can '
-                                 'be found from a pose: draw the regions as polygons, and name '
-                                 'that file in regions_file')
+        raise ConfigurationError('the map has no positions, so that no region can be found from a '
+                                 'pose: draw the regions as polygons, and name that file in '
+                                 'regions_file', setting='regions_file', path=graph.source or None)
     return Locator(places, hysteresis=hysteresis, max_distance=max_distance)
 
 
@@ -123,8 +124,8 @@ def read_regions(path: FilePath) -> TransitionGraph:
     """
     root = compose_yaml(path)
     if 'regions' not in keys_of(root):
-        raise ChainError(f'{path}: this is no regions file: it has no regions, a map from the '
-                         'names of states to polygons')
+        raise ChainError('this is no regions file: it has no regions, a map from the names of '
+                         'states to polygons', path=path)
     return regions_graph(root, str(path))
 
 
@@ -139,8 +140,8 @@ def polygons_of(graph: TransitionGraph, regions: TransitionGraph) -> dict[str, P
         if name in graph.successors:
             places[name] = place_of_polygon(corners, regions.levels.get(name))
         elif name not in graph.pruned:
-            raise ChainError(f'{regions.place(name)}the polygon {name!r} names no state of the '
-                             f'map: {instead_of(name, graph.successors)}', state=name)
+            raise regions.problem(f'the polygon {name!r} names no state of the map: '
+                                  f'{instead_of(name, graph.successors)}', name)
     return places
 
 
@@ -152,8 +153,8 @@ class _RegionsReader(YamlReader):
         try:
             import shapely
         except ImportError:
-            raise ConfigurationError(f'{self._source}: polygons need the Python package shapely: '
-                                     'install python3-shapely') from None
+            raise ConfigurationError('polygons need the Python package shapely: install '
+                                     'python3-shapely', path=self._source) from None
 
         level = None
         if isinstance(node, yaml.MappingNode):
@@ -228,9 +229,9 @@ def _touching(places: dict[str, Place], lines: dict[str, int],
             if shared.area > smaller / 2 or not shared.buffer(-GAP / 2).is_empty:
                 what = (f'is the same as that of {name!r}' if shared.area > 0.999 * larger
                         else f'overlaps that of {name!r} by {shared.area:.3g} m²')
-                raise ChainError(f'{source}, line {lines[other]}: the polygon of {other!r} {what} '
-                                 f'(line {lines[name]}): a position may lie in one region of a '
-                                 'level only', state=other)
+                raise ChainError(f'the polygon of {other!r} {what} (line {lines[name]}): a '
+                                 'position may lie in one region of a level only', state=other,
+                                 path=source, line=lines[other])
             if wider.intersection(polygons[j].exterior).length >= BORDER:
                 yield name, other
 

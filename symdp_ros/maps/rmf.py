@@ -79,8 +79,8 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
     levels = reader.fields(top['levels'], 'levels')
     if level is not None:
         if level not in levels:
-            raise ChainError(f'{source}: there is no level {level!r}: it has '
-                             + (_level_sizes(reader, levels) or 'none'))
+            raise ChainError(f'there is no level {level!r}: it has '
+                             + (_level_sizes(reader, levels) or 'none'), path=source)
         levels = {level: levels[level]}
     lanes: list[_Lane] = []
     positions: dict[_Vertex, tuple[float, float]] = {}
@@ -99,8 +99,10 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
         moves += [(lane.end, lane.start) for lane in own if lane.bidirectional]
         return states, moves + ([] if doors is None else _lift_moves(reader, states, doors))
 
-    where = f'{source}: ' + ('' if level is None else f'level {level}: ')
-    states, moves = one(_choose(graph, sorted({lane.graph for lane in lanes}), where, one))
+    def problem(text: str) -> ChainError:
+        return ChainError(text if level is None else f'level {level}: {text}', path=source)
+
+    states, moves = one(_choose(graph, sorted({lane.graph for lane in lanes}), problem, one))
     labels = _labels(states, reader)
     successors: dict[str, dict[str, None]] = {label: {} for label in labels.values()}
     for start, end in moves:
@@ -196,11 +198,11 @@ class _BuildingReader(YamlReader):
         return value
 
 
-def _choose(graph: int | None, present: list[int], where: str,
+def _choose(graph: int | None, present: list[int], problem: Callable[[str], ChainError],
             one: Callable[[int], tuple[list[_Vertex], list[_Move]]]) -> int:
     """Return the graph that is asked for, or the only one."""
     if not present:
-        raise ChainError(f'{where}there are no lanes, and so no states')
+        raise problem('there are no lanes, and so no states')
     if graph in present or graph is None and len(present) == 1:
         return present[0] if graph is None else graph
     sizes = []
@@ -211,9 +213,9 @@ def _choose(graph: int | None, present: list[int], where: str,
     if len(present) > len(sizes):
         sizes.append(f'… ({len(present)} in all)')
     shown = ', '.join(sizes)
-    raise ChainError(where + (
+    raise problem(
         f'there are the graphs {shown}: choose one (--graph, graph)' if graph is None else
-        f'there is no graph {graph}: choose one of {shown}'))
+        f'there is no graph {graph}: choose one of {shown}')
 
 
 def _level_sizes(reader: _BuildingReader, levels: Mapping[str, yaml.Node]) -> str:

@@ -84,7 +84,7 @@ class Entry:
             return tuple(map(tuple, json.loads(zlib.decompress(self.packed))))
         except (zlib.error, ValueError, TypeError):
             pass
-        raise LedgerError(f'charge {self.number} of the ledger is damaged')
+        raise LedgerError(f'charge {self.number} of the ledger is damaged', damaged=True)
 
     @property
     def length(self) -> int:
@@ -352,7 +352,7 @@ class Account:
                 f'the ledger counts what {self.subject!r} spends for {unit}, and this release '
                 f'would be counted for {loss.unit}: the two cannot be added. Release with the '
                 'settings of before, or under another subject: anyone who reads both releases '
-                'gets the sum of their ε')
+                'gets the sum of their ε', subject=self.subject)
         return unit.cost(loss)
 
     @property
@@ -425,7 +425,7 @@ def amount(text: object) -> Fraction:
     :raises LedgerError: it is no amount.
     """
     if not isinstance(text, str) or not _AMOUNT.fullmatch(text):
-        raise LedgerError('an amount in the ledger is damaged')
+        raise LedgerError('an amount in the ledger is damaged', damaged=True)
     return Fraction(text)
 
 

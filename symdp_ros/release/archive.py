@@ -36,7 +36,7 @@ from symdp_ros.logs.files import flush
 from symdp_ros.release import archive_file
 from symdp_ros.release.accounts import Entry
 from symdp_ros.release.archive_draw import privatized, SUFFIX
-from symdp_ros.release.archive_file import Archive, Chunk, Survey
+from symdp_ros.release.archive_file import Archive, Chunk, Sizes, Survey
 from symdp_ros.release.inspection import Moves
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.ledger_database import LedgerFile
@@ -49,8 +49,6 @@ from symdp_ros.release.units import Loss
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
 
-_MOST_THREADS = 4  # more would wait for the one that writes
-
 
 class ArchiveReleaser:
     """
@@ -62,6 +60,7 @@ class ArchiveReleaser:
     :param on_choice: as in `mechanisms.Mechanisms`.
     :param ledger, subject, budget, subject_budget, allow_unknown, random, wait, on_wait: as in
         `engine.Releaser`.
+    :param sizes: of what is read, drawn and written at a time.
     :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
     """
 
@@ -72,14 +71,14 @@ class ArchiveReleaser:
                  ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
                  subject_budget: float = 0.0, allow_unknown: float | None = None,
                  random: 'RandomBits | None' = None, wait: float = 10.0,
-                 on_wait: Callable[[], None] = lambda: None):
+                 on_wait: Callable[[], None] = lambda: None, sizes: Sizes = Sizes()):
         settings.check()
         output = Path(output)
         self._output = Path(os.path.realpath(output.parent)) / output.name
         if ledger is not None:
             check_apart(ledger.path, self._output)
             ledger.keep_budget(subject, subject_budget)
-        self._settings, self._digest = settings, settings.digest()
+        self._settings, self._digest, self._sizes = settings, settings.digest(), sizes
         self._description = json.dumps(settings.described())
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
@@ -120,7 +119,7 @@ class ArchiveReleaser:
             charge = ledger.find(self._subject, log.id, self._digest)
         if charge is None:
             self._check_free()
-        with Archive(log.path, self._settings.columns) as archive:
+        with Archive(log.path, self._settings.columns, self._sizes) as archive:
             content = b'' if ledger is None else ledger.file_fingerprint(log.path)
             if ledger is not None and charge is not None:
                 return self._released_before(ledger, charge, log, content, archive.rows)
@@ -207,7 +206,7 @@ class ArchiveReleaser:
                     settings, mechanism=mechanism.selection, base=mechanism.base,
                     smooth=mechanism.smooth), path, on_rows)
         else:
-            more = min(os.cpu_count() or 1, _MOST_THREADS) - 1
+            more = min(os.cpu_count() or 1, archive.sizes.threads) - 1
             mechanisms = [mechanism, *(settings.mechanism_of(
                 mechanism.selection, mechanism.base, mechanism.smooth, self._random)
                 for _ in range(more))]

@@ -34,14 +34,20 @@ from symdp_ros.release import archive_reading
 from symdp_ros.release.archive_reading import Columns, parquet, Survey
 from symdp_ros.release.inspection import Moves
 
-__all__ = ['Archive', 'Chunk', 'Columns', 'Survey', 'parquet', 'write']
+__all__ = ['Archive', 'Chunk', 'Columns', 'Sizes', 'Survey', 'parquet', 'write']
 
-#: After so many rows, a chunk ends with the route; it is written as one row group.
-CHUNK_ROWS = 1 << 20
-
-_BATCH_ROWS = 1 << 18
-_BUFFER_BYTES = 1 << 20  # of each column that is read: never a whole column of a row group
 _PIPE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much of an archive is read, drawn and written at a time."""
+
+    chunk_rows: int = 1 << 20  # then a chunk ends with the route; it is written as one row group
+    batch_rows: int = 1 << 18
+    buffer_bytes: int = 1 << 20  # of each column that is read: never a whole one of a row group
+    task_rows: int = 1 << 22  # then a task of a cluster ends with the route: a part file
+    threads: int = 4  # that draw, at most; more would wait for the one that writes
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,12 +118,13 @@ class Archive:
     """
     An archive that is open for reading, from one thread at a time; close it.
 
+    :param sizes: of what is read at a time.
     :raises LogError: there is no such file; it is no regular file, no Parquet file, or cut off;
         it has no such columns, others of their type, or no rows.
     """
 
-    def __init__(self, path: str | Path, columns: Columns):
-        self.path, self.columns = Path(path), columns
+    def __init__(self, path: str | Path, columns: Columns, sizes: Sizes = Sizes()):
+        self.path, self.columns, self.sizes = Path(path), columns, sizes
         parquet()
         problem = None
         try:
@@ -183,7 +190,7 @@ class Archive:
         """
         pyarrow, _ = parquet()
         self._ask('chunks', dict(position_of), first, self.rows if end is None else end, start,
-                  CHUNK_ROWS)
+                  self.sizes.chunk_rows)
         while described := self._answer():
             rows, routes, size, route_start, kind = described
             offsets = self._array(routes + 1, np.int64)
@@ -231,7 +238,8 @@ class Archive:
         self._asked = False
         with suppress(OSError, AttributeError):  # a larger pipe is faster
             fcntl.fcntl(self._stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-        self._send((str(self.path), self.columns.names(), _BUFFER_BYTES, _BATCH_ROWS))
+        self._send((str(self.path), self.columns.names(), self.sizes.buffer_bytes,
+                    self.sizes.batch_rows))
         return self._answer()
 
     def _ask(self, kind: str, *arguments: object) -> None:

@@ -51,7 +51,7 @@ class Columns:
     def __post_init__(self) -> None:
         if len(set(self.names())) < 3:
             raise ConfigurationError('route_key, position_key and symbol_key must name three '
-                                     'columns')
+                                     'columns', setting='symbol_key')
 
     def names(self) -> tuple[str, str, str]:
         """Return the names in order."""

@@ -30,12 +30,9 @@ from symdp_ros.core.errors import ConfigurationError, LogError, SymdpError
 from symdp_ros.logs.files import flush, remove
 from symdp_ros.release import archive_file
 from symdp_ros.release.archive_draw import privatized, SUFFIX
-from symdp_ros.release.archive_file import Archive, Survey
+from symdp_ros.release.archive_file import Archive, Sizes, Survey
 from symdp_ros.release.outbox import digest_of
 from symdp_ros.release.settings import ArchiveSettings
-
-#: After so many rows, a task ends with the route.
-TASK_ROWS = 1 << 22
 
 _RETRIES = 3    # of a task, after errors that are not the archive's
 _PATIENCE = 15  # seconds, for the scheduler to answer, and for a first worker
@@ -57,6 +54,7 @@ class Task:
     start: int
     settings: ArchiveSettings
     directory: Path
+    sizes: Sizes
 
 
 @dataclass(frozen=True)
@@ -78,24 +76,24 @@ def connected(address: str) -> Iterator[Any]:
     """
     if not re.fullmatch(r'tcp://\S+:\d+', address):
         raise ConfigurationError(f'the scheduler {address!r} is no address: write it as '
-                                 'tcp://HOST:PORT')
+                                 'tcp://HOST:PORT', setting='scheduler')
     try:
         from distributed import Client
     except ImportError:
         raise ConfigurationError('a scheduler needs the Python package distributed: install '
-                                 'symdp_ros with its extra dask') from None
+                                 'symdp_ros with its extra dask', setting='scheduler') from None
     errors = OSError, ValueError, TypeError  # TimeoutError is an OSError
     try:
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except errors:
         raise ConfigurationError(f'the scheduler {address} does not answer: write it as '
-                                 'tcp://HOST:PORT') from None
+                                 'tcp://HOST:PORT', setting='scheduler') from None
     try:
         try:
             client.wait_for_workers(1, timeout=_PATIENCE)
         except errors:
             raise ConfigurationError(f'the scheduler {address} has no worker: start '
-                                     'one') from None
+                                     'one', setting='scheduler') from None
         yield client
     finally:
         client.close()
@@ -103,7 +101,8 @@ def connected(address: str) -> Iterator[Any]:
 
 def wanted_cuts(archive: Archive) -> list[int]:
     """Return the rows at which, or after which, a task should begin: by their number alone."""
-    return list(range(TASK_ROWS, archive.rows, TASK_ROWS))
+    step = archive.sizes.task_rows
+    return list(range(step, archive.rows, step))
 
 
 def write(client: Any, archive: Archive, survey: Survey, settings: ArchiveSettings,
@@ -121,7 +120,7 @@ def write(client: Any, archive: Archive, survey: Survey, settings: ArchiveSettin
     os.mkdir(attempts, 0o700)
     ends = sorted({*survey.cuts, archive.rows})
     tasks = [Task(archive.path.resolve(), archive.stamp(), first, end, survey.start, settings,
-                  attempts) for first, end in zip([0, *ends], ends, strict=False)]
+                  attempts, archive.sizes) for first, end in zip([0, *ends], ends, strict=False)]
     try:
         winners = _winners(client, tasks, on_rows)
         os.mkdir(directory)
@@ -193,7 +192,7 @@ def write_part(task: Task) -> Part | str:
 def _attempt(task: Task) -> Part:
     settings, path = task.settings, task.directory / f'{secrets.token_hex(16)}{SUFFIX}'
     try:
-        with Archive(task.path, settings.columns) as archive:
+        with Archive(task.path, settings.columns, task.sizes) as archive:
             archive.check_unchanged(task.stamp)
             mechanism = settings.mechanism_of(settings.mechanism, settings.base,
                                               settings.smooth)

@@ -25,6 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from fractions import Fraction
+from functools import partial
 import json
 from math import isfinite
 import os
@@ -225,7 +226,8 @@ class Ledger:
                 f'ledger {self._database.name} --set-budget '
                 f"'{printable(subject)}' {as_text(wanted or Fraction(0))}"
                 + (f' --accounting {accounting}' if other_accounting else '')
-                + (f' --delta {delta:g}' if other_accounting and at is not None else ''))
+                + (f' --delta {delta:g}' if other_accounting and at is not None else ''),
+                subject=subject, limit=stored.budget or Fraction(0))
 
     def set_budget(self, subject: str, budget: Fraction, accounting: str = '',
                    delta: float = 0.0) -> None:
@@ -296,13 +298,14 @@ class Ledger:
                description: str) -> None:
         account = self.account(subject)
         own = account.cost(loss)  # refuses what is counted in another unit
-        limits = [(f'the subject_budget of {subject!r}', account.budget, account.delta,
+        limits: list[tuple[str, str | None, Fraction | None, Fraction | None, Fraction, Fraction]]
+        limits = [(f'the subject_budget of {subject!r}', None, account.budget, account.delta,
                    account.counted, account.counted_with(loss))]
         if log_id is not None:
             of_log = account.spent(log_id)
-            limits.append((f'the budget of the log {log_id!r}', _limit('budget', budget), None,
-                           of_log, of_log + own))
-        for name, limit, delta, spent, total in limits:
+            limits.append((f'the budget of the log {log_id!r}', log_id, _limit('budget', budget),
+                           None, of_log, of_log + own))
+        for name, of, limit, delta, spent, total in limits:
             if limit is None or total <= limit:
                 continue
             cost, counted = total - spent, ''
@@ -312,14 +315,16 @@ class Ledger:
                 counted = (f' (ε = {as_text(loss.epsilon)} at k = {loss.adjacency}, counted for '
                            f'{account.unit})')
             left = as_text(max(limit - spent, Fraction(0)))
+            refused = partial(BudgetError, subject=subject, log_id=of, limit=limit, spent=spent,
+                              cost=cost)
             before = self._database.entry(self._reader.latest.get((subject, log_id)))
             changes = _changes(before, description) if log_id is not None else ''
             if changes:
-                raise BudgetError(
+                raise refused(
                     f'released before under other settings: {changes}; this costs '
                     f'{as_text(cost)} more{counted}, and {left} is left: {name} is '
                     f'{as_text(limit)}')
-            raise BudgetError(
+            raise refused(
                 f'{name} is {as_text(limit)}: {as_text(spent)} of it is spent, {left} is left, '
                 f'and this costs {as_text(cost)} more{counted}')
 
@@ -476,8 +481,7 @@ class Ledger:
         problems = self._reader.problems()
         self._database.check_in_place()
         if problems:
-            raise LedgerError(f'ledger {self._database.name}: {problems[0]}. '
-                              f'{self._database.how_to_recover}')
+            raise self._database.damaged(f'ledger {self._database.name}: {problems[0]}')
 
     def _append(self, kind: str, subject: str, *, log_id: str | None = None, settings: str = '',
                 description: str = '{}', epsilon: str = '0', loss: Loss | None = None,
@@ -566,7 +570,7 @@ def _described(loss: Loss, logs: Mapping[str, Span] | None) -> dict[str, Any]:
 def _file_of(row: tuple[Any, ...]) -> LedgerFile:
     number, path, staged, digest, visible = row
     if not all(isinstance(text, str) for text in (path, staged, digest)):
-        raise LedgerError(f'the files of charge {number} of the ledger are damaged')
+        raise LedgerError(f'the files of charge {number} of the ledger are damaged', damaged=True)
     return LedgerFile(number, Path(path), Path(staged), digest, bool(visible))
 
 

@@ -156,7 +156,7 @@ class LedgerDatabase:
         version, identity, key = row if row and len(row) == 3 else (None, None, None)
         if version not in (1, _VERSION) or not (
                 isinstance(identity, str) and isinstance(key, bytes)):
-            raise LedgerError(f'ledger {self.name} is damaged. {self.how_to_recover}')
+            raise self.damaged(f'ledger {self.name} is damaged')
         self.id, self._key = identity, key
         return int(version)
 
@@ -164,7 +164,7 @@ class LedgerDatabase:
         """Convert a ledger of version 1, in the transaction that is open."""
         problems = ledger_version_1.problems(self._db, self.id, self._key, self.mark)
         if problems:
-            raise LedgerError(f'ledger {self.name}: {problems[0]}. {self.how_to_recover}')
+            raise self.damaged(f'ledger {self.name}: {problems[0]}')
         entries, files = ledger_version_1.read(self._db)
         for table in ('files', 'charges', 'ledger'):
             self._db.execute(f'DROP TABLE {table}')
@@ -266,11 +266,11 @@ class LedgerDatabase:
             return None
         return found.st_dev, found.st_ino
 
-    @property
-    def how_to_recover(self) -> str:
-        """Return what to do about a damaged ledger."""
-        return ('Nothing is charged to it in this state: restore its newest undamaged copy, if '
-                f'there is one, and run symdp ledger {self.name} --recover')
+    def damaged(self, problem: str) -> LedgerError:
+        """Return the error that says what is damaged, and what to do about it."""
+        return LedgerError(
+            f'{problem}. Nothing is charged to it in this state: restore its newest undamaged '
+            f'copy, if there is one, and run symdp ledger {self.name} --recover', damaged=True)
 
     def _check_not_lost(self) -> None:
         """Check that there is no mark of a ledger that is gone."""
@@ -280,12 +280,12 @@ class LedgerDatabase:
             lost = True
         if lost:
             state = 'empty' if self.path.exists() else 'gone'
-            raise LedgerError(f'ledger {self.name} is {state}, and {printable(self.mark.name)} '
-                              f'shows that it held charges. {self.how_to_recover}')
+            raise self.damaged(f'ledger {self.name} is {state}, and {printable(self.mark.name)} '
+                               'shows that it held charges')
 
     def _no_ledger(self) -> LedgerError:
         if self.mark.exists():
-            return LedgerError(f'ledger {self.name} is damaged. {self.how_to_recover}')
+            return self.damaged(f'ledger {self.name} is damaged')
         return LedgerError(f'ledger {self.name} is a file of another kind: name a new one')
 
     @contextmanager
@@ -320,7 +320,7 @@ class LedgerDatabase:
         if problem == 'file is not a database':
             raise self._no_ledger()
         if damage:
-            raise LedgerError(f'ledger {self.name} is damaged ({problem}). {self.how_to_recover}')
+            raise self.damaged(f'ledger {self.name} is damaged ({problem})')
         if problem is not None:
             raise LedgerError(f'ledger {self.name} cannot be used: {problem}')
 

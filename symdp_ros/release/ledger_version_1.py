@@ -86,7 +86,7 @@ def entry_of(row: Sequence[Any], files: int) -> Entry:
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         entry = None
     if entry is None or not entry.is_sound():
-        raise LedgerError(f'charge {row[0]} is damaged')
+        raise LedgerError(f'charge {row[0]} is damaged', damaged=True)
     return entry
 
 

@@ -66,7 +66,7 @@ class Mark:
             if getattr(error, 'errno', None) in (errno.ENOENT, errno.ENAMETOOLONG):
                 return None
         raise LedgerError(f'{printable(path.name)} is damaged: it is not known whether '
-                          'charges are missing from the ledger')
+                          'charges are missing from the ledger', damaged=True)
 
     def write(self, path: Path) -> None:
         """

@@ -252,7 +252,8 @@ def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
     """
     if lies_within(ledger_path, release_dir):
         raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
-                                 'it where readers of releases cannot read it')
+                                 'it where readers of releases cannot read it',
+                                 setting='ledger_file')
 
 
 def check_directories_apart(log_dir: str | Path, release_dir: str | Path) -> None:
@@ -265,7 +266,8 @@ def check_directories_apart(log_dir: str | Path, release_dir: str | Path) -> Non
         if lies_within(inner, outer):
             raise ConfigurationError(f'log_dir {log_dir} and release_dir {release_dir} are the '
                                      'same, or one is inside the other. Readers of releases must '
-                                     'not be able to read the logs: use two separate directories')
+                                     'not be able to read the logs: use two separate directories',
+                                     setting='release_dir')
 
 
 def lies_within(path: str | Path, directory: str | Path) -> bool:

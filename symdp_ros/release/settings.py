@@ -78,7 +78,8 @@ def input_settings(values: Mapping[str, Any],
                                             'symbol_key')}
     for name in (_OF_POSES if values['input'] != 'pose' else ('symbol_map',)):
         if values[name]:
-            raise ConfigurationError(f'{name} is not for input: {values["input"]}: leave it out')
+            raise ConfigurationError(f'{name} is not for input: {values["input"]}: leave it out',
+                                     setting=name)
     lists = {name: tuple(values[name]) for name in ('where', 'symbol_map')}
     if values['input'] != 'pose':
         return same | lists
@@ -301,7 +302,7 @@ class ArchiveSettings:
         self.states_by_value()
         if self.charge not in CHARGES:
             raise ConfigurationError(f'charge is {self.charge!r}: it must be one of '
-                                     f'{", ".join(CHARGES)}')
+                                     f'{", ".join(CHARGES)}', setting='charge')
 
     def states_by_value(self) -> dict[str, int]:
         """Return value → position in the states of the chain."""

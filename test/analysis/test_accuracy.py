@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import numpy as np
 from offline_checks import distance
 import pytest
+from refusals import refused
 from scipy.stats import binomtest
 from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
                         replayable_random, SPLIT, words)
@@ -153,7 +154,7 @@ def test_unknown_symbols_are_refused(kind):
 
 def test_counting_is_refused_for_long_words():
     mechanism = made('permute_and_flip', grid(5), Privacy(1.0))
-    with pytest.raises(ConfigurationError, match='10¹⁰'):
+    with refused(ConfigurationError, setting='selection'):
         accuracy(mechanism, ['0,0'] * 10_000)
     assert accuracy(made('exponential', grid(5), Privacy(1.0)), ['0,0'] * 10_000).mean < 10_000
 
@@ -236,7 +237,7 @@ def test_patrols_move_by_the_chain():
 @pytest.mark.parametrize('length, walks', [(0, 5), (-1, 5), (1.5, 5), (True, 5), (5, 0), (5, 1),
                                            (5, 2.0), (float('nan'), 5)])
 def test_what_is_refused(length, walks):
-    with pytest.raises(ConfigurationError, match='integer of at least'):
+    with refused(ConfigurationError, setting='walks' if length == 5 else 'length'):
         expected_accuracy(OnlineMechanism(FOUR, Privacy(1.0)), length, walks=walks)
 
 

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 import numpy as np
 from offline_checks import all_words, assert_drawn, assert_private, distance, large_grid
 import pytest
+from refusals import refused
 from strategies import CHAINS, feasible_words, FOUR, grid, replayable_random, Tape
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.base_measure import check_base, LEAST_WEIGHT, move_weights
-from symdp_ros.core.offline import backward, batch, reachable
+from symdp_ros.core.offline.exponential import Exponential
+from symdp_ros.core.offline.reachable import Sizes
+from symdp_ros.core.policies import DEFAULT_TRUST
 
 FAR = 1e-9  # a probability far from uniform
 #: One-way moves, a period, an absorbing state, one that is never reached, and rare moves.
@@ -66,9 +69,9 @@ def exact_law(chain, weights, ratio, word):
     return {o: p / sum(chances.values()) for o, p in chances.items()}
 
 
-def as_drawn(mechanism, word):
-    outputs = [*feasible_words(mechanism.chain, len(word))]
-    return dict(zip(outputs, mechanism.law.exact_probabilities(word, outputs), strict=True))
+def as_drawn(law, chain, word):
+    outputs = [*feasible_words(chain, len(word))]
+    return dict(zip(outputs, law.exact_probabilities(word, outputs), strict=True))
 
 
 # The weights.
@@ -107,7 +110,7 @@ def test_a_uniform_row_stays_exactly_uniform():
     ('Chain', 0.8), ('', 0.8), (None, 0.8), ('chain', -0.1), ('chain', 1.5), ('chain', inf),
     ('chain', float('nan')), ('chain', '1'), ('chain', True), ('counting', None)])
 def test_what_is_no_base(base, trust):
-    with pytest.raises(ConfigurationError, match='base must be' if trust == 0.8 else 'trust'):
+    with refused(ConfigurationError, setting='base' if trust == 0.8 else 'trust'):
         check_base(base, trust)
     for selection in ('exponential', 'causal'):
         with pytest.raises(ConfigurationError):
@@ -116,31 +119,27 @@ def test_what_is_no_base(base, trust):
 
 # Privacy, as drawn.
 
-@pytest.fixture(params=['columns', 'rows'])
-def layout(request, monkeypatch):
-    """Both ways in which weights are summed."""
-    monkeypatch.setattr(reachable, '_MANY', 0 if request.param == 'columns' else 10**9)
-
-
 @pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (1e-15, 1), (0.1, 1), (2.0, 2),
                                                 (2000.0, 1)])
 @pytest.mark.parametrize('trust', [0.8, 1.0])
+@pytest.mark.parametrize('columns_from', [0, 10**9], ids=['columns', 'rows'])
 @for_all_chains
-def test_every_adjacent_pair_and_output(chain, trust, adjacency, epsilon, layout):
-    mechanism = OfflineMechanism(chain, Privacy(epsilon, adjacency), trust=trust)
-    assert_private(chain, 2, epsilon, adjacency, lambda word: as_drawn(mechanism, word))
+def test_every_adjacent_pair_and_output(chain, columns_from, trust, adjacency, epsilon):
+    """In both ways in which weights are summed."""
+    law = Exponential(chain, Privacy(epsilon, adjacency), trust,
+                      sizes=Sizes(columns_from=columns_from))
+    assert_private(chain, 2, epsilon, adjacency, lambda word: as_drawn(law, chain, word))
 
 
-@pytest.mark.parametrize('wide', [False, True])
+@pytest.mark.parametrize('wide, sizes', [(False, Sizes()), (True, Sizes(spread_bits=0))],
+                         ids=['plain', 'wide'])
 @pytest.mark.parametrize('name', ['habit', 'rare', 'everything'])
-def test_longer_words(name, wide, monkeypatch):
-    if wide:
-        monkeypatch.setattr(backward, '_SPREAD_BITS', 0)
+def test_longer_words(name, wide, sizes):
     chain = CHAINS_WITH_P[name]
     for adjacency, epsilon in ((1, 2.0), (2, 0.5)):
-        mechanism = OfflineMechanism(chain, Privacy(epsilon, adjacency), trust=0.9)
-        assert mechanism.law._sampler.plan(4).wide in (wide, False)
-        assert_private(chain, 4, epsilon, adjacency, lambda word: as_drawn(mechanism, word))
+        law = Exponential(chain, Privacy(epsilon, adjacency), 0.9, sizes=sizes)
+        assert law._sampler.plan(4).wide in (wide, False)
+        assert_private(chain, 4, epsilon, adjacency, lambda word: as_drawn(law, chain, word))
 
 
 @for_all_chains
@@ -152,7 +151,7 @@ def test_what_is_drawn_is_the_rational_reference(chain):
         for word in [*all_words(chain, 3)][::17]:
             exact = exact_law(chain, weights, Fraction(mechanism.ratio(3)), word)
             factors = 2 * 3 * (int(chain.out_degrees().max()) + 2)
-            for output, chance in as_drawn(mechanism, word).items():
+            for output, chance in as_drawn(mechanism.law, chain, word).items():
                 assert abs(chance / exact[output] - 1) < factors * Fraction(1, 2**52)
                 assert mechanism.log_probability(word, output) == pytest.approx(
                     log(exact[output]), abs=1e-9)
@@ -163,7 +162,8 @@ def test_at_zero_epsilon_words_are_drawn_by_the_base_measure(chain):
     """And no bit depends on the word."""
     for epsilon in (0.0, 1e-16):
         mechanism = OfflineMechanism(chain, Privacy(epsilon), random=Random(3))
-        first, *others = (as_drawn(mechanism, word) for word in [*all_words(chain, 2)][::5])
+        first, *others = (as_drawn(mechanism.law, chain, word)
+                          for word in [*all_words(chain, 2)][::5])
         assert all(other == first for other in others)
         weights = as_used(chain, 0.8)
         total = sum(measure(chain, weights, o) for o in first)
@@ -250,10 +250,9 @@ def walled(side, seed=1):
     return Chain(rows, plain.initial_state)
 
 
-@pytest.mark.parametrize('lanes_bytes', [batch._LANES_BYTES, 0])
+@pytest.mark.parametrize('sizes', [Sizes(), Sizes(lanes_bytes=0)], ids=['together', 'one by one'])
 @pytest.mark.parametrize('side', [5, 20])
-def test_the_same_bits_give_the_same_words_in_a_batch(side, lanes_bytes, monkeypatch):
-    monkeypatch.setattr(batch, '_LANES_BYTES', lanes_bytes)
+def test_the_same_bits_give_the_same_words_in_a_batch(side, sizes):
     chain, random = walled(side), Random(7)
     words = sorted((random.choices((*chain.states, None), k=random.choice([0, 1, 2, 17, 60]))
                     for _ in range(70)), key=len)
@@ -261,10 +260,10 @@ def test_the_same_bits_give_the_same_words_in_a_batch(side, lanes_bytes, monkeyp
     bits = random.getrandbits(width)
     one = OfflineMechanism(chain, Privacy(3.0), random=Tape(bits, width))
     expected = [i for word in words for i in map(chain.state_index.get, one.privatize(word))]
-    many = OfflineMechanism(chain, Privacy(3.0), random=Tape(bits, width))
+    many = Exponential(chain, Privacy(3.0), DEFAULT_TRUST, Tape(bits, width), sizes=sizes)
     index = {**chain.state_index, None: -1}
-    assert many.privatize_many(np.array([index[s] for word in words for s in word]), np.cumsum(
-        [0, *map(len, words)])).tolist() == expected
+    assert many.draw_many(np.array([index[s] for word in words for s in word], np.int32),
+                          np.cumsum([0, *map(len, words)])).tolist() == expected
 
 
 @given(st.data())

@@ -14,16 +14,20 @@ from hypothesis import strategies as st
 import numpy as np
 from offline_checks import assert_drawn, large_grid
 import pytest
+from refusals import refused
 from scipy.stats import binomtest
 from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
                         privacies, probability, replayable_random, Tape)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.batch import RandomStream
-from symdp_ros.core.offline import batch, kernels
+from symdp_ros.core.offline import kernels
+from symdp_ros.core.offline.exponential import Exponential
+from symdp_ros.core.offline.reachable import Sizes
 from symdp_ros.core.online import batch as online_batch
 from symdp_ros.core.online import POLICIES, targets
 from symdp_ros.core.online.response import responses
+from symdp_ros.core.policies import DEFAULT_TRUST
 
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
@@ -173,10 +177,9 @@ def test_the_word_that_is_under_way_goes_on():
 @pytest.mark.parametrize('epsilon', [0.0, 2.0, 10.0])
 @pytest.mark.parametrize('chain', [FOUR, CHAINS['ring'], CHAINS['split'], grid(6)],
                          ids=['four', 'ring', 'split', 'grid'])
-@pytest.mark.parametrize('lanes_bytes', [batch._LANES_BYTES, 0])
-def test_the_same_bits_give_the_same_words_as_one_by_one(chain, epsilon, lanes_bytes, monkeypatch):
+@pytest.mark.parametrize('sizes', [Sizes(), Sizes(lanes_bytes=0)], ids=['together', 'one by one'])
+def test_the_same_bits_give_the_same_words_as_one_by_one(chain, epsilon, sizes):
     """Whatever lane a word is in, and whatever its neighbours: bit for bit."""
-    monkeypatch.setattr(batch, '_LANES_BYTES', lanes_bytes)
     random = Random(7)
     words = [random.choices((*chain.states, None), k=random.choice([0, 1, 2, 17, 60, 150]))
              for _ in range(150)]
@@ -184,9 +187,9 @@ def test_the_same_bits_give_the_same_words_as_one_by_one(chain, epsilon, lanes_b
     width = 64 * sum(map(len, words))
     bits = random.getrandbits(width)
     single = OfflineMechanism(chain, Privacy(epsilon), random=Tape(bits, width))
-    expected = [single.privatize(word) for word in words]
-    many = OfflineMechanism(chain, Privacy(epsilon), random=Tape(bits, width))
-    assert privatized(many, words) == expected
+    expected = [i for word in words for i in map(chain.state_index.get, single.privatize(word))]
+    many = Exponential(chain, Privacy(epsilon), DEFAULT_TRUST, Tape(bits, width), sizes=sizes)
+    assert many.draw_many(*flat(chain, words)).tolist() == expected
 
 
 @pytest.mark.parametrize('degree', [1, 2, 3, 4, 5, 7, 10])
@@ -250,7 +253,7 @@ def test_permute_and_flip_is_drawn_one_by_one():
 
 def test_words_too_long_are_refused_before_anything_is_drawn():
     mechanism = OfflineMechanism(FOUR, Privacy(1.0), selection='permute_and_flip')
-    with pytest.raises(ConfigurationError, match='steps'):
+    with refused(ConfigurationError, setting='selection'):
         mechanism.privatize_many(np.zeros(10**5, np.int32), [0, 10**5])
 
 
@@ -289,7 +292,7 @@ def test_bad_arrays(make, symbols, offsets, error):
 
 
 def test_lists_of_unequal_length():
-    with pytest.raises(ConfigurationError, match='one axis'):
+    with refused(ConfigurationError, setting='symbols'):
         OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([[0], [1, 2]], [0, 1])
 
 
@@ -323,7 +326,7 @@ def test_the_stream_is_aes_in_counter_mode_under_a_fresh_key(monkeypatch):
     assert asked == [32, 16]
 
 
-def test_a_library_that_asks_for_more_room_than_it_writes(monkeypatch):
+def test_a_library_that_asks_for_more_room_than_it_writes():
     """As cryptography does up to version 42."""
     cipher, update = Cipher(algorithms.AES(bytes(32)), modes.CTR(bytes(16))), []
 

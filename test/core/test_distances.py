@@ -14,10 +14,9 @@ import pytest
 from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
                         replayable_random, words)
 from symdp_ros import Chain
-from symdp_ros.core.offline import distances
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
-from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline.reachable import ReachableChain, Sizes
 
 
 def words_of(chain):
@@ -109,14 +108,14 @@ def test_one_symbol():
     assert space.draw([1, 0, 1], 1, Random(0)) == [1, 1, 1]
 
 
-def test_tables_that_are_not_kept_are_computed_again(monkeypatch):
+def test_tables_that_are_not_kept_are_computed_again():
     chain = grid(4)
     space = words_of(chain)
     word = numbers(space, Random(2).choices((*chain.states, None), k=90))
     drawn = {d: space.draw(word, d, Random(d)) for d in (60, 75, 90)}
     for limit in (0, 12 * 17 * 70 * 10):
-        monkeypatch.setattr(distances, '_TABLES_BYTES', limit)
-        assert {d: space.draw(word, d, Random(d)) for d in drawn} == drawn
+        again = ChainWords(ReachableChain(chain, Sizes(tables_bytes=limit)))
+        assert {d: again.draw(word, d, Random(d)) for d in drawn} == drawn
     for d, output in drawn.items():
         assert distance(word, output) == d
         assert chain.is_feasible([space.label[i] for i in output])

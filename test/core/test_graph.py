@@ -99,19 +99,21 @@ def test_structure_of_a_complete_graph(initial, unreachable):
     assert structure(graph).unreachable == unreachable
 
 
-@pytest.mark.parametrize('graph, message', [
-    (TransitionGraph({}), 'there are no states: list at least one'),
-    (TransitionGraph({}, source='map.yaml'), 'map.yaml: there are no states: list at least one'),
-    (TransitionGraph({'a': ['a']}, 'b', 'map.yaml'),
-     "map.yaml: the initial state 'b' is not a state: name its only state, 'a'"),
-    (TransitionGraph({'a': ['b']}, None, 'map.yaml', lines={'a': 7}),
-     "map.yaml, line 7: state 'a' lists the successor 'b', which is not a state"),
-    (TransitionGraph({'a': {'b': 1.0}}),
+@pytest.mark.parametrize('graph, place, reason', [
+    (TransitionGraph({}), (None, None, None), 'there are no states: list at least one'),
+    (TransitionGraph({}, source='map.yaml'), ('map.yaml', None, None),
+     'there are no states: list at least one'),
+    (TransitionGraph({'a': ['a']}, 'b', 'map.yaml', initial_line=3), ('map.yaml', 3, 'b'),
+     "the initial state 'b' is not a state: name its only state, 'a'"),
+    (TransitionGraph({'a': ['b']}, None, 'map.yaml', lines={'a': 7}), ('map.yaml', 7, 'a'),
+     "state 'a' lists the successor 'b', which is not a state"),
+    (TransitionGraph({'a': {'b': 1.0}}), (None, None, 'a'),
      "state 'a' lists the successor 'b', which is not a state")])
-def test_structure_refuses(graph, message):
+def test_structure_refuses(graph, place, reason):
     with pytest.raises(ChainError) as caught:
         structure(graph)
-    assert str(caught.value) == message
+    error = caught.value
+    assert ((error.path, error.line, error.state), error.reason) == (place, reason)
 
 
 @given(graphs())
@@ -140,21 +142,18 @@ def test_staying_takes_the_share_of_a_uniform_row():
     assert Chain.from_graph(complete.with_self_loops()) == Chain.complete(['a', 'b'], 'a')
 
 
-@pytest.mark.parametrize('graph, initial, message', [
-    (TransitionGraph({'a': ['a'], 'b': ['a']}), None,
-     'the file names no initial state: give one of its 2 states, '),
-    (TransitionGraph({'a': ['a']}, 'a', 'map'), 'c', "map: the initial state 'c' is not"),
-    (TransitionGraph({'a': ['a'], 'b': []}, 'a', 'map', lines={'b': 9}), None,
-     "map, line 9: state 'b' has no successors"),
-    (TransitionGraph({'a': ['a'], 'b': []}, 'a', 'map'), None,
-     "map: state 'b' has no successors"),
-    (TransitionGraph({'a': ['a'], 'b': []}, 'a'), None, "state 'b' has no successors")])
-def test_a_graph_that_is_no_chain(graph, initial, message):
+@pytest.mark.parametrize('graph, initial, place', [
+    (TransitionGraph({'a': ['a'], 'b': ['a']}), None, (None, None, None)),
+    (TransitionGraph({'a': ['a']}, 'a', 'map', initial_line=1), 'c', ('map', None, 'c')),
+    (TransitionGraph({'a': ['a']}, 'c', 'map', initial_line=1), None, ('map', 1, 'c')),
+    (TransitionGraph({'a': ['a'], 'b': []}, 'a', 'map', lines={'b': 9}), None, ('map', 9, 'b')),
+    (TransitionGraph({'a': ['a'], 'b': []}, 'a', 'map'), None, ('map', None, 'b')),
+    (TransitionGraph({'a': ['a'], 'b': []}, 'a'), None, (None, None, 'b'))])
+def test_a_graph_that_is_no_chain(graph, initial, place):
     with pytest.raises(ChainError) as caught:
         Chain.from_graph(graph, initial)
-    assert str(caught.value).startswith(message)
+    assert (caught.value.path, caught.value.line, caught.value.state) == place
     assert caught.value.__cause__ is None
-    assert caught.value.state == ('b' if "'b'" in message else None)
 
 
 def test_the_operators_initial_state_wins():

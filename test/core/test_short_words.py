@@ -11,9 +11,9 @@ import pytest
 from strategies import grid, RING
 from symdp_ros import Chain, OfflineMechanism, Privacy
 from symdp_ros.core.compiling import numba
-from symdp_ros.core.offline import kernels, loops, reachable, short_words
+from symdp_ros.core.offline import kernels, loops, short_words
 from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline.reachable import ReachableChain, Sizes
 
 CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING,
           # After the first move, one way or the other for ever: one exponent for each state.
@@ -32,9 +32,8 @@ def edges_of(chain, weighted):
 @pytest.mark.parametrize('weighted', (False, True))
 @pytest.mark.parametrize('columns', (False, True))
 @pytest.mark.parametrize('name', CHAINS)
-def test_routes(name, columns, weighted, monkeypatch):
-    monkeypatch.setattr(reachable, '_MANY', 0 if columns else 10**9)
-    chain = ReachableChain(CHAINS[name])
+def test_routes(name, columns, weighted):
+    chain = ReachableChain(CHAINS[name], Sizes(columns_from=0 if columns else 10**9))
     sampler = BackwardSampler(chain, Privacy(3.0).epsilon_per_symbol, Random(5),
                               edges_of(chain, weighted))
     kinds = set()

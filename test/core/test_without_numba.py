@@ -20,9 +20,9 @@ import numpy as np
 from strategies import grid, RING
 
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
-from symdp_ros.core.offline import backward, batch, loops, reachable
+from symdp_ros.core.offline import backward, batch, loops
 from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline.reachable import ReachableChain, Sizes
 
 loops._LOADING = -1.0  # compiled ones wherever there are any
 loops._COMPILING = dict.fromkeys(loops._COMPILING, -1.0)
@@ -37,8 +37,7 @@ def word(chain, n, seed):
 
 
 def exponential(chain, n, many_columns, spacing, near, weighted):
-    reachable._MANY = 0 if many_columns else 10**9
-    chain = ReachableChain(chain)
+    chain = ReachableChain(chain, Sizes(columns_from=0 if many_columns else 10**9))
     weights = (np.arange(1, len(chain.targets) + 1) / 64).astype(np.float32) if weighted else None
     sampler = BackwardSampler(chain, Privacy(3.0).epsilon_per_symbol, Random(5), weights)
     plan = sampler.plan(n)
@@ -58,7 +57,6 @@ for name, chain in CHAINS.items():
             for weighted in (False, True):
                 found[f'{name}, {many_columns}, {spacing}, {near}, {weighted}'] = exponential(
                     chain, 40, many_columns, spacing, near, weighted)
-    reachable._MANY = 10**9
     found[f'{name}, permute and flip'] = OfflineMechanism(
         chain, Privacy(2.0), selection='permute_and_flip', random=Random(6)).privatize(
             word(chain, 30, 2))
@@ -103,14 +101,14 @@ def test_it_is_reported():
     code = ("import sys; sys.modules['numba'] = None\n"
             'from symdp_ros import Chain, OfflineMechanism, Privacy\n'
             'from symdp_ros.core.compile_notice import UNCOMPILED, on_slow_loops\n'
+            'from symdp_ros.core.offline.exponential import Exponential\n'
+            'from symdp_ros.core.offline.reachable import Sizes\n'
             'chain = Chain({"a": ["a", "b"], "b": ["a"]}, "a")\n'
-            'mechanism = OfflineMechanism(chain, Privacy(1.0))\n'
-            'from symdp_ros.core.offline import backward\n'
             'notices = []\n'
             'with on_slow_loops(notices.append):\n'
-            '    assert len(mechanism.privatize("abaa")) == 4\n'
+            '    assert len(OfflineMechanism(chain, Privacy(1.0)).privatize("abaa")) == 4\n'
             '    assert notices == []\n'
-            '    backward.STORED_BYTES = 0\n'
-            '    assert len(mechanism.privatize("abaab" * 10)) == 50\n'
+            '    law = Exponential(chain, Privacy(1.0), 0.8, sizes=Sizes(stored_bytes=0))\n'
+            '    assert len(law.draw("abaab" * 10)) == 50\n'
             'assert notices == [UNCOMPILED]')
     subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from recordings import both, Corridor, fleets, own_types, record, stamped
+from refusals import refused
 from rosbags.typesys import get_typestore, Stores
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
@@ -60,7 +61,7 @@ def test_names_of_types(name, full):
 
 @pytest.mark.parametrize('name', ['nav2_msgs/srv/A', 'FollowPath', 'a/action/b/c', 'a/action/'])
 def test_names_of_no_types(name):
-    with pytest.raises(ConfigurationError, match='is no message type'):
+    with refused(ConfigurationError, setting='message_type'):
         full_name(name)
 
 
@@ -103,9 +104,9 @@ def test_the_pose_of_one_robot_of_a_fleet(tmp_path, storage, library):
 def test_poses_and_conditions_are_for_recordings(tmp_path, name, content):
     (tmp_path / name).write_text(content)
     assert read_log(tmp_path / name) == [(0, 'dock')]
-    with pytest.raises(LogError, match='input: pose is for recordings'):
+    with refused(LogError, 'input: pose is for recordings', path=tmp_path / name):
         read_log(tmp_path / name, locator=Corridor())
-    with pytest.raises(LogError, match='where is for recordings'):
+    with refused(LogError, 'where is for recordings', path=tmp_path / name):
         read_log(tmp_path / name, where=['data[0]=1'])
 
 

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from refusals import refused
 from symdp_ros import ChainError
 from symdp_ros.core.graph import structure
 from symdp_ros.maps import read_graph
@@ -77,10 +78,9 @@ def test_both_headers(read, text, x, y):
 ])
 def test_damage_is_reported_with_its_line(read, old, new, line, text):
     assert SIX.count(old) == 1
-    with pytest.raises(ChainError) as caught:
+    with refused(ChainError, text, line=line) as caught:
         read(SIX.replace(old, new))
-    assert f'small.graph, line {line}: ' in str(caught.value)
-    assert text in str(caught.value) and len(str(caught.value)) < 300
+    assert caught.value.path.name == 'small.graph' and len(str(caught.value)) < 300
 
 
 def test_repeated_edges_are_merged(read):
@@ -92,12 +92,13 @@ def test_repeated_edges_are_merged(read):
 def test_a_file_that_is_cut_off_is_refused(read, text):
     lines = text.splitlines(keepends=True)
     for end in range(len(lines)):
-        with pytest.raises(ChainError, match='small.graph'):
+        with pytest.raises(ChainError) as caught:
             read(''.join(lines[:end]))
+        assert caught.value.path.name == 'small.graph'
 
 
 def test_a_file_that_is_no_text(read):
-    with pytest.raises(ChainError, match='not UTF-8'):
+    with refused(ChainError, 'not UTF-8'):
         read(b'\xff\xfe3')
-    with pytest.raises(ChainError, match='is empty'):
+    with refused(ChainError, 'is empty'):
         read('\n\n')

@@ -5,6 +5,7 @@ from pathlib import Path
 import sys
 
 import pytest
+from refusals import refused
 from symdp_ros import ChainError, ConfigurationError
 from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.maps import read_chain, read_graph
@@ -92,34 +93,40 @@ SQUARE = '[[0, 0], [4, 0], [4, 3], [0, 3]]'
     ('[[9, 3], [9, 0], [4.02, 0], [4.02, 3]]', 4, "of 'aisle_1' is the same as that of 'dock'"),
 ])
 def test_polygons_that_are_refused(house, new, line, text):
-    with pytest.raises(ChainError) as caught:
-        read_graph(house((SQUARE, new)))
-    assert f'house.regions.yaml, line {line}: ' in str(caught.value)
-    assert text in str(caught.value)
+    file = house((SQUARE, new))
+    with refused(ChainError, text, path=file, line=line):
+        read_graph(file)
 
 
-@pytest.mark.parametrize('old, new, text', [
-    ('  shed', '  dock', "line 7: 'dock' is listed twice (first in line 3)"),
-    ('initial_state', 'start', "unknown key 'start': a regions file has the keys"),
-    ('dock: ', '"": ', 'a key of regions is empty'),
-    ('initial_state: dock', 'initial_state: [dock]', 'initial_state must be a name'),
+@pytest.mark.parametrize('old, new, line, text', [
+    ('  shed', '  dock', 7, "'dock' is listed twice (first in line 3)"),
+    ('initial_state', 'start', None, "unknown key 'start': a regions file has the keys"),
+    ('dock: ', '"": ', 3, 'a key of regions is empty'),
+    ('initial_state: dock', 'initial_state: [dock]', 1, 'initial_state must be a name'),
 ])
-def test_files_that_are_refused(house, old, new, text):
-    with pytest.raises(ChainError, match='house.regions.yaml') as caught:
-        read_graph(house((old, new)))
-    assert text in str(caught.value)
-    with pytest.raises(ChainError, match='initial state'):
-        read_chain(house(('initial_state: dock', 'initial_state: dok')), self_loops=True)
+def test_files_that_are_refused(house, old, new, line, text):
+    file = house((old, new))
+    with refused(ChainError, text, path=file, line=line):
+        read_graph(file)
 
 
-@pytest.mark.parametrize('what, most, text', [
-    ('REGIONS', 4, 'there are 5 regions: at most 4 are allowed'),
-    ('LEVELS', 1, 'there are 2 levels: at most 1 are allowed'),
-    ('CORNERS', 3, "the polygon 'dock' has 4 corners: at most 3 are allowed")])
-def test_there_are_at_most_so_many(house, monkeypatch, what, most, text):
-    monkeypatch.setattr(f'symdp_ros.maps.regions._MOST_{what}', most)
-    with pytest.raises(ChainError, match=text):
-        read_graph(house())
+def test_an_initial_state_without_a_region(house):
+    file = house(('initial_state: dock', 'initial_state: dok'))
+    with refused(ChainError, path=file, line=1, state='dok'):
+        read_chain(file, self_loops=True)
+
+
+@pytest.mark.parametrize('regions, text', [
+    (', '.join(f'r{i}: *dock' for i in range(10_000)),
+     'there are 10,001 regions: at most 10,000 are allowed'),
+    (', '.join(f'r{i}: {{polygon: *dock, level: {i}}}' for i in range(101)),
+     'there are 101 levels: at most 100 are allowed'),
+    (f'r: [{"[0, 0], " * 10_001}]', "the polygon 'r' has 10,001 corners: at most 10,000")],
+    ids=['regions', 'levels', 'corners'])
+def test_there_are_at_most_so_many(house, regions, text):
+    file = house(text=f'regions: {{dock: &dock {SQUARE}, {regions}}}')
+    with refused(ChainError, text, path=file, line=1):
+        read_graph(file)
 
 
 def a_map(*states, **options):
@@ -144,9 +151,9 @@ def test_polygons_of_another_map(house):
 
 
 def test_a_polygon_that_names_no_state(house):
-    with pytest.raises(ChainError, match="house.regions.yaml, line 3: the polygon 'dock' names no "
-                       "state of the map: did you mean 'Dock'"):
-        read_locator(a_map('Dock', 'aisle_1', 'aisle_2', '12', 'shed'), house())
+    file = house()
+    with refused(ChainError, "did you mean 'Dock'", path=file, line=3, state='dock'):
+        read_locator(a_map('Dock', 'aisle_1', 'aisle_2', '12', 'shed'), file)
     graph = a_map('aisle_1', 'aisle_2', '12', 'shed', pruned=('dock',))
     assert set(polygons_of(graph, read_regions(house()))) == set(graph.successors)
 
@@ -159,12 +166,13 @@ def test_nodes_of_a_map():
 
 
 def test_a_map_without_positions(house):
-    with pytest.raises(ConfigurationError, match='the map has no positions.*regions_file'):
+    with refused(ConfigurationError, setting='regions_file', path='the map'):
         read_locator(a_map('a'))
-    with pytest.raises(ConfigurationError, match='no state has a polygon'):
-        read_locator(a_map('a', positions={'a': (0, 0)}), house(text='regions: {}\n'))
-    with pytest.raises(ChainError, match='this is no regions file'):
-        read_locator(a_map('a'), ROOT / 'config' / 'warehouse.chain.yaml')
+    empty, other = house(text='regions: {}\n'), ROOT / 'config' / 'warehouse.chain.yaml'
+    with refused(ConfigurationError, setting='regions_file', path=empty):
+        read_locator(a_map('a', positions={'a': (0, 0)}), empty)
+    with refused(ChainError, 'this is no regions file', path=other):
+        read_locator(a_map('a'), other)
 
 
 @pytest.mark.parametrize('name', ['route_aws_graph', 'bringup_warehouse_graph'])
@@ -194,6 +202,6 @@ def test_floors_of_a_real_building():
 
 def test_without_shapely_a_sentence_says_what_to_install(house, monkeypatch):
     monkeypatch.setitem(sys.modules, 'shapely', None)
-    with pytest.raises(ConfigurationError, match='house.regions.yaml: polygons need the Python '
-                                                 'package shapely: install python3-shapely'):
-        read_graph(house())
+    file = house()
+    with refused(ConfigurationError, 'install python3-shapely', path=file):
+        read_graph(file)

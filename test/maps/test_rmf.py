@@ -5,6 +5,7 @@ from math import cos, hypot, radians
 from pathlib import Path
 
 import pytest
+from refusals import refused
 from symdp_ros import ChainError
 from symdp_ros.core.graph import structure
 from symdp_ros.maps import read_chain, read_graph
@@ -92,8 +93,8 @@ def test_floors_of_a_shared_map_join_only_through_lifts():
     floors = [read_graph(file, graph=0, level=level) for level in ('L1', 'L2', 'L3')]
     assert sum(len(floor.successors) for floor in floors) == 55
     assert sum(structure(floor).edges for floor in floors) == 116 - 2 * 3 * 2
-    with pytest.raises(ChainError, match=r'hotel.*the graphs 0 \(55 states, 116 moves\), 1 \(20 '
-                       r'states, 38 moves\), 2 \(54 states, 114 moves\): choose one'):
+    with refused(ChainError, 'the graphs 0 (55 states, 116 moves), 1 (20 states, 38 moves), '
+                 '2 (54 states, 114 moves): choose one', path=file):
         read_graph(file)
 
 
@@ -164,10 +165,9 @@ def test_positions(building):
     ('- [50, 25, 0, ""]', '- [50, 25, 0, "a', None, 'not valid YAML'),
 ])
 def test_damage_is_reported_with_its_line(building, old, new, line, text):
-    with pytest.raises(ChainError) as caught:
+    with refused(ChainError, text, **{} if line is None else {'line': line}) as caught:
         building((old, new), graph=0)
-    where = 'house.building.yaml' if line is None else f'house.building.yaml, line {line}:'
-    assert where in str(caught.value) and text in str(caught.value)
+    assert Path(caught.value.path).name == 'house.building.yaml'
 
 
 @pytest.mark.parametrize('options, text', [
@@ -178,15 +178,15 @@ def test_damage_is_reported_with_its_line(building, old, new, line, text):
     ({'graph': 0, 'level': 'L3'}, "there is no level 'L3': it has L1 ("),
 ])
 def test_wrong_choices(building, options, text):
-    with pytest.raises(ChainError, match='house.building.yaml: ') as caught:
+    with refused(ChainError, text, line=None) as caught:
         building(**options)
-    assert text in str(caught.value)
+    assert Path(caught.value.path).name == 'house.building.yaml'
 
 
 def test_no_lanes(building):
-    with pytest.raises(ChainError, match='there are no lanes'):
+    with refused(ChainError, 'there are no lanes'):
         building(text='levels: {L1: {vertices: [[0, 0, 0, a]], lanes: []}}\nname: house\n')
-    with pytest.raises(ChainError, match='there are no lanes'):
+    with refused(ChainError, 'there are no lanes'):
         building(text='levels: {}\nname: house\n')
 
 
@@ -202,7 +202,7 @@ def test_aliases_cannot_blow_up(building, monkeypatch):
     many = ', '.join(['[0, 0, 0, ""]'] * 500)
     levels = ', '.join(f'M{i}: *m' for i in range(500))
     text = f'levels: {{L: &m {{vertices: [{many}], lanes: [[0, 1]]}}, {levels}}}\nname: house\n'
-    with pytest.raises(ChainError, match='line 1: .*entries with what its aliases repeat'):
+    with refused(ChainError, 'entries with what its aliases repeat', line=1):
         building(text=text)
-    with pytest.raises(ChainError, match='nested too deeply'):
+    with refused(ChainError, 'nested too deeply', line=1):
         building(text='levels: ' + '[' * 100_000)

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from refusals import refused
 from symdp_ros import ConfigurationError
 from symdp_ros.fleet_file import read_fleet
 
@@ -102,7 +103,7 @@ def test_qos_overrides_are_parameters_too(tmp_path):
     ('robots: {}', 1, 'robots is empty'),
     ('robots:\n  a:\n', 2, 'a has no chain_file, and neither have the defaults'),
     ('robots:\n  a: {chain_file: x}\n', 2, 'a has no epsilon'),
-    (DEFAULTS + 'robots:\n  a:\n    epsilom: 1', 4, "'epsilom'.* did you mean epsilon"),
+    (DEFAULTS + 'robots:\n  a:\n    epsilom: 1', 4, 'did you mean epsilon'),
     (DEFAULTS + 'robots: {a: }\nledger: x', 3, "'ledger': did you mean ledger_file"),
     (DEFAULTS + 'robots: {a: }\nepsilon: 1', 3, "unknown key 'epsilon'"),
     (DEFAULTS + 'robots: {a: {epsilon: -1}}', 2, 'epsilon is -1.0: it must be at least 0'),
@@ -110,10 +111,10 @@ def test_qos_overrides_are_parameters_too(tmp_path):
     (DEFAULTS + 'robots: {a: {epsilon: "1"}}', 2, "epsilon is the string '1'"),
     (DEFAULTS + 'robots: {a: {epsilon: .nan}}', 2, 'a finite number'),
     (DEFAULTS + 'robots: {a: {epsilon: }}', 2, 'epsilon must have a value'),
-    (DEFAULTS + 'robots: {a: {policy: good}}', 2, 'policy is .*one of paper, guided'),
+    (DEFAULTS + 'robots: {a: {policy: good}}', 2, 'one of paper, guided'),
     (DEFAULTS + 'robots: {a: {adjacency: 1.5}}', 2, 'adjacency is 1.5: it must be an integer'),
-    (DEFAULTS + 'robots: {a: {no_region: [1]}}', 2, 'no_region is .*a list of strings'),
-    (DEFAULTS + 'robots: {a: {no_region: [[x]]}}', 2, 'no_region is .*a list of strings'),
+    (DEFAULTS + 'robots: {a: {no_region: [1]}}', 2, 'a list of strings'),
+    (DEFAULTS + 'robots: {a: {no_region: [[x]]}}', 2, 'a list of strings'),
     (DEFAULTS + 'robots: {a: {where: {b: c}}}', 2, 'where must have a value'),
     (DEFAULTS + 'robots: {a: {field: !!python/name:os.system x}}', 2,
      'no value that can be read'),
@@ -134,9 +135,9 @@ def test_qos_overrides_are_parameters_too(tmp_path):
     (DEFAULTS + 'robots:\n  a: {private_region: /p}\n  b: {private_region: /p}', 4,
      'b and a both publish /p'),
     (DEFAULTS + 'robots:\n  a: {state_file: s}\n  b: {state_file: s}', 4,
-     'b and a both store their word in .*/s'),
+     'b and a both store their word in '),
     (DEFAULTS + 'state_dir: x\nrobots:\n  a:\n  b: {state_file: y/../x/a.word}', 5,
-     'b and a both store their word in .*/a.word'),
+     'b and a both store their word in '),
     (DEFAULTS + 'robots:\n  a: {private_region: /b/region}\n  b: ', 3,
      'a would publish /b/region, where the region of b comes in'),
     (DEFAULTS + 'fleet_domain: 3\nrobots:\n  a: {domain: 5, output_domain: -1, '
@@ -155,14 +156,14 @@ def test_qos_overrides_are_parameters_too(tmp_path):
     ('a: [', 2, 'not valid YAML'),
 ])
 def test_what_is_wrong_has_a_line(tmp_path, text, line, problem):
-    with pytest.raises(ConfigurationError, match=f'fleet.yaml, line {line}: .*{problem}'):
+    with refused(ConfigurationError, problem, path=tmp_path / 'fleet.yaml', line=line):
         fleet_of(tmp_path, text)
 
 
 def test_the_same_private_topic_in_other_domains_is_no_problem(tmp_path):
     both = 'private_region: /p, domain'
     robots_of(tmp_path, DEFAULTS + f'robots: {{a: {{{both}: 1}}, b: {{{both}: 2}}}}')
-    with pytest.raises(ConfigurationError, match='both publish /p'):
+    with refused(ConfigurationError, 'both publish /p'):
         robots_of(tmp_path, DEFAULTS + 'fleet_domain: 3\n'
                   f'robots: {{a: {{{both}: 1}}, b: {{{both}: 2}}}}')
 
@@ -172,16 +173,16 @@ def test_a_robot_without_a_domain_is_in_that_of_the_process(tmp_path):
     assert robots_of(tmp_path, text)['b'].domain is None
     file = tmp_path / 'fleet.yaml'
     assert read_fleet(file, 5).robots['b'].domain == 5
-    with pytest.raises(ConfigurationError, match='would publish /p, where the region of b'):
+    with refused(ConfigurationError, 'would publish /p, where the region of b', path=file):
         read_fleet(file, 4)
 
 
 def test_a_file_that_is_absent(tmp_path):
-    with pytest.raises(ConfigurationError, match='none.yaml: the file cannot be read'):
+    with refused(ConfigurationError, 'cannot be read', path=tmp_path / 'none.yaml', line=None):
         read_fleet(tmp_path / 'none.yaml')
 
 
 def test_a_link_to_itself_is_no_fleet_file(tmp_path):
     (tmp_path / 'fleet.yaml').symlink_to('fleet.yaml')
-    with pytest.raises(ConfigurationError, match='symbolic links'):
+    with refused(ConfigurationError, 'symbolic links', path=tmp_path / 'fleet.yaml'):
         read_fleet(tmp_path / 'fleet.yaml')

@@ -21,6 +21,7 @@ class ArchivePlace:
         self.base, self.path = base, base / 'walks.parquet'
         self.output, self.ledger = base / 'out' / 'private.parquet', base / 'robots.ledger'
         self.output.parent.mkdir(exist_ok=True)
+        self.sizes = {}  # of what is read, drawn and written at a time
 
     def archive(self, routes, *, symbols=None, start=0, group=1000, path=None, metadata=None,
                 **more):
@@ -47,12 +48,13 @@ class ArchivePlace:
     def release(self, settings=None, *, output=None, ledger=True, path=None, **more):
         """Release the archive; return the outcome."""
         from symdp_ros.release.archive import ArchiveReleaser
+        from symdp_ros.release.archive_file import Sizes
 
         path = self.path if path is None else path
         keeping = {'ledger': Ledger(self.ledger), 'subject': 'r1'} if ledger else {}
         try:
             with ArchiveReleaser(settings or self.settings(), output or self.output, **keeping,
-                                 **more) as releaser:
+                                 sizes=Sizes(**self.sizes), **more) as releaser:
                 return releaser.release(LogFile(path.name, path))
         finally:
             if ledger:

@@ -15,6 +15,7 @@ import time
 
 from forked_children import fork_children
 import pytest
+from refusals import refused
 from scipy.stats import chi2
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.release.ledger import Ledger
@@ -40,8 +41,8 @@ def scheduler():
 
 
 @pytest.fixture(autouse=True)
-def small_tasks(monkeypatch):
-    monkeypatch.setattr(cluster, 'TASK_ROWS', 200)
+def small_tasks(walks):
+    walks.sizes = {'task_rows': 200}
 
 
 def lengths(routes):
@@ -71,9 +72,9 @@ def test_an_archive_is_released_into_parts(walks, scheduler):
     assert walks.read(other) == walks.read() and walks.spent() == 1
 
 
-def test_parts_follow_from_lengths_alone(walks, scheduler, monkeypatch):
+def test_parts_follow_from_lengths_alone(walks, scheduler):
     """Where a part ends must not tell of the row groups of the file that is read."""
-    monkeypatch.setattr(cluster, 'TASK_ROWS', 20)
+    walks.sizes = {'task_rows': 20}
     routes = [('a', 'ab'), ('b', 'abc' * 40), ('c', 'c'), ('d', 'abbcc' * 5), ('e', 'a')]
     for group in (10, 7, 1000):
         walks.archive(routes, group=group, start=1)
@@ -122,7 +123,7 @@ def test_what_is_wrong_with_an_archive_is_said_here(walks, scheduler, monkeypatc
     assert os.listdir(walks.output.parent) == ['.symdp_ros.lock']
 
 
-def test_errors_of_workers_carry_no_symbol(walks, scheduler, monkeypatch):
+def test_errors_of_workers_carry_no_symbol(walks, scheduler):
     def fails():
         from symdp_ros.release import cluster
 
@@ -181,14 +182,13 @@ WORDS = ('abb', 'acx', 'cb')
 
 @pytest.mark.parametrize('mechanism', ['causal', 'exponential'])
 @pytest.mark.parametrize('where', ['process', 'cluster'])
-def test_releases_have_the_exact_distribution(walks, scheduler, monkeypatch, where, mechanism):
+def test_releases_have_the_exact_distribution(walks, scheduler, where, mechanism):
     """
     χ² of the released words against the exact distribution, in one process and on the cluster.
 
     Drawn from the operating system's randomness: there is no seed to replay.
     """
-    monkeypatch.setattr(cluster, 'TASK_ROWS', 20_000)
-    monkeypatch.setattr(archive_file, 'CHUNK_ROWS', 10_000)
+    walks.sizes = {'task_rows': 20_000, 'chunk_rows': 10_000}
     count = 10_000
     walks.archive([(i, WORDS[i % 3]) for i in range(3 * count)], group=15_000)
     settings = walks.settings(mechanism=mechanism)
@@ -261,14 +261,14 @@ import os, signal, sys
 sys.path[:0] = 'test/release', 'test/logs'
 from pathlib import Path
 from conftest import ArchivePlace
-from symdp_ros.release import cluster
-cluster.TASK_ROWS = 200
+walks = ArchivePlace(Path(sys.argv[1]))
+walks.sizes = {'task_rows': 200}
 told = []
 def tell(rows, total):
     told.append(rows)
     if len(told) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-ArchivePlace(Path(sys.argv[1])).release(scheduler=sys.argv[2], on_rows=tell)
+walks.release(scheduler=sys.argv[2], on_rows=tell)
 """
 
 
@@ -304,7 +304,7 @@ def test_parts_that_are_charged_and_cannot_be_moved_are_moved_at_the_next_start(
 
 def test_without_an_address_it_is_a_configuration_error(monkeypatch):
     monkeypatch.setattr(cluster, '_PATIENCE', 0.5)
-    with pytest.raises(ConfigurationError, match='tcp://HOST:PORT'), \
+    with refused(ConfigurationError, 'tcp://HOST:PORT', setting='scheduler'), \
             cluster.connected('127.0.0.1'):
         pass
 

@@ -12,6 +12,7 @@ import sqlite3
 
 from forked import forked
 import pytest
+from refusals import refused
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.logs import LogFile, read_log
 from symdp_ros.release import engine, outbox
@@ -169,7 +170,7 @@ def test_budgets(place):
     assert [outcome.kind for outcome in report.outcomes] == ['released', 'released', 'refused']
     assert 'subject_budget' in report.outcomes[2].reason and not report.ok
     assert not place.release().ok  # the ledger remembers it
-    with pytest.raises(BudgetError, match='leave it out, or change it with symdp ledger'):
+    with refused(BudgetError, subject='r1', limit=2):
         place.release(subject_budget=3.0)
     with Ledger(place.ledger) as ledger:
         ledger.set_budget('r1', Fraction(3))
@@ -359,14 +360,14 @@ def test_directories_that_will_not_do(place, tmp_path):
         Releaser(settings(), place.log().path)
     inside = place.releases / 'deep'
     inside.mkdir()
-    with Ledger(inside / 'a.ledger') as ledger, pytest.raises(
-            ConfigurationError, match='inside the release directory'):
+    with Ledger(inside / 'a.ledger') as ledger, refused(
+            ConfigurationError, 'inside the release directory', setting='ledger_file'):
         Releaser(settings(), place.releases, ledger=ledger, subject='r1')
 
 
 def test_staying_is_needed_for_period(place):
     chain = Chain({'a': ['b'], 'b': ['a']}, 'a')
-    with pytest.raises(ConfigurationError, match='set self_loops'):
+    with refused(ConfigurationError, setting='self_loops'):
         Releaser(settings(chain=chain, sampling='period'), place.releases)
 
 

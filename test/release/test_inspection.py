@@ -55,17 +55,17 @@ def test_an_alphabet_lacks_no_move():
 
 
 @pytest.mark.parametrize('group', [1, 3, 1000])
-def test_of_an_archive(walks, group, monkeypatch):
+def test_of_an_archive(walks, group):
     """However it is stored: the steps of each route, and each unknown value."""
     from symdp_ros.release import archive_file
 
-    monkeypatch.setattr(archive_file, '_BATCH_ROWS', 4)
+    sizes = archive_file.Sizes(batch_rows=4)
     words = [(i, [None if s == 'x' else s for s in word] + ['none', 'B', 'B', 'a', 'a'])
              for i, word in walks.words(40)]
     settings = ArchiveSettings(walks.chain, Privacy(1.0))
     for start in (0, 1):
         walks.archive(words, start=start, group=group)
-        with archive_file.Archive(walks.path, settings.columns) as archive:
+        with archive_file.Archive(walks.path, settings.columns, sizes) as archive:
             found = settings.inspect(archive, Moves.of(walks.chain))
             stays = settings.inspect(archive, Moves.of(walks.chain, stays_only=True))
         known = [[s if s in walks.chain.states else None for s in word] for _, word in words]

@@ -7,6 +7,7 @@ import sqlite3
 
 from ledgers import loss, make_version_1
 import pytest
+from refusals import refused
 from symdp_ros import BudgetError, LedgerError
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.units import Unit
@@ -64,7 +65,7 @@ def test_live_words_alone_take_the_sampling_of_the_next_charge(path):
         assert ledger.account('r1').unit == Unit(1, '')
         ledger.charge('r1', loss(sampling='period', period=2), settings='s', description='{}')
         assert ledger.account('r1').unit == Unit(1, 'period', Fraction(2))
-        with pytest.raises(BudgetError, match='cannot be added'):
+        with refused(BudgetError, subject='r1', limit=None):
             ledger.charge('r1', loss(), settings='s', description='{}')
         assert ledger.spent('r1') == 2
 
@@ -78,8 +79,7 @@ def test_several_samplings_keep_their_sum_and_take_no_more(path):
         assert 'symbols of several samplings (archive, message, period 0.5 s)' in \
             units_told(ledger)[0]
         for sampling, period in (('message', None), ('period', 0.5), ('archive', None)):
-            with pytest.raises(BudgetError,
-                               match='sampling: archive and message and period 0.5 s'):
+            with refused(BudgetError, 'sampling: archive and message and period 0.5 s'):
                 ledger.charge('r1', loss(1, 1, sampling, period), settings='t', description='{}')
         assert ledger.find('r1', 'b', 's') is not None and ledger.problems() == []
 
@@ -100,6 +100,6 @@ def test_what_is_damaged_is_not_converted(path, change, mark):
             db.execute(change.replace('seal = NULL', "seal = ''"))
         db.close()
     before = path.read_bytes()
-    with pytest.raises(LedgerError, match='--recover'):
+    with refused(LedgerError, damaged=True):
         Ledger(path)
     assert path.read_bytes() == before

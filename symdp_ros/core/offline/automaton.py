@@ -64,7 +64,7 @@ class HammingAutomaton:
         if (isinstance(distance, bool) or not isinstance(distance, (int, Integral))
                 or not 0 <= distance <= len(word)):
             raise ConfigurationError(f'distance must be an integer from 0 to {len(word)}, the '
-                                     f'length of the word, not {distance!r}')
+                                     f'length of the word, not {distance!r}', setting='distance')
         self._chain, self._distance = chain, int(distance)
         self._word = [index[symbol] for symbol in word]
         self._successors = [[chain.state_index[s] for s in chain.successors(state)]
@@ -126,7 +126,8 @@ class HammingAutomaton:
         :raises ConfigurationError: there is none.
         """
         if not self.word_count:
-            raise ConfigurationError('no feasible word has this distance: choose another')
+            raise ConfigurationError('no feasible word has this distance: choose another',
+                                     setting='distance')
         random = SystemRandom() if random is None else random
         output, errors, state = [], 0, self._chain.initial_state
         for position, symbol in enumerate(self._word):

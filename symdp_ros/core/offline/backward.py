@@ -13,7 +13,7 @@ summed out position by position:
 
 b_t(s') = R if s' = w_t, else 1; then o_t is drawn from C(o_{t−1}) with probabilities proportional
 to U_t(o_t|o_{t−1}) = h(o_t|o_{t−1})·W_t(o_t). O(n·|E|) time. As many W_t are kept as take
-`STORED_BYTES`, or 2.5·√n of them. Those between are computed again, in the same order of
+`Sizes.stored_bytes`, or 2.5·√n of them. Those between are computed again, in the same order of
 additions, so that not a bit differs: for the states that the walk can still reach, or, where that
 is soon nearly all, for several segments at a time.
 
@@ -64,11 +64,9 @@ from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online.response import exp_lower_bound
 
 LARGEST_RATIO = 2.0**40
-STORED_BYTES = 31_200_000  # a 25th of all W_t, for 10⁴ symbols on 10⁴ states
 
 _SEGMENTS = 4          # as in `core.offline.kernels`, which only a route imports
 _NO_SEGMENTS: Floats = np.zeros((0, 1, _SEGMENTS))
-_SPREAD_BITS = 1_700  # between the weights at one position, of the 2,045 that a float64 has;
 _GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
 _ROW_SUMS = 1 + 2.0**-20  # D, where moves have weights
 
@@ -249,12 +247,12 @@ class BackwardSampler:
         reserve = rounding_reserve(length, chain, self._weights is not None)
         ratio = match_ratio(self._epsilon_per_symbol, reserve)
         growth = log2(row_sums * ratio)  # bits, in one move
-        wide, period = growth * length > _SPREAD_BITS, 1
+        wide, period = growth * length > chain.sizes.spread_bits, 1
         if wide and chain.mixing_moves is not None and (
-                (growth - log2(least)) * chain.mixing_moves <= _SPREAD_BITS):
+                (growth - log2(least)) * chain.mixing_moves <= chain.sizes.spread_bits):
             wide, period = False, chain.period
         width = chain.reached(length) + 1
-        most_rows = STORED_BYTES // (width * (12 if wide else 8))
+        most_rows = chain.sizes.stored_bytes // (width * (12 if wide else 8))
         alone = 0
         if not wide and period == 1 and len(chain.columns):
             alone = max(1, int(np.argmax(chain.reach > width // 8)) - 1)

@@ -11,7 +11,6 @@ from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.reachable import ReachableChain
 
 _CHUNK = 1 << 18        # symbols drawn together: what they need stays in the cache
-_LANES_BYTES = 1 << 25  # of weights; where more are needed, words are drawn one by one
 
 
 class ExponentialBatch:
@@ -48,7 +47,7 @@ class ExponentialBatch:
         chain, longest = self._chain, int(lengths[-1])
         plan, lanes = self._sampler.plan(longest), kernels.LANES
         shape = longest, chain.reached(longest) + 1, lanes
-        if plan.wide or plan.period > 1 or 8 * prod(shape) > _LANES_BYTES:
+        if plan.wide or plan.period > 1 or 8 * prod(shape) > chain.sizes.lanes_bytes:
             for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
                 here = slice(begin, begin + length)
                 word = chain.numbers[symbols[here] + 1].tolist()

@@ -52,4 +52,5 @@ class CausalAdaptive(Causal):
 
     def distance_distribution(self, word: Word) -> Floats:
         raise ConfigurationError('the policy adaptive has no exact distance distribution: '
-                                 '`accuracy` simulates the mean and the variance')
+                                 '`accuracy` simulates the mean and the variance',
+                                 setting='policy')

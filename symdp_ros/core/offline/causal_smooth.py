@@ -100,4 +100,4 @@ def _refuse() -> NoReturn:
     raise ConfigurationError('with smooth, a release is the most probable route given the private '
                              'symbols, and many private words give the same one: how likely it is '
                              'cannot be computed. Leave smooth out, or ask `accuracy`, which '
-                             'simulates the errors')
+                             'simulates the errors', setting='smooth')

@@ -33,7 +33,6 @@ from symdp_ros.core.offline import loops
 from symdp_ros.core.offline.reachable import Edges, ReachableChain
 
 _COUNT_BITS = 128      # of an alphabet's counts; n ≤ 2³² of them are then off by 2⁻⁶³ together
-_TABLES_BYTES = 2**26  # as many tables are kept at once; then more are computed again
 Table: TypeAlias = tuple[Floats, ShortInts]
 
 
@@ -184,7 +183,7 @@ class _Tables:
         Half of the way is walked at a time, until the tables of a part can all be kept.
         """
         bytes_kept = (end - begin) * 12 * self._shape[0] * self._shape[1]
-        if bytes_kept > _TABLES_BYTES and end > begin + 1:
+        if bytes_kept > self._chain.sizes.tables_bytes and end > begin + 1:
             middle = (begin + end) // 2
             half_way = self.back(table, middle, end)
             state, errors = self.walk(output, begin, middle, half_way, state, errors, random)

@@ -15,7 +15,7 @@ from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.batch import ExponentialBatch
 from symdp_ros.core.offline.distances import ChainWords
 from symdp_ros.core.offline.moments import forward, Move
-from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline.reachable import ReachableChain, Sizes
 from symdp_ros.core.offline.words import distance, numbers
 from symdp_ros.core.privacy import Privacy
 
@@ -29,15 +29,16 @@ class Exponential:
     P[o] ∝ h(o)·R^{matches} on a chain that stores its edges (a `core.law.Law`).
 
     :param trust: of the base measure h of the chain (`core.base_measure`); None: h = 1.
+    :param sizes: of the loops.
     """
 
     online = None
     loss_bound = 'range'
 
     def __init__(self, chain: Chain, privacy: Privacy, trust: float | None,
-                 random: RandomBits | None = None):
+                 random: RandomBits | None = None, *, sizes: Sizes = Sizes()):
         self._chain, self._random = chain, random
-        self._reachable = ReachableChain(chain)
+        self._reachable = ReachableChain(chain, sizes)
         self._weights, weights = None, None
         if trust is not None:
             self._weights = move_weights(chain, trust)

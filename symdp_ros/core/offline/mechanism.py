@@ -78,7 +78,7 @@ class OfflineMechanism(Mechanism):
                  random: RandomBits | None = None):
         if selection not in SELECTIONS:
             raise ConfigurationError(f'selection must be one of {", ".join(SELECTIONS)}, '
-                                     f'not {selection!r}')
+                                     f'not {selection!r}', setting='selection')
         check_base(base, trust)
         check_smooth(smooth, selection)
         super().__init__(chain, privacy)
@@ -131,7 +131,7 @@ class OfflineMechanism(Mechanism):
         if self.smooth and length * len(self._chain) > MOST_SMOOTHED:
             raise ConfigurationError(
                 f'smoothing {length} symbols on a chain of {len(self._chain)} states takes more '
-                'than 1 GiB of memory: shorten the word, or leave smooth out')
+                'than 1 GiB of memory: shorten the word, or leave smooth out', setting='smooth')
 
     def ratio(self, length: int) -> float:
         """
@@ -225,7 +225,8 @@ WHOLE_WORD = tuple(name for name, choice in CHOICES.items() if choice[0] != 'cau
 def check_smooth(smooth: bool, selection: str) -> None:
     """Refuse what `smooth` cannot be."""
     if not isinstance(smooth, bool):
-        raise ConfigurationError(f'smooth must be true or false, not {smooth!r}')
+        raise ConfigurationError(f'smooth must be true or false, not {smooth!r}', setting='smooth')
     if smooth and selection != 'causal':
         raise ConfigurationError(f'smooth is for causal alone, not for {selection}: leave it out'
-                                 + (', auto considers it' if selection == 'auto' else ''))
+                                 + (', auto considers it' if selection == 'auto' else ''),
+                                 setting='smooth')

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of a chain that a word can visit, numbered in the order in which it is reached."""
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -14,7 +15,16 @@ Edges: TypeAlias = tuple[Ints, Numbers, Numbers, Ints, Ints, Weights | Floats, W
 #: In place of the float32 weights of moves, where no move has one: loops are compiled for a type.
 NO_WEIGHTS: Floats = np.zeros(0, np.float64)
 
-_MANY = 256  # states from which on loops over columns are faster than row by row
+
+@dataclass(frozen=True)
+class Sizes:
+    """From which sizes on loops go another way, for time or memory; what is drawn is the same."""
+
+    columns_from: int = 256  # states from which on loops over columns are faster than row by row
+    spread_bits: int = 1_700  # between the weights at one position, of the 2,045 of a float64
+    stored_bytes: int = 31_200_000  # a 25th of all W_t, for 10⁴ symbols on 10⁴ states
+    lanes_bytes: int = 1 << 25  # of the weights of words side by side; else they go one by one
+    tables_bytes: int = 1 << 26  # of the tables that are kept at once; more are computed again
 
 
 class ReachableChain:
@@ -29,9 +39,11 @@ class ReachableChain:
     memory.
 
     :param chain: one that stores its edges.
+    :param sizes: of the loops over it.
     """
 
-    def __init__(self, chain: Chain):
+    def __init__(self, chain: Chain, sizes: Sizes = Sizes()):
+        self.sizes = sizes
         offsets, targets = chain.csr()
         states, index = chain.states, chain.state_index
         order, self.reach = _breadth_first(offsets, targets, index[chain.initial_state])
@@ -41,7 +53,7 @@ class ReachableChain:
         self.offsets = np.zeros(len(order) + 2, np.int64)
         np.cumsum(degrees, out=self.offsets[2:])
         self.targets = number[targets[_edges_of(offsets, order)]].astype(np.uint32)
-        width = _column_count(degrees) if len(order) >= _MANY else 0
+        width = _column_count(degrees) if len(order) >= sizes.columns_from else 0
         narrow = len(order) < 2**16  # the smaller, the faster
         self.columns = np.zeros((width, len(order) + 1), np.uint16 if narrow else np.uint32)
         for j in range(width):

@@ -138,7 +138,7 @@ class AdaptiveWord:
         """
         position = self._index.get(previous)
         if previous is None or position is None:
-            raise ChainError(f'{previous!r} is not a state of the chain')
+            raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
         if belief is None:
             self.belief[:] = 0.0
             self.belief[position] = 1.0
@@ -159,7 +159,7 @@ class AdaptiveWord:
         position = self._index.get(output)
         if output is None or position not in self._near[1:]:
             raise ChainError(f'{output!r} cannot have been drawn after {self.previous!r} and what '
-                             'was published before')
+                             'was published before', state=output)
         self._take(position, self._size)
 
     def step(self, symbol: str | None) -> str:

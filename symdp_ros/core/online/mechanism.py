@@ -87,7 +87,7 @@ class OnlineMechanism(Mechanism):
                  trust: float = DEFAULT_TRUST, random: RandomBits | None = None):
         if policy not in POLICIES:
             raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
-                                     f'not {policy!r}')
+                                     f'not {policy!r}', setting='policy')
         super().__init__(chain, privacy)
         check_base('chain', trust)
         self._policy, self._trust = policy, float(trust)
@@ -199,7 +199,7 @@ class OnlineMechanism(Mechanism):
             self._word.advance(output)
         elif output is None or output not in self._index or (
                 self._chain.stores_edges and output not in self._chain.successors(self.previous)):
-            raise ChainError(f'{output!r} cannot follow {self.previous!r}')
+            raise ChainError(f'{output!r} cannot follow {self.previous!r}', state=output)
         else:
             self._continue(output)
 
@@ -398,7 +398,7 @@ class OnlineMechanism(Mechanism):
 
     def _require_rows(self, instead: str) -> None:
         if self._tables is not None:
-            raise ConfigurationError(_BY_HISTORY.format(instead))
+            raise ConfigurationError(_BY_HISTORY.format(instead), setting='policy')
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError('an online mechanism has the state of a word: make another one, do not '
@@ -509,7 +509,7 @@ def _stepper(
     def continue_from(previous: str) -> None:
         nonlocal row
         if previous is None or previous not in rows:
-            raise ChainError(f'{previous!r} is not a state of the chain')
+            raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
         row = rows[previous]
 
     step = (step_to_any if all_rows else
