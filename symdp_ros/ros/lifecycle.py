@@ -3,6 +3,7 @@
 """The base of this package's lifecycle nodes."""
 import traceback
 
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.printable import printable
@@ -27,6 +28,10 @@ class ManagedNode(LifecycleNode):
         `self.settings`.
 
     `failure` is why the last transition failed, '' if it did not.
+
+    Its publishers and subscriptions have no events, unless a caller asks for some: rclpy's
+    EventsExecutor crashes when an event, such as a reader whose QoS does not suit, comes just
+    before its publisher is destroyed (rclpy issue 1644). Any peer could so end a node.
     """
 
     def __init__(self, name: str, **kwargs):
@@ -36,6 +41,17 @@ class ManagedNode(LifecycleNode):
         for service in self.services:
             if service.srv_name.endswith('/change_state'):
                 service.callback = _refusing(service.callback, self.get_logger())
+
+    def create_publisher(self, *args, **kwargs):
+        """Make a publisher without events."""
+        kwargs.setdefault('event_callbacks', PublisherEventCallbacks(use_default_callbacks=False))
+        return super().create_publisher(*args, **kwargs)
+
+    def create_subscription(self, *args, **kwargs):
+        """Make a subscription without events."""
+        kwargs.setdefault('event_callbacks',
+                          SubscriptionEventCallbacks(use_default_callbacks=False))
+        return super().create_subscription(*args, **kwargs)
 
     def configure(self):
         """Read the settings, open what is needed."""

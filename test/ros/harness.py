@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 import re
 import signal
+import subprocess
+import sys
 import time
 import warnings
 
@@ -234,13 +236,43 @@ class World:
         return self.wait_until(answered, f'a response of {name}').result()
 
     def close(self):
-        for run in self.runs:
-            run.close()
         if not ALONE and all(run.process.returncode == 0 for run in self.runs):
             if company := self._company(0.5):
                 warnings.warn(f'ROS domain {self.domain} was shared with {company}: what this '
                               'test saw may be theirs', stacklevel=1)
+        # Before others are killed: who dies may hold a lock in Fast DDS's shared memory, and who
+        # leaves within the second in which this is found out can crash there.
         self._leave()
+        for run in self.runs:
+            run.close()
+
+
+_APART = 'SYMDP_TEST_APART'  # in the environment of such a process
+
+
+def apart(test):
+    """
+    Decorate a test to run in a pytest of its own.
+
+    A crash of rclpy or of Fast DDS then fails this test, with the traceback, and ends no worker.
+    """
+    if _APART in os.environ:
+        return test
+
+    def run(request):
+        done = subprocess.run(
+            [sys.executable, '-X', 'faulthandler', '-m', 'pytest', '-q', '-s', '-p',
+             'no:cacheprovider', request.node.nodeid], cwd=ROOT, text=True, errors='replace',
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={**{name: value for name, value in os.environ.items()
+                    if not name.startswith('PYTEST_')}, _APART: '1'})
+        assert done.returncode >= 0, (
+            f'the process of this test died of {signal.Signals(-done.returncode).name}:\n'
+            + done.stdout)
+        assert done.returncode == 0, done.stdout
+
+    run.__name__, run.__doc__ = test.__name__, test.__doc__
+    return run
 
 
 @contextmanager

@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Publishers and subscribers that come and go, for the soak: python storm.py SECONDS SEED [TEXT …].
+Publishers and subscribers that come and go, for the soak: python storm.py SEED [TEXT …].
 
-Each publisher, of some QoS, publishes the texts once on `region`; then it goes.
+Each publisher, of some QoS, publishes the texts once on `region`; then it goes. It ends with the
+process that started it.
 """
+import ctypes
 import random
+import signal
 import sys
 import time
 
@@ -14,9 +17,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 PUBLISHERS, SUBSCRIBERS = 50, 20
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
-def main(seconds, seed, *texts):
+def main(seed, *texts):
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     choose = random.Random(int(seed))
     rclpy.init()
     node = rclpy.create_node(f'storm_{seed}')
@@ -28,8 +33,7 @@ def main(seconds, seed, *texts):
             durability=choose.choice([DurabilityPolicy.VOLATILE,
                                       DurabilityPolicy.TRANSIENT_LOCAL]))
 
-    until = time.monotonic() + float(seconds)
-    while time.monotonic() < until:
+    while True:
         publishers = [node.create_publisher(String, 'region', qos()) for _ in range(PUBLISHERS)]
         subscriptions = [
             node.create_subscription(String, choose.choice(['region', 'private_region']),
@@ -42,8 +46,6 @@ def main(seconds, seed, *texts):
             node.destroy_publisher(publisher)
         for subscription in subscriptions:
             node.destroy_subscription(subscription)
-    node.destroy_node()
-    rclpy.shutdown()
 
 
 if __name__ == '__main__':

@@ -84,8 +84,9 @@ def test_each_robot_in_its_own_domain(world, chain_file, tmp_path):
         world.wait_until(lambda: private == ['b', 'b'], 'the robot of the own domain')
         assert state_of(others[0], 'tb1') == 'active'
         for other, robots in zip(others, ({'tb1', 'tb4'}, {'tb2'}), strict=True):
-            assert {namespace[1:] for name, namespace in
-                    other.node.get_node_names_and_namespaces() if name == 'privatizer'} == robots
+            other.wait_until(lambda node=other.node, robots=robots: {
+                namespace[1:] for name, namespace in node.get_node_names_and_namespaces()
+                if name == 'privatizer'} == robots, 'the names of its robots alone')
         assert run.stop() == 0 and 'Traceback' not in run.log
 
 

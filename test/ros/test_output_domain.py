@@ -52,6 +52,16 @@ def topics_of_others(world):
     return found
 
 
+def shows_alone(world, nodes, topics=None):
+    """Wait until all that is expected is seen in a domain; check that nothing else comes."""
+    def seen():
+        return nodes_in(world), topics and topics_of_others(world)
+
+    world.wait_until(lambda: seen() == (nodes, topics), 'them')  # names come after topics
+    world.settle(1.0)  # everything else would have been discovered, too
+    assert seen() == (nodes, topics)
+
+
 def hears(world, outer, name='', word='bca'):
     private = outer.listen(f'{name}/private_region')
     publisher = world.publisher(f'{name}/region')
@@ -71,12 +81,10 @@ def test_nothing_but_the_private_topic_is_in_the_outer_domain(world, outer, chai
                            output_domain=outer.domain)
     hears(world, outer, '/tb1')
     assert f'/tb1/private_region (std_msgs/msg/String) in ROS domain {outer.domain}' in run.log
-    outer.settle(1.0)  # everything else would have been discovered, too
-    assert nodes_in(outer) == {'/tb1/privatizer'}
+    shows_alone(outer, {'/tb1/privatizer'}, {'/tb1/private_region'})
     assert of_node(outer, 'privatizer', '/tb1') == [['/tb1/private_region'], [], [], []]
-    assert topics_of_others(outer) == {'/tb1/private_region'}
     # In the robot's domain there is what was there before, but for the private topic.
-    assert nodes_in(world) == {'/tb1/privatizer'}
+    shows_alone(world, {'/tb1/privatizer'})
     publishers, subscribers, services, _ = of_node(world, 'privatizer', '/tb1')
     assert publishers == ['/diagnostics', '/parameter_events', '/rosout',
                           '/tb1/privatizer/transition_event']
@@ -162,14 +170,13 @@ def test_a_fleet_shows_private_topics_alone(world, outer, chain_file, tmp_path):
         run.wait_for('2 of 2 robots started')
         hears(world, outer, '/tb1', 'bca')
         hears(robots, outer, '/tb2', 'bdd')
-        outer.settle(1.0)
-        assert nodes_in(outer) == {'/tb1/privatizer', '/tb2/privatizer'}
-        assert topics_of_others(outer) == {'/tb1/private_region', '/tb2/private_region'}
+        shows_alone(outer, {'/tb1/privatizer', '/tb2/privatizer'},
+                    {'/tb1/private_region', '/tb2/private_region'})
         for namespace in ('/tb1', '/tb2'):
             assert of_node(outer, 'privatizer', namespace) == [
                 [f'{namespace}/private_region'], [], [], []]
-        assert nodes_in(world) == {'/fleet', '/tb1/privatizer'}
-        assert nodes_in(robots) == {'/tb2/privatizer'}
+        shows_alone(world, {'/fleet', '/tb1/privatizer'})
+        shows_alone(robots, {'/tb2/privatizer'})
         assert run.stop() == 0 and 'Traceback' not in run.log
         run = outer.start('fleet', fleet=file)
         assert run.wait() == 1 and f'tb1 is in the domain {outer.domain}, where' in run.log

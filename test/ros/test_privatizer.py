@@ -73,7 +73,8 @@ def test_remapping_and_namespace(world, chain_file):
     private = world.listen('/shared/r1')
     send(world.publisher('/fleet/r1/region'), 'b', 'd')
     world.wait_until(lambda: private == ['b', 'd'], 'two symbols on the remapped topic')
-    assert ('veil', '/fleet/r1') in world.node.get_node_names_and_namespaces()
+    world.wait_until(lambda: ('veil', '/fleet/r1') in
+                     world.node.get_node_names_and_namespaces(), 'its name')
 
 
 def test_two_robots_side_by_side(world, chain_file):

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-from harness import LATCHED, RELIABLE, ROOT, wait_until
+from harness import LATCHED, PATIENCE, RELIABLE, ROOT, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import pytest
@@ -191,7 +191,7 @@ sys.exit(main())
     try:
         publisher = world.publisher(qos=LATCHED)
         publisher.publish(String(data='s7'))
-        output, _ = node.communicate(timeout=20)
+        output, _ = node.communicate(timeout=PATIENCE)
     finally:
         node.kill()
     assert node.returncode == 1 and private == []

@@ -7,7 +7,6 @@ Each test prints loss, memory and processor time; it fails where something is lo
 memory has grown by more than 30 MB since the first tenth of the time; that of a fleet by more than
 2 %, where that tenth had 100,000 messages (SYMDP_SOAK_SECONDS=1600: 2 million messages in all).
 """
-from contextlib import contextmanager
 import os
 from pathlib import Path
 import subprocess
@@ -15,7 +14,7 @@ import sys
 import time
 
 from bench.fleet import Observer, write_fleet
-from harness import RELIABLE, wait_until
+from harness import apart, RELIABLE, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from long_runs import first_seed, report, SOAK_SECONDS
@@ -131,62 +130,73 @@ def test_a_fleet(world):
            f'none lost; {run.figures(sent * _FLEET, most_growth=most_growth)}')
 
 
-@contextmanager
-def storm(world, *texts, count=2):
-    """Run processes in which publishers and subscribers come and go, in place of dead ones."""
-    log = (world.directory / 'storm.log').open('wb')
-    environment = {**os.environ, 'ROS_DOMAIN_ID': str(world.domain)}
+class Storm:
+    """
+    Processes in which publishers and subscribers come and go, until the world is closed.
 
-    def start(seed):
-        return subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name('storm.py')), '3600', str(seed), *texts],
-            stdout=log, stderr=log, env=environment)
+    :param texts: what each publisher publishes once.
+    """
 
-    seeds = iter(range(first_seed(), sys.maxsize))
-    processes = [start(next(seeds)) for _ in range(count)]
+    def __init__(self, world, *texts, count):
+        self._world, self._texts = world, texts
+        self._seeds = iter(range(first_seed(), sys.maxsize))
+        self._members = [self._start() for _ in range(count)]
+        world.wait_until(lambda: world.node.count_publishers('region') > 1, 'the storm')
 
-    def keep_on():
-        for index, process in enumerate(processes):
-            if process.poll() is not None:  # Fast DDS has crashed in it
-                processes[index] = start(next(seeds))
+    def _start(self):
+        member = Member(self._world, str(next(self._seeds)), *self._texts)
+        self._world.runs.append(member)
+        return member
 
-    try:
-        yield keep_on
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-        log.close()
+    def keep_on(self):
+        """Start another process in the place of each that Fast DDS has crashed in."""
+        self._members = [member if member.process.poll() is None else self._start()
+                         for member in self._members]
 
 
+class Member:
+    """One process of a storm."""
+
+    def __init__(self, world, *arguments):
+        with (world.directory / 'storm.log').open('ab') as log:
+            self.process = subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name('storm.py')), *arguments],
+                stdout=log, stderr=log, env={**os.environ, 'ROS_DOMAIN_ID': str(world.domain)})
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+@apart
 def test_in_a_storm_of_publishers_nothing_is_lost_or_drawn_twice(world, chain_file):
     """They publish nothing; a steady publisher's messages are counted."""
     private = world.listen()
     run = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
     publisher = world.publisher(qos=RELIABLE)
     world.settle()
-    with storm(world) as keep_on:
-        world.wait_until(lambda: world.node.count_publishers('region') > 1, 'the storm')
-        sent = feed(world, publisher, [private], SOAK_SECONDS / 10, keep_on)
-        run.warm()
-        sent += feed(world, publisher, [private], SOAK_SECONDS * 9 / 10, keep_on)
+    storm = Storm(world, count=2)
+    sent = feed(world, publisher, [private], SOAK_SECONDS / 10, storm.keep_on)
+    run.warm()
+    sent += feed(world, publisher, [private], SOAK_SECONDS * 9 / 10, storm.keep_on)
     report(f'{sent:,} messages in {SOAK_SECONDS:.0f} s, while 100 publishers come and go',
            f'none lost; {run.figures(sent)}')
 
 
+@apart
 def test_a_storm_of_publishers_and_of_transitions_ends_no_node(world, chain_file):
     run = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
+    storm = Storm(world, *'abcd', count=4)  # 200 publishers
     until, transitions = time.monotonic() + SOAK_SECONDS, 0
-    with storm(world, *'abcd', count=4) as keep_on:  # 200 publishers
-        while time.monotonic() < until:
-            for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-                               Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-                request = ChangeState.Request()
-                request.transition.id = transition
-                assert world.call(ChangeState, '/privatizer/change_state', request).success
-                transitions += 1
-            run.warm()
-            keep_on()
+    while not transitions or time.monotonic() < until:
+        for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+                           Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            request = ChangeState.Request()
+            request.transition.id = transition
+            assert world.call(ChangeState, '/privatizer/change_state', request).success
+            transitions += 1
+        run.warm()
+        storm.keep_on()
     report(f'{transitions:,} transitions in {SOAK_SECONDS:.0f} s, while 200 publishers come and '
            'go', 'the node lives; ' + run.figures(transitions, 'transition'))
     assert run.run.stop() == 0
