@@ -241,6 +241,20 @@ class World:
                 warnings.warn(f'ROS domain {self.domain} was shared with {company}: what this '
                               'test saw may be theirs', stacklevel=1)
         self._leave()
+        left = _ports_here(self.domain)
+        assert not left, f'a node of this process is left in ROS domain {self.domain}, which a ' \
+            f'later test may be given: it holds the UDP ports {left}'
+
+
+def _ports_here(domain):
+    """Return the ports of a ROS domain that this process has open."""
+    own = set()
+    for descriptor in Path('/proc/self/fd').iterdir():
+        with suppress(OSError):  # closed meanwhile
+            own.add(str(descriptor.readlink()))
+    lines = [line.split() for line in Path('/proc/self/net/udp').read_text().splitlines()[1:]]
+    ports = {int(line[1].rpartition(':')[2], 16) for line in lines if f'socket:[{line[9]}]' in own}
+    return sorted(ports.intersection(range(7400 + 250 * domain, 7650 + 250 * domain)))
 
 
 @contextmanager
