@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What all tests share."""
+from collections import Counter
 import os
 from pathlib import Path
 import runpy
@@ -63,3 +64,14 @@ def pytest_collection_modifyitems(items):
     """Begin with the slowest folders: several workers then end together."""
     items.sort(key=lambda item: _FIRST.index(item.path.parent.name)
                if item.path.parent.name in _FIRST else len(_FIRST))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line what was not tried, and how to try it."""
+    skipped = {report.nodeid: report.longrepr[2].removeprefix('Skipped: ').partition(':')[0]
+               for report in terminalreporter.stats.get('skipped', [])}
+    if skipped:
+        terminalreporter.line('Tests not tried: ' + ', '.join(
+            f'{number} ({reason})' for reason, number in Counter(skipped.values()).most_common())
+            + '. Packages of ROS are tried where a ROS 2 that has them is sourced: `make test` or '
+            '`colcon test` there.')

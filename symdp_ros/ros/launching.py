@@ -142,7 +142,7 @@ def _shutting_down(context: LaunchContext, node: str) -> Iterator[list[Action]]:
 
 
 def _node(node: str, given: dict[str, str]) -> Node:
-    parameters = []
+    parameters: list[ParameterFile | dict[str, ParameterValue]] = []
     if given['params_file']:
         file = resolve_path(given['params_file'])
         if not file.is_file():

@@ -13,13 +13,14 @@ from symdp_ros.logs.rosbag import full_name
 from symdp_ros.logs.wanted import Wanted
 
 pytestmark = pytest.mark.usefixtures('library')
+#: rosbag2_py knows the types of installed packages alone, and `own_types` are of none.
+own = pytest.mark.parametrize('library', ['rosbags'], indirect=True)
 TB1, TB2 = ('tb1', 2, 1.0, 1.0, 'L1'), ('tb2', 3, 5.0, 1.0, 'L1')
 
 
+@own
 @both
-def test_one_robot_of_a_fleet(tmp_path, storage, library):
-    if library == 'rosbag2_py':
-        pytest.skip('rmf_fleet_msgs is not installed')
+def test_one_robot_of_a_fleet(tmp_path, storage):
     store = own_types()
     bag = record(tmp_path / 'bag', storage, fleets(store, [TB1, TB2], [TB2, TB1], [TB2], [],
                                                    [('tb1', 7, 0.0, 0.0, 'L1')]),
@@ -86,10 +87,9 @@ def test_regions_of_poses(tmp_path, storage):
         read_log(bag, topic='pose', locator=Corridor(), level_field='level')
 
 
+@own
 @both
-def test_the_pose_of_one_robot_of_a_fleet(tmp_path, storage, library):
-    if library == 'rosbag2_py':
-        pytest.skip('rmf_fleet_msgs is not installed')
+def test_the_pose_of_one_robot_of_a_fleet(tmp_path, storage):
     store = own_types()
     bag = record(tmp_path / 'bag', storage, fleets(
         store, [TB1, TB2], [TB2, ('tb1', 2, -1.0, 1.0, 'L1')], [TB2],
@@ -110,10 +110,9 @@ def test_poses_and_conditions_are_for_recordings(tmp_path, name, content):
         read_log(tmp_path / name, where=['data[0]=1'])
 
 
+@own
 @both
-def test_feedback_of_an_action(tmp_path, storage, library):
-    if library == 'rosbag2_py':
-        pytest.skip('fleet_msgs is not installed')
+def test_feedback_of_an_action(tmp_path, storage):
     store = own_types()
     store.register({'fleet_msgs/action/Route_FeedbackMessage':
                     store.fielddefs['fleet_msgs/msg/Route_FeedbackMessage']})

@@ -88,7 +88,10 @@ def test_the_folder_that_holds_the_clone_hides_nothing(tmp_path):
     except PackageNotFoundError:
         pytest.skip('symdp_ros is not installed, only on the path')
     (tmp_path / 'symdp_ros').symlink_to(ROOT)
-    clean = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
+    # colcon installs into a folder of PYTHONPATH; the clone itself there is no installation.
+    folders = [folder for folder in os.environ.get('PYTHONPATH', '').split(os.pathsep)
+               if folder and Path(folder).resolve() != ROOT]
     done = subprocess.run([sys.executable, '-c', 'from symdp_ros import Chain; print(Chain)'],
-                          cwd=tmp_path, env=clean, capture_output=True, text=True)
+                          cwd=tmp_path, capture_output=True, text=True,
+                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(folders)})
     assert done.returncode == 0, done.stderr

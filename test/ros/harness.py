@@ -243,6 +243,9 @@ class World:
         # Before others are killed: who dies may hold a lock in Fast DDS's shared memory, and who
         # leaves within the second in which this is found out can crash there.
         self._leave()
+        left = _ports_here(self.domain)
+        assert not left, f'a node of this process is left in ROS domain {self.domain}, which a ' \
+            f'later test may be given: it holds the UDP ports {left}'
         for run in self.runs:
             run.close()
 
@@ -273,6 +276,17 @@ def apart(test):
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__
     return run
+
+
+def _ports_here(domain):
+    """Return the ports of a ROS domain that this process has open."""
+    own = set()
+    for descriptor in Path('/proc/self/fd').iterdir():
+        with suppress(OSError):  # closed meanwhile
+            own.add(str(descriptor.readlink()))
+    lines = [line.split() for line in Path('/proc/self/net/udp').read_text().splitlines()[1:]]
+    ports = {int(line[1].rpartition(':')[2], 16) for line in lines if f'socket:[{line[9]}]' in own}
+    return sorted(ports.intersection(range(7400 + 250 * domain, 7650 + 250 * domain)))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node `fleet`: many robots in one process."""
 from contextlib import ExitStack
+import gc
 import json
 import os
 import signal
@@ -290,13 +291,16 @@ def here(request, world, chain_file, tmp_path, monkeypatch):
         return fleet
 
     yield begin
-    for fleet in made:
+    while made:
+        fleet = made.pop()
         fleet.stop()
         executor.remove_node(fleet)
         fleet.destroy_node()
     executor.shutdown()
-    leave_domains()  # a later test may be given this domain
+    leave_domains()
     context.shutdown()
+    fleet = executor = None  # an executor holds the nodes of its last callbacks
+    gc.collect()  # rclpy's nodes stay in their domain, which a later test may be given, until here
 
 
 @pytest.mark.parametrize('here', [SingleThreadedExecutor, EventsExecutor], indirect=True)

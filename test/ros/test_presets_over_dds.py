@@ -20,7 +20,7 @@ def package(name):
     try:
         return import_module(name)
     except ImportError:
-        pytest.skip(f'{name} is not installed')
+        pytest.skip(f'{name.partition(".")[0]} is not installed')
 
 
 def start(world, preset, topic, *, to='region', chain_file=None, **more):

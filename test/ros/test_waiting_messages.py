@@ -34,7 +34,7 @@ def privatizer(world, chain_file, monkeypatch):
     yield node
     node.stop()
     executor.remove_node(node)
-    node.destroy_node()
+    node.leave_graph()
     executor.shutdown()
     context.shutdown()
 
