@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trial of one module: its tests, and its mutants, each in a fork."""
 from collections import defaultdict
+from functools import _lru_cache_wrapper
 import gc
 import importlib.util
 import json
@@ -112,13 +113,12 @@ class _Trial:
         try:
             os.setpgid(0, 0)
             seconds = sum(self._seconds[test] for test in tests)
-            resource.setrlimit(resource.RLIMIT_CPU, (int(10 + 3 * seconds),) * 2)
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.alarm(int(120 + 60 * seconds))
             if mutant.inside:
                 _put(self._real, mutant.code, self._functions)
-                os._exit(_fails([self._items[test] for test in tests]))
+                os._exit(_fails(tests, self._items, self._seconds))
             self._import_afresh(mutant, tests)
         finally:
             os._exit(1)
@@ -133,21 +133,20 @@ class _Trial:
         sys.meta_path.insert(0, _Changed(f'symdp_ros.{self.module.replace("/", ".")}', mutant,
                                          str(self.path)))
         files = sorted({test.partition('::')[0] for test in tests})
-        _pytest(self.path.parents[len(self.module.split('/'))], files, _Chosen(tests))
+        _pytest(self.path.parents[len(self.module.split('/'))], files,
+                _Chosen(tests, self._seconds))
 
 
 class _Chosen:
     """Runs some tests in their order, and ends the process."""
 
-    def __init__(self, tests):
-        self._tests = tests
+    def __init__(self, tests, seconds):
+        self._tests, self._seconds = tests, seconds
 
     def pytest_runtestloop(self, session):
         items = {item.nodeid: item for item in session.items}
         _only_search(items.values())
-        os._exit(_fails([items[test] for test in self._tests if test in items])
-                 or not set(self._tests) <= set(items))
-        return True
+        os._exit(not set(self._tests) <= set(items) or _fails(self._tests, items, self._seconds))
 
 
 class _Changed:
@@ -193,12 +192,15 @@ def _only_search(items):
                 own, derandomize=True, database=None, phases=(Phase.explicit, Phase.generate))
 
 
-def _fails(items) -> bool:
-    """Run tests; return whether one failed, at once."""
+def _fails(tests, items, seconds) -> bool:
+    """Run tests; return whether one failed, at once. One that takes far too long ends this."""
     from _pytest.runner import runtestprotocol
 
-    for item, following in zip(items, [*items[1:], None]):
-        if any(report.failed for report in runtestprotocol(item, log=False, nextitem=following)):
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    for test, following in zip(tests, [*tests[1:], None]):
+        signal.setitimer(signal.ITIMER_PROF, 2 + 5 * seconds[test])
+        reports = runtestprotocol(items[test], log=False, nextitem=items.get(following))
+        if any(report.failed for report in reports):
             return True
     return False
 
@@ -224,7 +226,10 @@ def _baseline(items, file):
 
     signal.signal(signal.SIGVTALRM, too_long)
     tests = list(items.values())
+    caches = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)]
     for item, following in zip(tests, [*tests[1:], None]):
+        for cache in caches:  # else a test reaches what an earlier one has not
+            cache.cache_clear()
         lines.clear()
         start = time.process_time()
         signal.setitimer(signal.ITIMER_VIRTUAL, _TEST_SECONDS)
