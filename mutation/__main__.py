@@ -39,14 +39,14 @@ def main() -> int:
         if not options.show:
             _in_a_process(module, known[module].split(), file, options, before)
         verdicts = json.loads(file.read_text(encoding='utf-8')) if file.exists() else {}
-        why = {name: entry['why'] for entry in excused.get(module, ()) for name in entry['mutants']}
-        rows.append(_report(module, verdicts, why))
+        equivalent = [name for entry in excused.get(module, ()) for name in entry['mutants']]
+        rows.append(_report(module, verdicts, equivalent))
     print('\n| module | mutants | noticed | equivalent | survived | score |\n'
           '|---|---|---|---|---|---|')
-    for module, total, noticed, equivalent, left in [*rows, (
+    for module, total, noticed, same, left in [*rows, (
             'all', *(sum(row[i] for row in rows) for i in range(1, 5)))]:
-        score = 100 * noticed / max(1, total - equivalent)
-        print(f'| {module} | {total} | {noticed} | {equivalent} | {left} | {score:.1f} % |')
+        score = 100 * noticed / max(1, total - same)
+        print(f'| {module} | {total} | {noticed} | {same} | {left} | {score:.1f} % |')
     return int(any(row[-1] for row in rows))
 
 
@@ -68,24 +68,25 @@ def _in_a_process(module, tests, file, options, before) -> None:
     pid = os.fork()
     if not pid:
         try:
-            from mutation.trial import try_module
+            from mutation.trial import end_with_parent, try_module
 
+            end_with_parent()
             try_module(ROOT, module, tests, file, options, before)
         finally:
             os._exit(0)
     os.waitpid(pid, 0)
 
 
-def _report(module, verdicts, why):
+def _report(module, verdicts, equivalent):
     """Print what survived; return the row of a module."""
     survived = [name for name, verdict in verdicts.items() if verdict != 'noticed']
     for name in survived:
-        if name not in why:
+        if name not in equivalent:
             print(f'{module}: {verdicts[name]}: {name}')
-    for name in why:
+    for name in equivalent:
         if verdicts.get(name, 'noticed') == 'noticed' and verdicts:
             print(f'{module}: in equivalent.yaml, but noticed or gone: {name}')
-    left = sum(name not in why for name in survived)
+    left = sum(name not in equivalent for name in survived)
     return module, len(verdicts), len(verdicts) - len(survived), len(survived) - left, left
 
 

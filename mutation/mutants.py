@@ -22,7 +22,7 @@ _PAIRS = [('min', 'max'), ('minimum', 'maximum'), ('any', 'all'), ('floor', 'cei
           ('argmin', 'argmax'), ('ROUND_CEILING', 'ROUND_FLOOR')]
 _NAMES = {**dict(_PAIRS), **{b: a for a, b in _PAIRS}}
 
-#: What is not changed: texts, types, and what decorates.
+#: What is not changed: texts, types, what decorates, and `strict=` of zip, which checks ourselves.
 _LEFT_ALONE = (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
 _FIELDS_LEFT_ALONE = ('annotation', 'returns', 'decorator_list', 'type_params')
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -99,11 +99,15 @@ def _places(node: ast.AST, parents: list[ast.AST]) -> Iterator[tuple[
         if name in _FIELDS_LEFT_ALONE:
             continue
         for i, child in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(child, ast.AST) and not isinstance(child, _LEFT_ALONE):
+            if isinstance(child, ast.AST) and not _left_alone(child):
                 put = partial(value.__setitem__, i) if isinstance(value, list) else partial(
                     setattr, node, name)
                 yield parents, child, put
                 yield from _places(child, parents)
+
+
+def _left_alone(node: ast.AST) -> bool:
+    return isinstance(node, _LEFT_ALONE) or isinstance(node, ast.keyword) and node.arg == 'strict'
 
 
 def _shown(node: ast.AST, parents: list[ast.AST]) -> ast.AST:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trial of one module: its tests, and its mutants, each in a fork."""
 from collections import defaultdict
+import ctypes
 from functools import _lru_cache_wrapper
 import gc
 import importlib.util
@@ -111,6 +112,7 @@ class _Trial:
         if pid:
             return pid
         try:
+            end_with_parent()
             os.setpgid(0, 0)
             seconds = sum(self._seconds[test] for test in tests)
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
@@ -264,6 +266,11 @@ def _in_a_fork(function):
         found = pickle.load(pipe)
     os.waitpid(pid, 0)
     return found
+
+
+def end_with_parent():
+    """Let this process be killed when the one that forked it has ended."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def _key(code):
