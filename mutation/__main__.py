@@ -35,11 +35,12 @@ def main() -> int:
             print(f'{module}: not in mutation/modules.yaml', file=sys.stderr)
             return 2
         file = FOUND / f'{module.replace("/", ".")}.json'
-        before = json.loads(file.read_text(encoding='utf-8')) if file.exists() else {}
-        if not options.show:
-            _in_a_process(module, known[module].split(), file, options, before)
-        verdicts = json.loads(file.read_text(encoding='utf-8')) if file.exists() else {}
         equivalent = [name for entry in excused.get(module, ()) for name in entry['mutants']]
+        kept = {name: verdict for name, verdict in _verdicts(file).items() if options.again
+                and (verdict == 'noticed' or name in equivalent)}
+        if not options.show:
+            _in_a_process(module, known[module].split(), file, options, kept)
+        verdicts = _verdicts(file)
         rows.append(_report(module, verdicts, equivalent))
     print('\n| module | mutants | noticed | equivalent | survived | score |\n'
           '|---|---|---|---|---|---|')
@@ -54,7 +55,8 @@ def _options(known) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog='python -m mutation', description=__doc__.split('\n')[1])
     parser.add_argument('modules', nargs='*', help=f'default: all of {", ".join(known)}')
     parser.add_argument('--again', action='store_true',
-                        help='only what survived last time: after tests were added')
+                        help='only what survived last time, and has no reason: after tests were '
+                             'added, or with more --seconds')
     parser.add_argument('--show', action='store_true', help='only print what was found last time')
     parser.add_argument('--jobs', type=int, default=2)
     parser.add_argument('--seconds', type=float, default=4.0,
@@ -62,7 +64,11 @@ def _options(known) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _in_a_process(module, tests, file, options, before) -> None:
+def _verdicts(file) -> dict:
+    return json.loads(file.read_text(encoding='utf-8')) if file.exists() else {}
+
+
+def _in_a_process(module, tests, file, options, kept) -> None:
     """Try one module in a fork: what it imports goes with it."""
     sys.stdout.flush()
     pid = os.fork()
@@ -71,7 +77,7 @@ def _in_a_process(module, tests, file, options, before) -> None:
             from mutation.trial import end_with_parent, try_module
 
             end_with_parent()
-            try_module(ROOT, module, tests, file, options, before)
+            try_module(ROOT, module, tests, file, options, kept)
         finally:
             os._exit(0)
     os.waitpid(pid, 0)

@@ -22,7 +22,7 @@ _TEST_SECONDS = 5.0   # processor time of a test; those that take longer are not
 _MEMORY = 8 << 30     # bytes that a mutant may have
 
 
-def try_module(root, module, tests, file, options, before) -> None:
+def try_module(root, module, tests, file, options, kept) -> None:
     """Try the mutants of a module; write {name: verdict} to a file of JSON as they are found."""
     sys.modules['numba'] = None  # loops run as they are
     os.environ.update(OPENBLAS_NUM_THREADS='1', SYMDP_TEST_SEED='1')  # no threads: it forks
@@ -33,15 +33,15 @@ def try_module(root, module, tests, file, options, before) -> None:
     found = list(mutants(path.read_text(encoding='utf-8'), str(path)))
     print(f'{module}: {len(found)} mutants', flush=True)
     _pytest(root, [f'test/{name}.py' for name in tests],
-            _Trial(module, path, found, file, options, before))
+            _Trial(module, path, found, file, options, kept))
 
 
 class _Trial:
     """Takes the place of pytest's loop over the tests."""
 
-    def __init__(self, module, path, found, file, options, before):
+    def __init__(self, module, path, found, file, options, kept):
         self.module, self.path, self.mutants = module, path, found
-        self.file, self.options, self.before = file, options, before
+        self.file, self.options, self.kept = file, options, kept
 
     def pytest_runtestloop(self, session):
         importlib.import_module(f'symdp_ros.{self.module.replace("/", ".")}')
@@ -74,10 +74,9 @@ class _Trial:
         while left or running:
             while left and len(running) < self.options.jobs:
                 mutant = left.pop(0)
-                known = self.before.get(mutant.name) if self.options.again else None
                 tests = self._tests_of(mutant)
-                if known == 'noticed':
-                    verdicts[mutant.name] = known
+                if mutant.name in self.kept:
+                    verdicts[mutant.name] = self.kept[mutant.name]
                 elif not tests:
                     verdicts[mutant.name] = 'no test reaches it'
                 else:

@@ -16,7 +16,7 @@ from strategies import chains, COMPLETE, FOUR, grid, RING, SPLIT, words
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, UnknownSymbolError
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.guided import guided_targets
-from symdp_ros.core.online.targets import DenseTargets, SparseTargets
+from symdp_ros.core.online.targets import DenseTargets, feasible_row, SparseTargets
 
 
 def ring(n, *, staying=False):
@@ -143,6 +143,15 @@ def test_states_of_many_successors(arms, dense, monkeypatch):
     assert mechanism.target('hub', 'hub') == '0.0'
     mechanism.reset('hub')
     assert mechanism.step(f'{arms - 1}.1') in mechanism.chain.successors('hub')
+
+
+@pytest.mark.parametrize('successors', [1, 254, 255, 256, 257])
+def test_a_row_whose_targets_are_the_symbols_themselves(successors):
+    """One byte for each up to 255 of them, and no code that is not its own."""
+    some = [(7 * i) % 300 for i in range(successors)]
+    row = feasible_row(some, 300)
+    assert list(row) == [1 + some.index(s) if s in some else 0 for s in range(301)]
+    assert memoryview(row).itemsize == (1 if successors <= 255 else 4)
 
 
 CLUSTERS = clusters(4, 20)
