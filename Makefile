@@ -29,8 +29,8 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 # Tests and demos start many processes: each of them would compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-studies test-often lint fuzz kill soak figures experiments tables gains markers \
-    coordination compare bench clean
+.PHONY: help setup demo test test-studies test-often lint fuzz kill soak figures experiments tables \
+    gains markers coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
 help:
@@ -55,6 +55,8 @@ help:
 	@echo 'make compare'
 	@echo '            other mechanisms beside ours (QUICK=1: in two minutes, into build/)'
 	@echo 'make bench  every goal of speed, measured side by side (QUICK=1: in a minute)'
+	@echo 'make mutate what the tests do not notice when an operator or a constant is changed'
+	@echo '            (MODULES="core/privacy release/ledger": of these alone)'
 	@echo 'make clean  remove the environment'
 
 # Without PEP 517, a pip that sees setuptools runs `setup.py develop`, and that puts the commands where
@@ -139,6 +141,9 @@ bench: $(VENV)/.bench
 # With what it is measured against; where that cannot be installed, the rows say so.
 $(VENV)/.bench: $(VENV)/.done
 	$(INSTALL) '.[$(EXTRAS),bench]' && touch $@ || true
+
+mutate: setup
+	nice $(VENV)/bin/python -m mutation $(MODULES) $(MUTATE_OPTIONS)
 
 clean:
 	rm -rf $(VENV)

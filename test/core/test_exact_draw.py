@@ -3,8 +3,9 @@
 """Exact draws: every string of bits leads where it should."""
 from collections import Counter
 from fractions import Fraction
+from types import SimpleNamespace
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 import numpy as np
 from offline_checks import assert_drawn
@@ -30,6 +31,18 @@ def test_a_point_is_on_the_weight_that_is_returned(weights, width):
             assert [draw_index(weights, Refusing(), drawn, width)] == on
         except EOFError:
             assert not on
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=5).filter(any), st.integers(0, 9),
+       st.integers(0, 2**64 - 1), st.data())
+def test_later_bits_go_on_where_the_first_ones_ended(weights, width, later, data):
+    """Where the first bits of a point do not decide, the next 64 of them do, but for 2⁻⁵⁸."""
+    drawn = data.draw(st.integers(0, 2**width - 1))
+    point = Fraction(drawn << 64 | later, 2**(width + 64)) * sum(weights)
+    ends = np.cumsum(weights).tolist()
+    bits = SimpleNamespace(getrandbits=lambda width: later)
+    assume(all(abs(point - end) > Fraction(1, 2**58) for end in ends))
+    assert draw_index(weights, bits, drawn, width) == sum(end <= point for end in ends)
 
 
 def test_draws():

@@ -136,6 +136,13 @@ def test_several_rows_share_one_width(privacy, counts):
         assert 1 <= response.a <= response.b <= response.a * largest
 
 
+@pytest.mark.parametrize('counts, epsilon, width', [
+    ([43], 1.0, 30), ([2, 11], 5.0, 30), ([1000], 1.0, 60), ([2, 1000], 1.0, 60), ([2], LN_2, 60),
+    ([11_000], 0.0, 30), ([12_000], 0.0, 60)])
+def test_the_width_is_the_narrowest_that_is_close_for_every_count(counts, epsilon, width):
+    assert responses(counts, Privacy(epsilon))[0] == width
+
+
 def check_best(count, ratio, largest_total):
     best = max(Fraction(b, a) for a in range(1, largest_total + 1)
                for b in range(a, largest_total + 1)
@@ -148,9 +155,10 @@ def check_best(count, ratio, largest_total):
 @pytest.mark.parametrize('count', [1, 2, 3, 5])
 @pytest.mark.parametrize('ratio', [
     Fraction(1), Fraction(1001, 1000), Fraction(11, 10), Fraction(3, 2), Fraction(2),
-    Fraction(271828, 100000), Fraction(22, 7), Fraction(15), Fraction(31, 2), Fraction(10**30)])
+    Fraction(271828, 100000), Fraction(22, 7), Fraction(22, 5), Fraction(15), Fraction(31, 2),
+    Fraction(10**30)])
 def test_weights_are_the_best(count, ratio):
-    for largest_total in [*range(count, count + 12), 40]:
+    for largest_total in [*range(count, count + 20), 40]:
         check_best(count, ratio, largest_total)
 
 

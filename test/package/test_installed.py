@@ -66,7 +66,8 @@ def test_no_module_needs_a_file_of_the_repository(installed, tmp_path):
     found = Path(run(installed, tmp_path, '-c', IMPORT_ALL).splitlines()[-1])
     assert found == installed / 'symdp_ros' / '__init__.py'
     assert (found.parent / 'py.typed').is_file()
-    assert not {'bench', 'studies', 'test'} & {file.name for file in installed.iterdir()}
+    assert not {'bench', 'mutation', 'studies', 'test'} & {
+        file.name for file in installed.iterdir()}
 
 
 def test_the_commands_work_away_from_the_repository(installed, tmp_path):

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [str(ROOT / name) for name in ('symdp_ros', 'launch', 'bench', 'studies', 'test',
-                                         'setup.py')]
+SOURCES = [str(ROOT / name) for name in ('symdp_ros', 'launch', 'bench', 'mutation', 'studies',
+                                         'test', 'setup.py')]
 HEADER = ('# SPDX-FileCopyrightText: 2026 The symdp_ros authors\n'
           '# SPDX-License-Identifier: Apache-2.0\n')
 

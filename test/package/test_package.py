@@ -51,7 +51,8 @@ def imports(folder):
 
 def external(folder):
     import sys
-    own = {'symdp_ros', 'bench', 'studies', *(file.stem for file in (ROOT / folder).rglob('*.py'))}
+    own = {'symdp_ros', 'bench', 'mutation', 'studies',
+           *(file.stem for file in (ROOT / folder).rglob('*.py'))}
     return imports(folder) - set(sys.stdlib_module_names) - own
 
 

@@ -243,11 +243,11 @@ class World:
         # Before others are killed: who dies may hold a lock in Fast DDS's shared memory, and who
         # leaves within the second in which this is found out can crash there.
         self._leave()
-        left = _ports_here(self.domain)
-        assert not left, f'a node of this process is left in ROS domain {self.domain}, which a ' \
-            f'later test may be given: it holds the UDP ports {left}'
         for run in self.runs:
             run.close()
+        left = _ports_here(self.domain)
+        assert not left, (f'a node of this process is left in ROS domain {self.domain}, which a '
+                          f'later test may be given: it holds the UDP ports {left}')
 
 
 _APART = 'SYMDP_TEST_APART'  # in the environment of such a process

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`make mutate`: which changes it tries, and that its tables name what there is."""
+from pathlib import Path
+
+from mutation.mutants import mutants
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES, EQUIVALENT = (yaml.safe_load((ROOT / 'mutation' / f'{name}.yaml').read_text())
+                       for name in ('modules', 'equivalent'))
+SOURCE = '''
+MOST = 2.0
+
+def small(x: int, most: int = 3) -> bool:
+    """Text 1."""
+    if not x:
+        raise ValueError(f'{x + 1} < 0')
+    return x - 1 <= most
+'''
+
+
+def test_mutants():
+    found = {mutant.name: mutant for mutant in mutants(SOURCE, 'a.py')}
+    assert [(name, mutant.inside, [*mutant.lines]) for name, mutant in found.items()] == [
+        (': MOST = 2.0 → MOST = 4.0', False, [2]),
+        ('small: x: int, most: int=3 → x: int, most: int=4', False, [4]),
+        ('small: not x → x', True, [6]),
+        ('small: return x - 1 <= most → return x - 1 < most', True, [8]),
+        ('small: return x - 1 <= most → return x - 1 > most', True, [8]),
+        ('small: return x - 1 <= most → return x + 1 <= most', True, [8]),
+        ('small: return x - 1 <= most → return x - 2 <= most', True, [8])]
+    scope = {}
+    exec(found['small: return x - 1 <= most → return x + 1 <= most'].code, scope)
+    assert scope['small'](2) and not scope['small'](3)
+
+
+def test_the_tests_of_modules_exist():
+    for module, tests in MODULES.items():
+        assert (ROOT / 'symdp_ros' / f'{module}.py').is_file()
+        assert [name for name in tests.split() if not (ROOT / f'test/{name}.py').is_file()] == []
+
+
+@pytest.mark.parametrize('module', EQUIVALENT)
+def test_equivalent_mutants_exist(module):
+    file = ROOT / 'symdp_ros' / f'{module}.py'
+    real = {mutant.name for mutant in mutants(file.read_text(encoding='utf-8'), str(file))}
+    named = [name for entry in EQUIVALENT[module] for name in entry['mutants']]
+    assert module in MODULES and [name for name in named if name not in real] == []
+    assert len(set(named)) == len(named)
