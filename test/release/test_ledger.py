@@ -194,10 +194,10 @@ def test_a_second_name_is_refused(tmp_path):
     with Ledger(first) as ledger:
         charge(ledger, 0.1, subject_budget=1.0)
         second.hardlink_to(first)
-        for refused in (lambda: charge(ledger, 0.1, 'b.csv'), lambda: Ledger(second).close(),
+        for attempt in (lambda: charge(ledger, 0.1, 'b.csv'), lambda: Ledger(second).close(),
                         lambda: recover(second, {})):
             with pytest.raises(LedgerError, match=r'has 2 names \(hard links\)'):
-                refused()
+                attempt()
         second.unlink()
         charge(ledger, 0.1, 'b.csv')
         assert ledger.spent('r1') == Fraction(1, 5)
