@@ -70,7 +70,7 @@ setup(
         'compare': ['matplotlib>=3.6,<4'],
         # For actions; rclpy's version determines which one.
         'test': ['ros-test-msgs>=2.0.3,<3', 'pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4',
-                 'hypothesis>=6.98,<7',
+                 'hypothesis>=6.98,<7', 'catkin_pkg>=1,<2',
                  *BAGS, *DASK, *LINT],
     },
     zip_safe=True,

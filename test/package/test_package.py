@@ -8,6 +8,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import hypothesis
+import pytest
 import symdp_ros
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +60,17 @@ def test_versions_agree():
     changelog = (ROOT / 'CHANGELOG.rst').read_text()
     newest = re.search(r'^(\d+\.\d+\.\d+|Forthcoming) ?(\(.*\))?\n-+$', changelog, re.M)
     assert PACKAGE.findtext('version') == symdp_ros.__version__ == newest.group(1)
+
+
+def test_the_changelog_is_one_to_the_tools_of_ros():
+    """Bloom takes from it what it releases: a version, its date, what changed."""
+    changelog = pytest.importorskip('catkin_pkg.changelog', reason='catkin_pkg is not installed')
+    text = (ROOT / 'CHANGELOG.rst').read_text()
+    versions = [*changelog.populate_changelog_from_rst(
+        changelog.Changelog(symdp_ros.__name__), text).foreach_version()]
+    assert [version for version, _, _ in versions] == [symdp_ros.__version__]
+    [(_, date, changes)] = versions
+    assert date is not None and sum(len(part.items) for part in changes) > 1
 
 
 def test_every_import_has_a_key():
