@@ -70,7 +70,7 @@ def test_the_changelog_is_one_to_the_tools_of_ros():
         changelog.Changelog(symdp_ros.__name__), text).foreach_version()]
     assert [version for version, _, _ in versions] == [symdp_ros.__version__]
     [(_, date, changes)] = versions
-    assert date is not None and sum(len(part.items) for part in changes) > 1
+    assert date is not None and sum(len(part.bullets) for part in changes) > 1
 
 
 def test_every_import_has_a_key():
