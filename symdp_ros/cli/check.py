@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp check FILE`: whether a map can be used as a chain, and if not, why."""
+"""`symdp check MAP`: whether a map can be used as a chain, and if not, why."""
 from collections import Counter
 import sys
 
@@ -33,14 +33,15 @@ def add_parser(commands) -> None:
     parser.set_defaults(run=run)
 
 
-def add_chain_arguments(parser, name: str = 'file') -> None:
+def add_chain_arguments(parser, *names: str) -> None:
     """
     Add the arguments that name a chain, for `graph_of` and `chain_of`.
 
-    :param name: of the one for the file: `file`, or an option such as `--chain`.
+    :param names: options for the file, such as `--map`; none: it is given without one.
     """
-    option = {'required': True, 'dest': 'file'} if name.startswith('-') else {}
-    parser.add_argument(name, metavar='FILE', help=CHAIN_FILE.meaning, **option)
+    names = names or ('file',)
+    option = {'required': True, 'dest': 'file'} if names[0].startswith('-') else {}
+    parser.add_argument(*names, metavar='MAP', help=CHAIN_FILE.meaning, **option)
     add_arguments(parser, CHAIN[1:])
 
 

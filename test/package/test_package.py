@@ -20,6 +20,7 @@ KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-
         'yaml': 'python3-yaml',
         'numba': 'python3-numba', 'llvmlite': 'python3-numba',  # which brings it
         'cryptography': 'python3-cryptography',
+        'argcomplete': 'python3-argcomplete',
         'tf2_ros': 'tf2_ros_py', 'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
 
@@ -30,7 +31,7 @@ EXTRAS = {'rosbags': 'rosbags', 'mcap': 'mcap', 'zstandard': 'zstandard', 'lz4':
 
 #: Keys of packages that Ubuntu 24.04 and 26.04 both have.
 UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-shapely', 'python3-yaml', 'python3-rich',
-          'python3-matplotlib', 'python3-cryptography', 'python3-pytest', 'python3-pytest-xdist',
+          'python3-matplotlib', 'python3-cryptography', 'python3-argcomplete', 'python3-pytest', 'python3-pytest-xdist',
           'python3-hypothesis'}
 
 
