@@ -56,7 +56,8 @@ setup(
     install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'numba>=0.58,<1',
                       'llvmlite',  # the version that numba asks for
                       'shapely>=2.0,<3',  # polygons: are they valid, do they touch
-                      'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'cryptography>=41'],
+                      'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'cryptography>=41',
+                      'argcomplete>=2,<4'],
     extras_require={
         'jazzy': JAZZY,
         'kilted': KILTED,
@@ -70,7 +71,7 @@ setup(
         'compare': ['matplotlib>=3.6,<4'],
         # For actions; rclpy's version determines which one.
         'test': ['ros-test-msgs>=2.0.3,<3', 'pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4',
-                 'hypothesis>=6.98,<7',
+                 'hypothesis>=6.98,<7', 'catkin_pkg>=1,<2',
                  *BAGS, *DASK, *LINT],
     },
     zip_safe=True,

@@ -51,8 +51,8 @@ _AS_BARE = ('it differs from run to run by more than the goal leaves room for, a
 #: Goal → why it is not met, where it is not: what was found by looking into it.
 WHY_NOT = {
     'step-tells':
-        'it differs from process to process, by about as much as the goal leaves room for, and is '
-        'alike in all rounds of one process; what decides in a process was not found',
+        'pairs of draws were shared then, and those that take the target, which are seldom, were '
+        'slower to reach; each is an object of its own now, and this has not been run again in full',
     'base-chain-1000':
         'counting has become faster since the goal was set, and weighted words have not',
     'node-loss':

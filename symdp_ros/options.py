@@ -441,6 +441,11 @@ REGIONS = Option('regions', str, '',
                  'compare the polygons of this file (YAML) with the map, too', unit='file')
 
 STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
+CHECKED_TOPIC = replace(
+    TOPIC, default='', meaning='listen to this topic of a running robot, and say how many messages '
+    'name no state, and which names; they are shown: for your own terminal')
+LISTENED = Option('seconds', float, 5.0, 'with --topic, how long to listen', least=0.1, most=3600,
+                  unit='seconds')
 LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols')
 TARGET_ERROR = Option('target_error', float, '',
                       'also find the ε at which this share of the symbols is wrong', least=1e-6,

@@ -88,7 +88,7 @@ def merged_automaton(automaton):
 
 def draw_alphabet_automaton(path) -> None:
     """Draw the automaton of the word abc and distance 2, a row for each count of errors."""
-    counts, moves = merged_automaton(HammingAutomaton(ALPHABET, 'abc', DISTANCE))
+    counts, moves = merged_automaton(HammingAutomaton(ALPHABET, list('abc'), DISTANCE))
     figure, axis = _canvas(8.6, 5.0)
     place = {state: (2.6 * state[0], -1.35 * state[1]) for state in counts}
     for (source, errors), symbols in moves.items():

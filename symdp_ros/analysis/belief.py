@@ -34,6 +34,7 @@ import numpy as np
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ChainError, ConfigurationError
+from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 
@@ -283,7 +284,7 @@ def _predecessors(chain: Chain, state: str) -> list[str]:
 
 
 def _checked(chain: Chain, outputs: Iterable[str]) -> list[str]:
-    outputs = list(outputs)
+    outputs = listed_word(outputs)
     if not chain.is_feasible(outputs):
         raise ChainError('the private word is not feasible from the initial state: it was drawn '
                          'on another chain')

@@ -5,6 +5,7 @@ import argparse
 from collections.abc import Iterable
 
 from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.naming import alike, quoted
 from symdp_ros.core.printable import printable
 from symdp_ros.options import Option
 
@@ -15,6 +16,15 @@ class Parser(argparse.ArgumentParser):
 
     It raises ConfigurationError for a value that `Option.check` refuses.
     """
+
+    def _check_value(self, action, value):
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            if close := alike(str(value), [*map(str, action.choices)]):
+                raise argparse.ArgumentError(action, f'{error.message}; did you mean '
+                                             f'{" or ".join(map(quoted, close))}?') from None
+            raise
 
     def error(self, message):
         super().error(printable(message, 2000))

@@ -109,7 +109,7 @@ def _settings(best: Row, options: argparse.Namespace) -> str:
             'and in metres\n'
             'held: how often a true report would be wrong, since readers hold it until the next\n'
             'guessed: how often an adversary who knows how the robot moves is right about the '
-            'place, without and with the reports\n'
+            'place at the time of a report, without and with the reports\n'
             'best: the fewest errors (or the smallest ε). Fewer errors also mean that an '
             'adversary guesses better\n'
             f'for the best row: sampling: period, period: {best.period:g}, protect: '

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp check FILE`: whether a map can be used as a chain, and if not, why."""
+"""`symdp check MAP`: whether a map can be used as a chain, and if not, why."""
 from collections import Counter
 import sys
 
@@ -14,7 +14,8 @@ from symdp_ros.core.regions import Locator
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.dead_ends import counted, listed, require_moves
 from symdp_ros.maps.regions import polygons_of, read_places, read_regions
-from symdp_ros.options import CHAIN, CHAIN_FILE, map_choices, REGIONS, reports_of, STATES
+from symdp_ros.options import (CHAIN, CHAIN_FILE, CHECKED_TOPIC, DOMAIN, FIELD, LISTENED,
+                               map_choices, REGIONS, reports_of, STATES, SYMBOL_MAP, WHERE)
 
 
 def add_parser(commands) -> None:
@@ -23,20 +24,24 @@ def add_parser(commands) -> None:
         'check', help='check a map: can it be used as a chain?',
         description='Prints states, moves, dead ends, reachability and period of a map, and how '
                     'the polygons of a regions file fit it. Exit status 1 if the file cannot be '
-                    'used as a chain, or the polygons cannot be used with it.')
+                    'used as a chain, the polygons cannot be used with it, or a message of --topic '
+                    'names no state.')
     add_chain_arguments(parser)
     add_arguments(parser, [STATES, REGIONS])
+    add_arguments(parser.add_argument_group('a running robot (needs ROS 2)'),
+                  [CHECKED_TOPIC, LISTENED, FIELD, WHERE, SYMBOL_MAP, DOMAIN])
     parser.set_defaults(run=run)
 
 
-def add_chain_arguments(parser, name: str = 'file') -> None:
+def add_chain_arguments(parser, *names: str) -> None:
     """
     Add the arguments that name a chain, for `graph_of` and `chain_of`.
 
-    :param name: of the one for the file: `file`, or an option such as `--chain`.
+    :param names: options for the file, such as `--map`; none: it is given without one.
     """
-    option = {'required': True, 'dest': 'file'} if name.startswith('-') else {}
-    parser.add_argument(name, metavar='FILE', help=CHAIN_FILE.meaning, **option)
+    names = names or ('file',)
+    option = {'required': True, 'dest': 'file'} if names[0].startswith('-') else {}
+    parser.add_argument(*names, metavar='MAP', help=CHAIN_FILE.meaning, **option)
     add_arguments(parser, CHAIN[1:])
 
 
@@ -105,7 +110,11 @@ def run(options) -> int:
     _print([('alternatives', _alternatives(fewest_differences(chain, from_anywhere=unknown))),
             ('one move only', _single_moves(measured)),
             ('usable', 'yes' + (', with an initial state' if unknown else ''))])
-    return 0
+    if not options.topic:
+        return 0
+    from symdp_ros.cli.check_topic import compare
+
+    return compare(chain.states, options)
 
 
 def _print(lines):

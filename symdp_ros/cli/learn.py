@@ -28,7 +28,7 @@ def add_parser(commands) -> None:
     parser.add_argument('logs', metavar='LOG', nargs='+',
                         help='a log, or a directory of logs; its file name is its id, and public')
     add_arguments(parser, [LEARNED_CHAIN])
-    add_chain_arguments(parser.add_argument_group('map'), '--map')
+    add_chain_arguments(parser.add_argument_group('map'), '--map', '--chain')
     add_arguments(parser.add_argument_group('privacy'), (*PRIVACY, LEARN_UNIT, CLIP))
     add_arguments(parser.add_argument_group('ledger'), LEARN_LEDGER)
     add_arguments(parser.add_argument_group('reading'), OF_LEARNED_LOGS)

@@ -30,7 +30,12 @@ def main(arguments=None) -> int:
         if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
             stream.reconfigure(errors='backslashreplace')
     try:
-        options = make_parser().parse_args(arguments)
+        parser = make_parser()
+        if '_ARGCOMPLETE' in os.environ:  # the shell asks how a word could go on
+            from argcomplete import autocomplete
+
+            autocomplete(parser)
+        options = parser.parse_args(arguments)
     except SymdpError as error:
         print(error, file=sys.stderr)
         return 1

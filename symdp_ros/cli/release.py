@@ -28,6 +28,10 @@ def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
         'release', help='privatize logged patrols',
+        usage='%(prog)s LOG [LOG ...] --map MAP --epsilon EPSILON -o DIR [more options]\n\n'
+              'for example:\n'
+              '  %(prog)s /data/patrols --map /maps/warehouse.geojson --initial-state 5 \\\n'
+              '      --epsilon 1 -o /data/released --ledger /data/spent.ledger --subject robot_1',
         description='Privatizes rosbag2 recordings (sqlite3, mcap), CSV (stamp,symbol) and JSON '
                     'Lines into DIR; or an archive of many routes (one Parquet file with the '
                     'columns route, position and symbol) into OUT.parquet, each route by itself. '
@@ -40,7 +44,7 @@ def add_parser(commands) -> None:
                              'names are log ids, and public')
     add_arguments(parser, [OUTPUT])
     privacy = parser.add_argument_group('privacy')
-    add_chain_arguments(privacy, '--chain')
+    add_chain_arguments(privacy, '--map', '--chain')
     add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH))
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('before ε is spent'), (DRY_RUN, ALLOW_UNKNOWN))

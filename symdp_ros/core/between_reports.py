@@ -37,7 +37,8 @@ def between_reports(chain: 'Chain', ticks: int, moves: int, block: int = 1 << 24
     offsets, targets = chain.csr()
     size, states = len(chain), chain.states
     P = csr_array((chain.edge_probabilities(), targets, offsets), shape=(size, size))
-    within = csr_array((np.ones(len(targets), np.int8), targets, offsets), shape=(size, size))
+    # Of booleans, as counts of ways overflow narrow integers.
+    within = csr_array((np.ones(len(targets), np.bool_), targets, offsets), shape=(size, size))
     rows = {}
     height = max(1, block // size)
     for first in range(0, size, height):
@@ -48,7 +49,7 @@ def between_reports(chain: 'Chain', ticks: int, moves: int, block: int = 1 << 24
         for _ in range(ticks):
             later = later @ P
         for _ in range(moves):
-            near |= (near.astype(np.int8) @ within) > 0
+            near |= near @ within
         later[~near] = 0
         for own, i in zip(later, some.tolist(), strict=True):
             found = np.flatnonzero(own)

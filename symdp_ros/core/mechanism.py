@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every mechanism has: a public chain, ε and k, and a law."""
 from collections.abc import Iterable
+from typing import TypeVar
 
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
@@ -11,6 +12,20 @@ from symdp_ros.core.privacy import Privacy
 
 #: Steps up to which the words at every distance are counted: n²·|E|, on an alphabet n.
 MOST_COUNTING_STEPS = 10**10
+
+_Symbol = TypeVar('_Symbol', str, str | None)
+
+
+def listed_word(word: Iterable[_Symbol]) -> list[_Symbol]:
+    """
+    Return a word as a list.
+
+    :raises ConfigurationError: it is one string, whose letters would be taken for symbols.
+    """
+    if isinstance(word, str):
+        raise ConfigurationError('a word is given as one string: pass a list of regions, such as '
+                                 "['gate', 'aisle_1']")
+    return list(word)
 
 
 class Mechanism:
@@ -63,8 +78,13 @@ class Mechanism:
         return self.law.distance_distribution(word)
 
     def _checked(self, word: Iterable[str | None]) -> list[str | None]:
-        """Return a word as a list; raise UnknownSymbolError where a symbol is no state."""
-        word = list(word)
+        """
+        Return a word as a list.
+
+        :raises UnknownSymbolError: a symbol is no state.
+        :raises ConfigurationError: the word is one string.
+        """
+        word = listed_word(word)
         if not all(symbol in self._index for symbol in word):
             raise UnknownSymbolError
         return word

@@ -125,7 +125,7 @@ class Privatizer(ManagedNode):
             self._outputs.publish(self._word.last)
         if first_tick is not None:
             self._ticks = (SimulatedTicks if self._simulated() else SteadyTicks)(
-                self, self._live_clock, first_tick, self._tick)
+                self, self._live_clock, first_tick, self._sampling.tick)
         self._input.reset()
         if self._input.message_type is not None:
             self._subscription = AdaptiveSubscription(
@@ -272,7 +272,8 @@ class Privatizer(ManagedNode):
         settings = self.settings
         if settings['sampling'] == 'period':
             return EveryPeriod(self._publish, period=round(settings['period'] * 1e9),
-                               timeout=round(settings['input_timeout'] * 1e9))
+                               timeout=round(settings['input_timeout'] * 1e9),
+                               look=None if self._input.message_type else self._look)
         return {'message': EveryMessage, 'change': EveryChange}[settings['sampling']](
             self._publish, drop_unknown=settings['unknown_symbol'] == 'drop')
 
@@ -309,10 +310,8 @@ class Privatizer(ManagedNode):
         if region is not NOT_INPUT:
             self._sampling.read(region, self._live_clock.now().nanoseconds)
 
-    def _tick(self, now):
-        if self._input.message_type is None:
-            self._sampling.read(self._input.look(), now)
-        return self._sampling.tick(now)
+    def _look(self):
+        return self._input.look()
 
     def _publish(self, region, now):
         if self._history is not None:

@@ -16,7 +16,8 @@ would each cost what ε allows for one, and an average over many would reveal th
 - `change` remembers the region that was read last, over every stop within one process. After a
   restart it is not known which one that was (it is sensitive: nothing about it is stored), so
   the first region that is read is not drawn: the first change after it is.
-- Two ticks are never less than a period apart, by the clock whose times are passed in.
+- Ticks are at instants that are a whole number of periods apart, by the clock whose times are passed
+  in. A symbol that is drawn late is of the region at its instant, so lateness does not add up.
 
 The objects here take regions and times, and call a function with each symbol and its time. They
 do not use ROS, and exist as long as the process. A region is a state of the chain; None
@@ -91,57 +92,80 @@ class EveryPeriod:
     """
     One symbol for each tick, whatever comes in.
 
-    Times are in nanoseconds of one clock, which may be set back. While it is not, two symbols
-    are never less than a period apart: ticks that were missed are not made up for. Where it was
-    set back by more than a period, the next symbol comes a period after that was noticed.
+    Times are in nanoseconds of one clock, which may be set back. While it is not, the symbols are
+    of the regions at instants that are whole numbers of periods apart: what is read between an
+    instant and its tick, which is always late, counts for the next one. Instants that were missed
+    are not made up for. Where the clock was set back by more than a period, the next symbol comes
+    a period after that was noticed.
 
     :param period: > 0, in nanoseconds.
     :param timeout: in nanoseconds; a region that was read longer ago is unknown; 0: never.
+    :param look: returns the region of now, which only the tick itself can ask for; `read` is then
+        not used, and the next instant is a period after the tick.
 
     `takes_latched` is True: a tick is drawn once, whatever was published when.
     """
 
     takes_latched = True
 
-    def __init__(self, draw: Draw, *, period: int, timeout: int = 0):
-        self._draw, self._period, self._timeout = draw, period, timeout
-        self._drawn_at = self._read_at = -1
-        self._region: str | None = None
+    def __init__(self, draw: Draw, *, period: int, timeout: int = 0,
+                 look: Callable[[], str | None] | None = None):
+        self._draw, self._period, self._timeout, self._look = draw, period, timeout, look
+        self._drawn_at = -1
+        self._forget()
+
+    def _forget(self) -> None:
+        self._read: tuple[str | None, int] = None, -1  # the last region, and when it was read
+        self._before = self._read                      # what that was at the instant …
+        self._instant: int | None = None               # … after which it was read
+
+    def _last_instant(self, now: int) -> int:
+        return now - (now - self._drawn_at) % self._period
 
     def start(self, start: Start, now: int, drawn_at: int = -1) -> int:
         """
         Note that the node begins to listen; the region is unknown until one is read.
 
-        :param drawn_at: when the last symbol of a word was drawn that goes on after a restart;
-            −1 where that is not known.
+        :param drawn_at: the instant of the last symbol of a word that goes on after a restart; −1
+            where that is not known.
         :return: nanoseconds until the first tick. It comes at a whole number of periods after the
             last symbol, or a period from now where that is not known.
         """
-        self._region, self._read_at = None, -1
+        self._forget()
         if start is Start.AFTER_RESTART:
             self._drawn_at = drawn_at
         if self._drawn_at < 0:  # as if one had been drawn now
             self._drawn_at = now
         if now < self._drawn_at - self._period:
             return self._period
-        return self._period - (now - self._drawn_at) % self._period
+        return self._last_instant(now) + self._period - now
 
     def read(self, region: str | None, now: int) -> None:
         """Take in the region of a message."""
-        self._region, self._read_at = region, now
+        instant = self._last_instant(now)
+        if instant != self._instant:
+            self._instant, self._before = instant, self._read
+        self._read = region, now
 
     def tick(self, now: int) -> int:
         """Draw a symbol, unless it is too early; return nanoseconds until the next tick."""
         since = now - self._drawn_at
         if -self._period <= since < self._period:
             return self._period - since
-        self._drawn_at = now
         if since < 0:
+            self._drawn_at = now
             return self._period
-        if self._timeout and not 0 <= now - self._read_at <= self._timeout:
-            self._region = None
-        self._draw(self._region, now)
-        return self._period
+        if self._look is not None:
+            instant = read_at = now
+            region = self._look()
+        else:
+            instant = self._last_instant(now)
+            region, read_at = self._before if self._instant == instant else self._read
+        if self._timeout and not 0 <= instant - read_at <= self._timeout:
+            region = None
+        self._drawn_at = instant
+        self._draw(region, instant)
+        return instant + self._period - now
 
 
 def steady_clock_name() -> str:

@@ -149,7 +149,7 @@ def test_by_hand():
     chain = Chain({'a': {'a': 0.25, 'b': 0.75}, 'b': {'a': 1.0}}, 'a')
     mechanism = OnlineMechanism(chain, Privacy(1.0986122886681098))
     assert filtered(mechanism, 'aa') == pytest.approx(np.array([[1/2, 1/2], [5/6, 1/6]]), abs=1e-9)
-    assert smooth(mechanism, 'aa') == pytest.approx(np.array([[1/3, 2/3], [5/6, 1/6]]), abs=1e-9)
+    assert smooth(mechanism, list('aa')) == pytest.approx(np.array([[1/3, 2/3], [5/6, 1/6]]), abs=1e-9)
 
 
 @for_all_policies
@@ -167,7 +167,7 @@ def test_on_a_complete_chain_the_beliefs_are_the_likelihood():
     """P is uniform and o_{t−1} does not matter: each position is on its own."""
     mechanism = OnlineMechanism(COMPLETE, Privacy(2.0))
     chances = [mechanism.distribution(symbol, 'x')['z'] for symbol in COMPLETE.states]
-    for beliefs in (filtered(mechanism, 'zz'), smooth(mechanism, 'zz')):
+    for beliefs in (filtered(mechanism, 'zz'), smooth(mechanism, list('zz'))):
         assert beliefs == pytest.approx(np.array([chances, chances]) / sum(chances))
 
 

@@ -118,7 +118,9 @@ def test_a_node_that_is_listed_twice(tmp_path):
 
 
 @pytest.mark.parametrize('arguments, status, text', [
-    (['check'], 2, 'FILE'), ([], 2, 'COMMAND'), (['dance'], 2, 'invalid choice'),
+    (['check'], 2, 'MAP'), ([], 2, 'COMMAND'), (['dance'], 2, 'invalid choice'),
+    (['relase'], 2, "did you mean 'release'?"),
+    (['release', '--policy', 'guide'], 2, "did you mean 'guided'?"),
     (['check', 'nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
     (['check', 'README.md'], 1, 'README.md: unknown kind of file'),
     (['demo', 'nowhere.geojson'], 1, 'nowhere.geojson: the file cannot be read'),
@@ -130,6 +132,26 @@ def test_wrong_usage(arguments, status, text):
         pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     run = symdp(*arguments)
     assert run.returncode == status and text in run.stderr and 'Traceback' not in run.stderr
+
+
+@pytest.mark.parametrize('command, option', [('check', ''), ('release', '--map '),
+                                             ('learn', '--map ')])
+def test_the_map_is_called_the_same_everywhere(command, option):
+    assert f'{option}MAP' in symdp(command, '--help').stdout
+
+
+def test_the_help_of_release_begins_with_an_example():
+    example = symdp('release', '--help').stdout.split('for example:')[1].split('positional')[0]
+    assert 'symdp release /data/patrols --map' in example
+
+
+def test_the_shell_completes(tmp_path):
+    pytest.importorskip('argcomplete', reason='argcomplete is not installed')
+    asked = {'_ARGCOMPLETE': '1', 'COMP_TYPE': '9', 'COMP_LINE': 'symdp rel', 'COMP_POINT': '9',
+             'IFS': '\n', '_ARGCOMPLETE_STDOUT_FILENAME': str(tmp_path / 'words')}
+    subprocess.run([sys.executable, '-m', 'symdp_ros.cli.main'], cwd=ROOT, timeout=60, check=True,
+                   env={**os.environ, **asked})
+    assert (tmp_path / 'words').read_text().split() == ['release']
 
 
 def test_without_ros_the_core_and_check_work():

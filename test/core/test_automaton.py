@@ -24,7 +24,7 @@ def distance(word, output):
 
 def test_abc_at_distance_2():
     """3 pairs of positions, 2 other symbols at each: 12."""
-    automaton = HammingAutomaton(ABC, 'abc', 2)
+    automaton = HammingAutomaton(ABC, list('abc'), 2)
     assert automaton.word_count == 12
     # From (0, 0): 'a' leaves 2·2 words, each of 'b' and 'c' leaves 2·2.
     assert automaton.policy(0, 0, 'a') == {s: Fraction(1, 3) for s in 'abc'}
@@ -43,7 +43,7 @@ def test_algorithm_1_taken_literally_counts_3():
             return int(errors == 2)
         return literally(position + 1, errors) + literally(position + 1, errors + 1)
 
-    assert literally(0, 0) == comb(3, 2) == 3 != HammingAutomaton(ABC, 'abc', 2).word_count
+    assert literally(0, 0) == comb(3, 2) == 3 != HammingAutomaton(ABC, list('abc'), 2).word_count
 
 
 def test_s1_s2_s3_at_distance_2():
@@ -122,7 +122,7 @@ def test_samples_are_uniform():
 
 
 def test_a_long_word_has_exact_counts():
-    assert HammingAutomaton(ABC, 'abc' * 50, 70).word_count == comb(150, 70) * 2**70
+    assert HammingAutomaton(ABC, list('abc' * 50), 70).word_count == comb(150, 70) * 2**70
 
 
 def test_the_empty_word():
@@ -134,12 +134,12 @@ def test_the_empty_word():
 @pytest.mark.parametrize('errors', [-1, 4, 1.0, True, None, '1'])
 def test_a_distance_that_is_none(errors):
     with refused(ConfigurationError, 'integer from 0 to 3', setting='distance'):
-        HammingAutomaton(ABC, 'abc', errors)
+        HammingAutomaton(ABC, list('abc'), errors)
 
 
 def test_symbols_that_are_no_states():
     with pytest.raises(UnknownSymbolError):
-        HammingAutomaton(ABC, 'abx', 1)
+        HammingAutomaton(ABC, list('abx'), 1)
 
 
 def test_no_policy():

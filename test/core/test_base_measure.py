@@ -196,7 +196,7 @@ def test_the_whole_of_epsilon_needs_uniform_rows():
     for other in (uniform, Chain.complete(list('ab'), 'a')):
         found = OfflineMechanism(other, Privacy(2.0))
         assert found.online is not None
-        assert found.log_probability('aa', 'aa') == pytest.approx(
+        assert found.log_probability(list('aa'), list('aa')) == pytest.approx(
             -2 * log(1 + exp(-2)), abs=1e-8)
     assert OfflineMechanism(chain, Privacy(2.0), base='counting').online is not None
 

@@ -54,6 +54,13 @@ def test_against_the_definition(chain, ticks, moves):
         assert set(found.successors(s)) == set(expected[s])
 
 
+@pytest.mark.parametrize('ways', [127, 128, 255, 256, 384])
+def test_a_state_to_which_many_ways_lead(ways):
+    middle = [f'm{i}' for i in range(ways)]
+    star = Chain({'in': middle, 'out': ['in']} | dict.fromkeys(middle, ['out']), 'in')
+    assert star.every(2, 2).successors('in') == ('out',)
+
+
 def test_one_tick_and_one_move_change_nothing_but_the_order():
     found = RING.every(1, 1)
     for s in RING.states:

@@ -128,8 +128,8 @@ def test_simulated_errors_against_enumeration(policy):
 
 def test_probabilities_are_refused_with_the_reason():
     mechanism = smooth(HABIT, 1.0)
-    for ask in (lambda: mechanism.log_probability('ab', 'ab'),
-                lambda: mechanism.distance_distribution('ab'),
+    for ask in (lambda: mechanism.log_probability(list('ab'), list('ab')),
+                lambda: mechanism.distance_distribution(list('ab')),
                 lambda: mechanism.law.exact_probabilities('ab', ['ab'])):
         with refused(ConfigurationError, setting='smooth'):
             ask()
@@ -147,9 +147,9 @@ def test_the_argument():
 def test_words_that_need_too_much_memory_are_refused(monkeypatch):
     monkeypatch.setattr(module, 'MOST_SMOOTHED', 30)
     mechanism = smooth(HABIT, 1.0)
-    assert len(mechanism.privatize('a' * 10)) == 10
+    assert len(mechanism.privatize(list('a' * 10))) == 10
     with refused(ConfigurationError, 'shorten the word', setting='smooth'):
-        mechanism.privatize('a' * 11)
+        mechanism.privatize(list('a' * 11))
 
 
 def test_it_is_compared_where_probabilities_are_named():

@@ -19,7 +19,8 @@ import pytest
 from refusals import refused
 from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
                         replayable_random, words)
-from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy, UnknownSymbolError
+from symdp_ros import (Chain, ConfigurationError, HammingAutomaton, OnlineMechanism, Privacy,
+                       UnknownSymbolError)
 from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
 
 for_all_selections = pytest.mark.parametrize('selection', SELECTIONS)
@@ -63,7 +64,7 @@ def test_exponential_is_as_published(chain, epsilon):
 def test_the_papers_counter_example():
     """Counts m = 1, 1, 2, 6, 11, 11 and E[d] = 1.348 (DESIGN, item 3)."""
     chain = Chain({str(i): [str((i + 1) % 4), str((i + 2) % 4)] for i in range(4)}, '0')
-    distribution = OfflineMechanism(chain, Privacy(2.0)).distance_distribution('12301')
+    distribution = OfflineMechanism(chain, Privacy(2.0)).distance_distribution(list('12301'))
     counts = np.array([1, 1, 2, 6, 11, 11])
     assert distribution == pytest.approx(
         counts * np.exp(-np.arange(6.0)) / (counts * np.exp(-np.arange(6.0))).sum())
@@ -347,3 +348,14 @@ assert not {'numba', 'scipy'} & set(sys.modules)
 mechanism.privatize(['a'] * 20_000)
 assert 'numba' in sys.modules
 """], check=True)
+
+
+@pytest.mark.parametrize('ask', [
+    lambda chain: OfflineMechanism(chain, Privacy(1.0)).privatize('ab'),
+    lambda chain: OfflineMechanism(chain, Privacy(1.0)).log_probability(['a'], 'a'),
+    lambda chain: OnlineMechanism(chain, Privacy(1.0)).privatize('ab'),
+    lambda chain: HammingAutomaton(chain, 'ab', 1)])
+def test_a_string_is_no_word(ask):
+    """Its letters would be taken for symbols."""
+    with pytest.raises(ConfigurationError, match='pass a list of regions'):
+        ask(Chain.complete(['a', 'b'], 'a'))

@@ -125,6 +125,13 @@ def test_the_ends_of_every_outcome_are_read(width, dtype):
         (43, 1), (1, 0), (1, 0), (1, 1), (1, 1), (2, 0), (43, 0)]
 
 
+def test_each_pair_is_an_object_of_its_own():
+    """Of shared pairs, the seldom ones are slow to reach: the time tells which was drawn."""
+    r = Response.fitting(43, exp_lower_bound(Fraction(2)), 30)
+    pairs = r.reader()(np.zeros(100, np.uint32))
+    assert set(pairs) == {(1, 0)} and len(set(map(id, pairs))) == 100
+
+
 @given(privacies(), st.lists(st.integers(1, 100_000), min_size=1, max_size=5))
 def test_several_rows_share_one_width(privacy, counts):
     width, made = responses(counts, privacy)

@@ -8,6 +8,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import hypothesis
+import pytest
 import symdp_ros
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +20,7 @@ KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-
         'yaml': 'python3-yaml',
         'numba': 'python3-numba', 'llvmlite': 'python3-numba',  # which brings it
         'cryptography': 'python3-cryptography',
+        'argcomplete': 'python3-argcomplete',
         'tf2_ros': 'tf2_ros_py', 'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
 
@@ -29,7 +31,7 @@ EXTRAS = {'rosbags': 'rosbags', 'mcap': 'mcap', 'zstandard': 'zstandard', 'lz4':
 
 #: Keys of packages that Ubuntu 24.04 and 26.04 both have.
 UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-shapely', 'python3-yaml', 'python3-rich',
-          'python3-matplotlib', 'python3-cryptography', 'python3-pytest', 'python3-pytest-xdist',
+          'python3-matplotlib', 'python3-cryptography', 'python3-argcomplete', 'python3-pytest', 'python3-pytest-xdist',
           'python3-hypothesis'}
 
 
@@ -60,6 +62,17 @@ def test_versions_agree():
     changelog = (ROOT / 'CHANGELOG.rst').read_text()
     newest = re.search(r'^(\d+\.\d+\.\d+|Forthcoming) ?(\(.*\))?\n-+$', changelog, re.M)
     assert PACKAGE.findtext('version') == symdp_ros.__version__ == newest.group(1)
+
+
+def test_the_changelog_is_one_to_the_tools_of_ros():
+    """Bloom takes from it what it releases: a version, its date, what changed."""
+    changelog = pytest.importorskip('catkin_pkg.changelog', reason='catkin_pkg is not installed')
+    text = (ROOT / 'CHANGELOG.rst').read_text()
+    versions = [*changelog.populate_changelog_from_rst(
+        changelog.Changelog(symdp_ros.__name__), text).foreach_version()]
+    assert [version for version, _, _ in versions] == [symdp_ros.__version__]
+    [(_, date, changes)] = versions
+    assert date is not None and sum(len(part.bullets) for part in changes) > 1
 
 
 def test_every_import_has_a_key():

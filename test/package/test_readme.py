@@ -96,6 +96,22 @@ def test_links_lead_somewhere(page):
 
 
 @pytest.mark.parametrize('page', PAGES)
+def test_links_lead_to_headings(page):
+    for link, anchor in re.findall(r'\]\(([^)#:]*)#([^)]*)\)', PAGES[page]):
+        target = (ROOT / page).parent.joinpath(link) if link else ROOT / page
+        headings = re.findall(r'^#+ (.+)$', target.read_text(encoding='utf-8'), re.M)
+        assert anchor in {re.sub(r'[^\w -]', '', heading.lower()).replace(' ', '-')
+                          for heading in headings}, f'{link}#{anchor}'
+
+
+@pytest.mark.parametrize('page', [page for page in PAGES if re.search(
+    r'^(\w+=\S+ )?ros2 ', PAGES[page], re.M)])
+def test_pages_that_use_ros2_say_what_to_do_without(page):
+    anchor = 'installing.md#without-the-ros2-command'
+    assert anchor in PAGES[page] or PAGES[page].startswith('# Installing')
+
+
+@pytest.mark.parametrize('page', PAGES)
 def test_make_targets_exist(page):
     makefile = (ROOT / 'Makefile').read_text(encoding='utf-8')
     for target in set(re.findall(r'`make (\w+)', PAGES[page])):

@@ -127,14 +127,60 @@ def test_a_region_is_unknown_after_the_timeout_and_after_a_stop():
     assert drawn[-1] is None
 
 
-def test_a_late_tick_is_not_made_up_for():
+def test_a_late_tick_draws_the_region_of_its_instant():
     drawn = period()
     drawn.sampling.start(Start.NEW, 0)
-    drawn.sampling.tick(1900)
-    assert drawn.sampling.tick(2000) == 900
-    assert drawn.times == [1900]
-    assert drawn.sampling.tick(2900) == PERIOD
-    assert drawn.times == [1900, 2900]
+    drawn.sampling.read('a', 900)
+    drawn.sampling.read('b', 1000)
+    drawn.sampling.read('c', 1800)
+    assert drawn.sampling.tick(1900) == 100
+    assert drawn.sampling.tick(2000) == PERIOD
+    assert drawn == ['a', 'c'] and drawn.times == [1000, 2000]
+
+
+def test_ticks_that_are_always_late_lose_none():
+    """As those of a timer, and of a clock whose steps are no divisors of the period."""
+    drawn, now, wait = period(), 0, PERIOD
+    drawn.sampling.start(Start.NEW, now)
+    for i in range(1, 101):
+        now += wait + 20 + i * 37 % 600
+        wait = drawn.sampling.tick(now)
+    assert drawn.times == [PERIOD * i for i in range(1, 101)]
+
+
+def test_instants_that_were_missed_are_not_made_up_for():
+    drawn = period()
+    drawn.sampling.start(Start.NEW, 0)
+    for time, region in (900, 'a'), (2100, 'b'), (4100, 'c'):
+        drawn.sampling.read(region, time)
+    assert drawn.sampling.tick(4900) == 100
+    drawn.sampling.tick(9900)
+    assert drawn == ['b', 'c'] and drawn.times == [4000, 9000]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 3 * PERIOD)), max_size=30))
+def test_each_symbol_is_the_region_at_its_instant(steps):
+    drawn, now, read = period(), 0, []
+    drawn.sampling.start(Start.NEW, now)
+    for is_tick, passed in steps:
+        now += passed
+        if is_tick:
+            drawn.sampling.tick(now)
+        else:
+            read.append(now)
+            drawn.sampling.read(str(now), now)
+    assert drawn == [str(max(earlier)) if (earlier := [t for t in read if t < time]) else None
+                     for time in drawn.times]
+    assert all(time % PERIOD == 0 for time in drawn.times)
+
+
+def test_a_region_that_is_looked_up_is_that_of_the_tick():
+    drawn = period(look=iter('abc').__next__)
+    drawn.sampling.start(Start.NEW, 0)
+    assert drawn.sampling.tick(1900) == PERIOD
+    assert drawn.sampling.tick(2000) == 900 and drawn == ['a']
+    drawn.sampling.tick(2900)
+    assert drawn == ['a', 'b'] and drawn.times == [1900, 2900]
 
 
 @pytest.mark.parametrize('start', [Start.GOES_ON, Start.AFTER_RESTART])

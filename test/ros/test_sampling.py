@@ -67,7 +67,8 @@ class SimulatedTime:
 
     def _show(self):
         message = Clock()
-        message.clock.sec, message.clock.nanosec = self._seconds, 200_000_000
+        message.clock.sec, rest = divmod(round(self._seconds * 10) + 2, 10)
+        message.clock.nanosec = rest * 100_000_000
         self._publisher.publish(message)
         self._world.spin(0.002)
 
@@ -77,6 +78,10 @@ class SimulatedTime:
         for _ in range(40):
             self._show()
             self._world.spin(0.01)
+
+    def go_on(self, seconds):
+        """Take a step of a multiple of 0.1 s, without showing it."""
+        self._seconds += seconds
 
     def tick(self, private, ticks=1):
         """Go on, second by second, and wait for a symbol in each."""
@@ -102,6 +107,20 @@ def test_period_gives_one_symbol_a_tick_of_the_node_clock(world, chain_file):
         world.spin(0.01)
     assert len(private) == 5
     assert private[-4:] == ['b'] * 4  # held (the first tick may come before the region)
+
+
+def test_a_clock_of_coarse_steps_loses_no_tick(world, chain_file):
+    world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='period', period=1.0,
+                     use_sim_time='true')
+    private = world.listen()
+    time = SimulatedTime(world)
+    time.tick(private)  # from here on, a tick is at each second and 0.2, wherever it began
+    count, passed = len(private), 0
+    for step in range(1, 11):
+        time.go_on(0.6)
+        passed = step * 6 // 10
+        time.stand_until(lambda: len(private) >= count + passed, f'{passed} symbols')
+    assert len(private) == count + 6
 
 
 def test_ticks_before_the_first_region_and_after_the_timeout_are_unknown(world, chain_file):

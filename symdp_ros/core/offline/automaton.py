@@ -11,6 +11,7 @@ from symdp_ros.core.annotations import RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.exact_draw import draw_index
+from symdp_ros.core.mechanism import listed_word
 
 
 class AutomatonState(NamedTuple):
@@ -58,7 +59,7 @@ class HammingAutomaton:
     def __init__(self, chain: Chain, word: Iterable[str | None], distance: int):
         index: dict[str | None, int | None] = {None: None}
         index.update(chain.state_index)
-        word = list(word)
+        word = listed_word(word)
         if not all(symbol in index for symbol in word):
             raise UnknownSymbolError
         if (isinstance(distance, bool) or not isinstance(distance, (int, Integral))

@@ -11,7 +11,7 @@ from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.law import Law
-from symdp_ros.core.mechanism import Mechanism
+from symdp_ros.core.mechanism import listed_word, Mechanism
 from symdp_ros.core.offline.causal import Causal, causal
 from symdp_ros.core.offline.causal_smooth import MOST_SMOOTHED
 from symdp_ros.core.offline.exponential import Exponential
@@ -181,7 +181,7 @@ class OfflineMechanism(Mechanism):
         :raises UnknownSymbolError: a symbol of the word is no state.
         :raises ConfigurationError: as `check`; smooth, where no probability is known.
         """
-        word, output = self._checked(word), list(output)
+        word, output = self._checked(word), listed_word(output)
         self.check(len(word))
         if len(output) != len(word) or not self._chain.is_feasible(output):
             return -inf

@@ -145,17 +145,14 @@ class Response:
         """
         Return a function from draws below the limit to pairs (1 + r // weight, 0 or 1).
 
-        1: the target is to be taken, if there is one. O(N) memory, shared by all pairs.
+        1: the target is to be taken, if there is one. Each pair is an object of its own: of pairs
+        that are shared, those with 1 are used seldom, so they are in a slower part of the memory,
+        and the time of a step shows whether the target was taken.
         """
-        pairs = np.empty(2 * self.count, object)
-        for i in range(self.count):
-            pairs[i], pairs[self.count + i] = (i + 1, 0), (i + 1, 1)
-
         def read(drawn: Numbers) -> list[tuple[int, int]]:
             states, rest = np.divmod(drawn, self.weight)
-            found: list[tuple[int, int]] = pairs[
-                states.astype(np.intp) + self.count * (rest >= self.cut)].tolist()
-            return found
+            hits = (rest >= self.cut).view(np.uint8)
+            return list(zip((states + 1).tolist(), hits.tolist(), strict=True))
 
         return read
 

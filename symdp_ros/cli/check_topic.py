@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+`symdp check FILE --topic TOPIC`: do the messages of a robot name the states of the map?
+
+For the operator's own terminal: it prints what messages name, which is sensitive.
+"""
+import argparse
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+import os
+
+from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.field_paths import NOT_INPUT, symbol_reader
+from symdp_ros.core.message_fields import fields_of, full_name
+from symdp_ros.core.naming import alike, quoted
+from symdp_ros.core.symbols import parse_symbol_map, symbol_table
+from symdp_ros.options import DOMAIN, NO_REGION
+
+_SHOWN = 8  # unknown names
+
+
+def compare(states: Iterable[str], options: argparse.Namespace) -> int:
+    """
+    Listen, and print how many messages name no state; return 1 where any does.
+
+    :raises ConfigurationError: no ROS, no such topic, no message.
+    """
+    try:
+        from rclpy.serialization import deserialize_message
+        from symdp_ros.ros.listening import listen
+    except ImportError:
+        raise ConfigurationError('ROS 2 (rclpy) is needed to listen to a topic: source it, or use '
+                                 'the environment that `make setup` makes') from None
+    table = symbol_table(states, parse_symbol_map(options.symbol_map or ()))
+    domain = options.domain
+    if domain is None:
+        domain = DOMAIN.parse(os.environ.get('ROS_DOMAIN_ID') or '0')
+    seen = Counter[str | None]()
+    skipped = 0
+
+    def take(message_type: type) -> Callable[[bytes], None]:
+        read, _ = symbol_reader(fields_of(message_type), full_name(message_type), options.field,
+                                options.where or ())
+
+        def count(data: bytes) -> None:
+            nonlocal skipped
+            try:
+                symbol = read(deserialize_message(data, message_type))
+            except Exception:  # what is raised depends on the middleware
+                symbol = None
+            if symbol is NOT_INPUT:
+                skipped += 1
+            else:
+                seen[symbol] += 1
+
+        return count
+
+    type_name = listen(domain, options.topic, options.seconds, take)
+    for name, value in _report(seen, skipped, table, f'{options.topic} ({type_name})',
+                               options.seconds):
+        print(f'{name:<19} {value}')
+    return 1 if any(symbol not in table and symbol not in NO_REGION.default for symbol in seen) \
+        else 0
+
+
+def _report(seen: Counter[str | None], skipped: int, table: dict[str, str], topic: str,
+            seconds: float) -> Iterator[tuple[str, str]]:
+    total = seen.total()
+    if not total:
+        raise ConfigurationError(
+            f'no message came on {topic} in {seconds:g} s' + (
+                f' that meets the conditions; {skipped} do not' if skipped else '')
+            + ': move the robot, or give more --seconds')
+    yield 'topic', topic
+    yield 'messages', f'{total:,} in {seconds:g} s' + (
+        f', and {skipped:,} that are not input (--where, --field)' if skipped else '')
+    empty = sum(seen[value] for value in NO_REGION.default)
+    if empty:
+        yield 'no region', f'{empty:,}: {" or ".join(map(quoted, NO_REGION.default))}'
+    unknown = Counter({symbol: count for symbol, count in seen.items()
+                       if symbol not in table and symbol not in NO_REGION.default})
+    missing = unknown.total()
+    yield 'name no state', f'{missing:,} ({missing / total:.0%})' if missing else 'none'
+    for symbol, count in unknown.most_common(_SHOWN):
+        times = f'{count:,} time{"s" if count > 1 else ""}'
+        if symbol is None:
+            yield '', f'cannot be read, {times}'
+            continue
+        close = alike(symbol, table)
+        yield '', f'{quoted(symbol)}, {times}' + (
+            f': did you mean {" or ".join(map(quoted, close))}?' if close else '')
+    if len(unknown) > _SHOWN:
+        yield '', f'and {len(unknown) - _SHOWN:,} other names'
+    if missing:
+        yield '', ('where a value means a state, say so: --symbol-map VALUE=STATE, and '
+                   'symbol_map of the privatizer')

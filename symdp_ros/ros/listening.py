@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Listening to a topic for some seconds, for an operator's terminal."""
+from collections.abc import Callable
+from time import monotonic
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from symdp_ros.core.errors import ConfigurationError, raising
+from symdp_ros.core.message_fields import message_class
+from symdp_ros.core.printable import printable
+from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
+
+_LOOK = 0.1  # seconds between looks for a publisher
+
+
+def listen(domain: int, topic: str, seconds: float,
+           take: Callable[[type], Callable[[bytes], None]]) -> str:
+    """
+    Pass on the messages of a topic, from its first publisher on for some seconds.
+
+    What was published before is asked for, too.
+
+    :param seconds: also how long a publisher is waited for.
+    :param take: from the class of the messages to what is called with the bytes of each.
+    :return: the type of the messages.
+    :raises ConfigurationError: the domain cannot be joined, the topic is no name of one, nobody
+        publishes it, under several types, or under one that is not installed.
+    """
+    context = Context()
+    # RuntimeError: the base class of all errors of rclpy's own library.
+    with raising(ConfigurationError, f'ROS domain {domain} cannot be joined', RuntimeError):
+        rclpy.init(args=[], context=context, domain_id=domain)
+    try:
+        with raising(ConfigurationError, f'{printable(topic)} cannot be listened to',
+                     (RuntimeError, ValueError)):
+            node = Node('symdp_check', context=context, use_global_arguments=False,
+                        enable_rosout=False, start_parameter_services=False)
+            topic = node.resolve_topic_name(topic)
+            executor = SingleThreadedExecutor(context=context)
+            executor.add_node(node)
+            type_name = _type_of(node, executor, topic, seconds, domain)
+            message_type = message_class(type_name)
+            subscription = AdaptiveSubscription(node, message_type, topic, take(message_type),
+                                                latched=True)
+            until = monotonic() + seconds
+            while (left := until - monotonic()) > 0:
+                executor.spin_once(timeout_sec=left)
+            subscription.destroy()
+            node.destroy_node()
+            return type_name
+    finally:
+        rclpy.shutdown(context=context)
+
+
+def _type_of(node: Node, executor: SingleThreadedExecutor, topic: str, seconds: float,
+             domain: int) -> str:
+    until = monotonic() + seconds
+    while not node.count_publishers(topic) and monotonic() < until:
+        executor.spin_once(timeout_sec=_LOOK)
+    types = dict(node.get_topic_names_and_types()).get(topic, [])
+    if not node.count_publishers(topic) or not types:
+        raise ConfigurationError(
+            f'nobody publishes {printable(topic)} in ROS domain {domain}: give the number of '
+            'another --domain, another --topic, or more --seconds')
+    if len(types) > 1:
+        raise ConfigurationError(f'{printable(topic)} has several types: '
+                                 f'{printable(", ".join(types), 300)}')
+    return str(types[0])
