@@ -12,7 +12,7 @@ from math import inf, isfinite
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core import sampling_rules
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.policies import BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.core.printable import printable
 
@@ -84,13 +84,16 @@ class Option:
 
     def parse(self, text: str) -> Any:
         """
-        Return the value that a text names; not of a list.
+        Return the value that a text names; a list is one of YAML.
 
         :raises ConfigurationError: as `check`.
         """
+        from symdp_ros.core.yaml_reader import yaml_value
+
         try:
-            value = _BOOLEANS[text.lower()] if self.kind is bool else self.kind(text)
-        except (KeyError, ValueError):
+            value = (yaml_value(text, self.name) if self.kind is list else
+                     _BOOLEANS[text.lower()] if self.kind is bool else self.kind(text))
+        except (KeyError, ValueError, ChainError):
             value = text
         return self.check(value)
 

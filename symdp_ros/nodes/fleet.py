@@ -234,7 +234,9 @@ class Fleet(Node):
     def _reload(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
             robots = self._read()
-        except SymdpError as error:
+        except Exception as error:  # whatever it is, the robots go on
+            if not isinstance(error, SymdpError):
+                traceback.print_exc()
             self.get_logger().error(f'reload: {printable(error, LONGEST_SENTENCE)}')
             response.message = ('the fleet file is not valid: nothing was changed; the log of the '
                                 'fleet says what is wrong')

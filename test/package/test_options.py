@@ -34,7 +34,7 @@ def test_refused(option, given):
 
 @pytest.mark.parametrize('option, text, value', [
     (NUMBER, '2', 2.0), (NUMBER, '1e-3', 0.001), (COUNT, '3', 3), (TEXT, '7', '7'),
-    (FLAG, 'True', True), (FLAG, 'false', False)])
+    (FLAG, 'True', True), (FLAG, 'false', False), (LIST, '[a, "7"]', ['a', '7'])])
 def test_parsed(option, text, value):
     assert option.parse(text) == value and type(option.parse(text)) is type(value)
 
@@ -44,6 +44,8 @@ def test_parsed(option, text, value):
     (NUMBER, '-1', 'epsilon is -1.0: it must be at least 0'),
     (COUNT, '2.5', 'adjacency is the string .*: it must be an integer'),
     (FLAG, 'maybe', 'it must be true or false'),
+    (LIST, '[2026-13-45, 1]', 'it must be a list of strings'), (LIST, 'a', 'a list of strings'),
+    (LIST, '!!timestamp foo', 'a list of strings'), (LIST, '[', 'a list of strings'),
     (declared.POLICY, 'x', "policy is 'x': it must be one of paper, guided, planned")])
 def test_not_parsed(option, text, problem):
     with pytest.raises(ConfigurationError, match=problem):

@@ -224,6 +224,10 @@ def test_reload_of_a_wrong_file_changes_nothing(world, chain_file, tmp_path):
     answer = reload(world)
     assert not answer.success and 'secret_name' not in answer.message
     assert 'is not valid' in answer.message and "secret_name has the unknown key 'x'" in run.log
+    for value in ('!!bool maybe', '!!timestamp foo', '!!int ""', '&a [*a]', '0b_', '[' * 999):
+        file.write_text('defaults: {chain_file: a, epsilon: 1}\n'
+                        f'robots: {{tb1: {{where: {value}}}}}')
+        assert not reload(world).success
     file.unlink()
     assert not reload(world).success
     hears(world, 'tb1', 'bc')
@@ -320,6 +324,18 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
     hears(world, 'tb2', 'bca')
     world.node.destroy_publisher(publisher)
     assert reload(world).success
+    hears(world, 'tb1', 'bca')
+
+
+def test_whatever_reading_raises_the_robots_go_on(here, world, monkeypatch, capfd):
+    fleet = here({'tb1': {}})
+
+    def read(*_):
+        raise RecursionError('no such bound')
+
+    monkeypatch.setattr('symdp_ros.nodes.fleet.read_fleet', read)
+    assert 'nothing was changed' in reload(world).message
+    assert 'RecursionError' in capfd.readouterr().err and list(fleet._nodes) == ['tb1']
     hears(world, 'tb1', 'bca')
 
 
