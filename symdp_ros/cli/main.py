@@ -29,11 +29,7 @@ def main(arguments=None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
             stream.reconfigure(errors='backslashreplace')
-    try:
-        options = make_parser().parse_args(arguments)
-    except SymdpError as error:
-        print(error, file=sys.stderr)
-        return 1
+    options = make_parser().parse_args(arguments)
     try:
         status = options.run(options)
         sys.stdout.flush()

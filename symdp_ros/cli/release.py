@@ -54,7 +54,7 @@ def run(options) -> int:
     """Release the logs; return 0 where all were."""
     from rich.console import Console
     from symdp_ros.release.ledger import Ledger
-    from symdp_ros.release.outbox import check_apart
+    from symdp_ros.release.outbox import check_apart, make_directory
 
     if (options.ledger is None) != (options.subject is None):
         raise ConfigurationError('--ledger and --subject belong together: the ledger keeps what '
@@ -86,15 +86,7 @@ def run(options) -> int:
                        accounting=options.accounting, delta=options.delta,
                        on_message=_print_message)
     directory = output.parent if archive else output
-    problem = None
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = error.strerror
-    except RecursionError:
-        problem = 'its path is too deep'
-    if problem is not None:
-        raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
+    make_directory(directory)
     choices: list[str] = []
     topics: list[OfTopics] = []
     with ExitStack() as stack:

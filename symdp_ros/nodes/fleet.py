@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import wraps
+from hashlib import sha256
 import sys
 import traceback
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +19,7 @@ from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.printable import printable
+from symdp_ros.core.text_file import read_map_text
 from symdp_ros.fleet_file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.options import map_choices, PARAMETERS, reports_of
@@ -63,12 +65,9 @@ class HostedPrivatizer(Privatizer):
 
     def read_chain(self):
         path = resolve_path(self.settings['chain_file'])
-        try:
-            status = path.stat()
-        except (OSError, ValueError):  # reading it tells what is wrong
-            return super().read_chain()
-        self._map = (str(path), status.st_ino, status.st_mtime_ns, status.st_size,
-                     *map_choices(self.settings).values(), reports_of(self.settings))
+        content = sha256(read_map_text(path).encode()).digest()  # its times and size may lie
+        self._map = (str(path), content, *map_choices(self.settings).values(),
+                     reports_of(self.settings))
         if self._map in self._mechanisms:
             return self._mechanisms[self._map].chain, path.name
         return super().read_chain()

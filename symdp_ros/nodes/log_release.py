@@ -21,7 +21,7 @@ from symdp_ros.options import MESSAGE_TYPE, privacy_of
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.outbox import check_apart, check_directories_apart
+from symdp_ros.release.outbox import check_apart, check_directories_apart, make_directory
 from symdp_ros.release.settings import input_settings, output_settings, ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_word import log_account
@@ -87,14 +87,14 @@ class LogRelease(ManagedNode):
         self._log_dir, self._release_dir = (
             Path(os.path.realpath(resolve_path(settings[name])))
             for name in ('log_dir', 'release_dir'))
-        for name, path in (('log_dir', self._log_dir), ('release_dir', self._release_dir)):
-            if not os.path.isdir(path):
-                raise ConfigurationError(f'{name} {path} is not a directory: make it')
+        if not os.path.isdir(self._log_dir):
+            raise ConfigurationError(f'log_dir {self._log_dir} is not a directory: make it')
         check_directories_apart(self._log_dir, self._release_dir)
         ledger_file = resolve_kept('ledger_file', settings['ledger_file'],
                                    self.get_logger().warning)
         check_apart(ledger_file, self._release_dir)
         self._check_field()
+        make_directory(self._release_dir)
         self._ledger = Ledger(ledger_file)
         self._ledger.keep_budget(*(settings[name] for name in (
             'subject', 'subject_budget', 'accounting', 'delta')))

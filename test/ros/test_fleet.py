@@ -404,6 +404,19 @@ def test_robots_with_equal_settings_share_tables(here, world):
     hears(world, 'tb1', 'bda')
 
 
+def test_a_map_is_known_by_its_content(here, world, chain_file, tmp_path):
+    fleet, before = here({'tb1': {}}), chain_file.stat()
+    with open(chain_file, 'r+') as file:  # another content, and all else is as it was
+        text = file.read().replace('d: [d, a]', 'd: [d, b]')
+        file.seek(0)
+        file.write(text)
+    os.utime(chain_file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    fleet_file(tmp_path, chain_file, {'tb1': {}, 'tb2': {}})
+    assert reload(world).success
+    chains = [node._word.mechanism.chain.successors('d') for node in fleet._nodes.values()]
+    assert chains == [('d', 'a'), ('d', 'b')]
+
+
 def test_robots_share_a_map_as_long_as_it_is_the_same(here, world, chain_file, tmp_path):
     fleet = here({'tb1': {}, 'tb2': {'epsilon': 900.0}, 'tb3': {'initial_state': 'b'}})
     chains = [node._word.mechanism.chain for node in fleet._nodes.values()]

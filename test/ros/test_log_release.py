@@ -298,6 +298,18 @@ def test_logs_and_releases_must_be_apart(starter, place, chain_file, log_dir, re
         place, chain_file, log_dir=place / log_dir, release_dir=place / release_dir))
 
 
+def test_a_missing_release_dir_is_made(world, place, chain_file):
+    write_log(place / 'logs' / 'one.csv', list('abc'), format='csv')
+    run = start(world, place, chain_file, release_dir=place / 'new' / 'releases')
+    assert call(world).success and run.stop() == 0
+    assert len(list((place / 'new' / 'releases').glob('*.csv'))) == 1
+
+
+def test_a_release_dir_that_cannot_be_made(starter, place, chain_file):
+    assert f'{place}/four.chain.yaml/x cannot be made: Not a directory' in starter.refused(
+        'log_release', **given(place, chain_file, release_dir=chain_file / 'x'))
+
+
 def test_smooth_and_what_auto_takes(world, place, chain_file):
     write_log(place / 'logs' / 'one.csv', list('abc') * 4, format='csv')
     for more in ({}, {'mechanism': 'causal', 'smooth': True}):
