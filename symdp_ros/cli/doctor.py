@@ -29,7 +29,10 @@ _FEW = 4                                        # names that a row shows
 _PARAMETERS = {
     'rcl_interfaces/srv/GetParameters': (
         'parameters: anyone can ask for them; some nodes keep a pose there',
-        'turn them off, or look at them with `ros2 param dump`')}
+        'turn them off, or look at them with `ros2 param dump`'),
+    'rcl_interfaces/msg/ParameterEvent': (
+        'parameters: each one that changes is told to all; some nodes keep a pose there',
+        'turn these events off, or set no pose as a parameter')}
 _KEEP = "keep it in the robot's own ROS domain"
 _ASK = 'find out what it holds'
 

@@ -40,7 +40,7 @@ PRIVATIZER = [('/tb1/region', 'std_msgs/msg/String', '/tb1/amcl', '/tb1/privatiz
                '/tb1/belief'),
               ('/tb1/believed_region', 'std_msgs/msg/String', '/tb1/belief', ''),
               ('/clock', 'rosgraph_msgs/msg/Clock', '/sim', '/tb1/privatizer'),
-              ('/parameter_events', 'rcl_interfaces/msg/ParameterEvent', '/sim /tb1/privatizer',
+              ('/parameter_events', 'rcl_interfaces/msg/ParameterEvent', '/tb1/privatizer',
                '/tb1/privatizer')]
 
 
@@ -163,6 +163,13 @@ def test_only_some_topics():
     assert not found(made, ['/od'])
 
 
+def test_parameter_events_are_those_of_others():
+    rows = found(graph([('/parameter_events', 'rcl_interfaces/msg/ParameterEvent',
+                         '/base /tb1/privatizer', '')]))
+    assert rows['/parameter_events'].sources == {'/base'}
+    assert not rows['/parameter_events'].certain
+
+
 def test_files_of_dds_that_all_can_read_are_counted(tmp_path):
     for name, mode in (('fastrtps_1', 0o644), ('fastrtps_port7411', 0o604), ('fastdds_2', 0o600),
                        ('other', 0o644)):
@@ -231,7 +238,7 @@ def test_a_real_graph(tmp_path, monkeypatch):
         certain = {'/tb1/region', '/tb1/odom', '/amcl_pose', '/tb1/scan', '/tb1/particles',
                    '/tb1/local_costmap/costmap', '/tb1/plan', '/rosbag2_recorder'}
         unsure = {'/tb1/battery', '/tb1/count/_action/feedback', '/tb1/count/_action/status',
-                  '/rosout', '/observer/get_parameters', '/tb1/robot/get_parameters',
+                  '/rosout', '/parameter_events', '/observer/get_parameters', '/tb1/robot/get_parameters',
                   '/rosbag2_recorder/get_parameters'}
         from symdp_ros.ros.live_graph import look
 
