@@ -6,7 +6,7 @@ Every option, declared once: parameters of nodes, arguments of `symdp` and of la
 Nothing here needs ROS or anything that computes. `docs/parameters.md` is compared with it by a
 test, and so are the choices that other modules define.
 """
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any, TYPE_CHECKING
@@ -421,7 +421,8 @@ LAUNCH = (
     NAMESPACE,
     Option('params_file', str, '', 'YAML file with parameters, which arguments override; a path '
            'or package://PACKAGE/PATH'),
-    Option('log_level', str, 'info', 'debug, info, warn, error or fatal'),
+    Option('log_level', str, 'info', 'what is logged',
+           choices=('debug', 'info', 'warn', 'error', 'fatal')),
     Option('respawn', bool, False, 'start the node again when it ends; otherwise the launch ends '
            'with status 1 if the node failed'),
     Option('respawn_delay', float, 2.0, 'with respawn, time until the node starts again', least=0,
@@ -511,6 +512,35 @@ DRY_RUN = Option('dry_run', bool, False,
                  'and what would be left; release, charge and write nothing. These numbers are '
                  'about the true route: keep them to yourself')
 OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SCHEDULER)
+
+
+#: Option → what it needs to have an effect, and whether that is so. Of nodes that sample.
+_NEEDS: dict[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
+    'period': ('sampling: period', lambda values: values['sampling'] == 'period'),
+    'regions_file': ('input: pose, or outputs with positions', lambda values: (
+        values.get('input') != 'region' or set(values.get('outputs', ())) - {'string'} != set())),
+    'hysteresis': ('input: pose', lambda values: values['input'] == 'pose'),
+    'max_distance': ('input: pose', lambda values: values['input'] == 'pose'),
+    'no_region': ('input: region', lambda values: values['input'] == 'region'),
+    'output_template': ('outputs: [custom]', lambda values: 'custom' in values['outputs'])}
+_PRACTICALLY_SURE = 20.0  # ε
+
+
+def warnings_of(values: Mapping[str, Any], given: Collection[str]) -> list[str]:
+    """
+    Return a sentence for each setting that is probably a mistake.
+
+    :param values: of all options of a node.
+    :param given: the names of those that were set.
+    """
+    sentences = [f'{name} has no effect: it needs {needed}' for name, (needed, is_so)
+                 in _NEEDS.items() if name in given and name in values and 'sampling' in values
+                 and not is_so(values)]
+    epsilon = values.get('epsilon') or 0.0
+    if epsilon > _PRACTICALLY_SURE:
+        sentences.append(f'epsilon is {epsilon:g}: others can be practically sure of the truth (e^'
+                         f'{epsilon:g} to 1); values of use are below 10')
+    return sentences
 
 
 def reports_of(values: Mapping[str, Any]) -> 'Reports | None':

@@ -97,8 +97,8 @@ def run(options) -> int:
           f'{counted(len(graph.nodes), "node")}, {counted(len(graph.topics), "topic")}')
     print(f'private topics: {_listed(private, 20)}')
     if segments := segments_for_all():
-        print(f'in /dev/shm, every user of this machine can read {counted(segments, "file")} of Fast '
-              'DDS, where messages stay: SECURITY.md, Other users, says what helps')
+        print(f'in /dev/shm, every user of this machine can read {counted(segments, "file")} of '
+              'Fast DDS, where messages stay: SECURITY.md, Other users, says what helps')
     print(f'show where a robot is: {certain}; may show it: {len(found) - certain}')
     return 1 if certain else 0
 

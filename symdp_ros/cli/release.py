@@ -18,7 +18,7 @@ from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRUST, OF_ARCHIVES,
                                OF_LOGS, OUTPUT, POLICY, PRIVACY, privacy_of, RELEASE_LEDGER,
-                               RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP)
+                               RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP, warnings_of)
 
 
 _SHOWN = 3  # logs
@@ -71,6 +71,8 @@ def run(options) -> int:
         raise ConfigurationError('--accounting and --delta need a --ledger: they say how its '
                                  'charges add up')
     check_period(options)
+    for sentence in warnings_of({'epsilon': options.epsilon}, ()):
+        _print_message(sentence)
     chain, output = chain_of(options), Path(options.output)
     archive = _is_archive(options)
     prepare = _archive_release if archive else _logs_release

@@ -430,3 +430,8 @@ def test_names_that_cannot_be_printed(place, option, value):
     assert run.stderr.startswith(f'symdp release: {option} r\\')
     assert 'cannot be printed: give a plain name' in run.stderr and run.stderr.isascii()
     assert not (place / 'robots.ledger').exists()
+
+
+def test_a_large_epsilon_is_warned_of(place):
+    run = release(place, '--epsilon', '25')
+    assert run.returncode == 0 and 'epsilon is 25: others can be practically sure' in run.stderr

@@ -385,12 +385,22 @@ def test_a_signal_while_robots_start_leaves_the_others_out(here, world, monkeypa
     assert starting == ['tb0', 'tb1']
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_a_large_fleet_starts_ends_it(world, chain_file, tmp_path, number):
     file = fleet_file(tmp_path, chain_file, {f'tb{i}': {} for i in range(40)})
     run = start(world, file, wait='[tb2.privatizer]: active')
     assert run.stop(number) == 0 and 'Traceback' not in run.log
     assert run.log.count(': inactive') == run.log.count('a new word begins')
+
+
+def test_what_has_no_effect_is_said_of_each_robot(world, chain_file, tmp_path):
+    run = start(world, fleet_file(tmp_path, chain_file, {
+        'tb1': {'period': 2.0, 'hysteresis': 0.5}, 'tb2': {'period': 2.0, 'sampling': 'period'}}))
+    assert '[tb1.privatizer]: period has no effect: it needs sampling: period' in run.log
+    assert '[tb1.privatizer]: hysteresis has no effect: it needs input: pose' in run.log
+    assert '[tb1.privatizer]: epsilon is 1000: others can be' in run.log
+    assert '[tb2.privatizer]: period has' not in run.log
+    assert run.stop(signal.SIGHUP) == 0 and run.log.count(': inactive') == 2
 
 
 def test_robots_with_equal_settings_share_tables(here, world):
