@@ -6,11 +6,13 @@ import sys
 
 from symdp_ros import __version__, SymdpError
 from symdp_ros.cli import (automaton, calibrate, chain, check, demo, doctor, isolate, learn,
-                           ledger, release)
+                           ledger, release, warm_up)
 from symdp_ros.cli.arguments import Parser
+from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.printable import printable
 
-COMMANDS = (check, chain, calibrate, demo, release, ledger, learn, automaton, doctor, isolate)
+COMMANDS = (check, chain, calibrate, demo, release, ledger, learn, automaton, doctor, isolate,
+            warm_up)
 
 
 def make_parser() -> Parser:
@@ -31,7 +33,9 @@ def main(arguments=None) -> int:
             stream.reconfigure(errors='backslashreplace')
     options = make_parser().parse_args(arguments)
     try:
-        status = options.run(options)
+        with on_slow_loops(lambda text: print(f'symdp {options.command}: {text}',
+                                              file=sys.stderr, flush=True)):
+            status = options.run(options)
         sys.stdout.flush()
         return status
     except SymdpError as error:

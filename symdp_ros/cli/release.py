@@ -12,7 +12,6 @@ from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account, OF_SAMPLES,
                                          read_settings)
 from symdp_ros.cli.topics import OfTopics, print_topics
-from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
@@ -92,7 +91,6 @@ def run(options) -> int:
     choices: list[str] = []
     topics: list[OfTopics] = []
     with ExitStack() as stack:
-        stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         if ledger is not None and (note := new_account(ledger, options.subject)):
             _print_message(note)

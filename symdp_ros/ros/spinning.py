@@ -60,7 +60,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
         executor.add_node(node)
         try:
             if not node.autostart():
-                return 1
+                return 0 if _stopping else 1
             while not _stopping:
                 executor.spin_once(timeout_sec=_LONGEST_WAIT)
         except SymdpError as error:

@@ -393,6 +393,17 @@ def test_a_signal_while_a_large_fleet_starts_ends_it(world, chain_file, tmp_path
     assert run.log.count(': inactive') == run.log.count('a new word begins')
 
 
+def test_a_fleet_works_while_loops_are_compiled(world, chain_file, tmp_path, monkeypatch):
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
+    run = start(world, fleet_file(tmp_path, chain_file, {
+        'slow': {'policy': 'adaptive'}, 'fast': {}}), wait='compiling the inner loops')
+    hears(world, 'fast', 'bca')
+    answer = reload(world)
+    assert not answer.success and answer.message.startswith('starting: ')
+    assert '[slow.privatizer]' not in run.log and 'robots started' not in run.log
+    assert run.stop() == 0 and 'Traceback' not in run.log
+
+
 def test_what_has_no_effect_is_said_of_each_robot(world, chain_file, tmp_path):
     run = start(world, fleet_file(tmp_path, chain_file, {
         'tb1': {'period': 2.0, 'hysteresis': 0.5}, 'tb2': {'period': 2.0, 'sampling': 'period'}}))

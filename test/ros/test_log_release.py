@@ -367,6 +367,9 @@ def test_a_signal_ends_a_compilation(world, place, chain_file, monkeypatch, numb
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(place / 'cache'))  # as after an installation
     run = start(world, place, chain_file, wait=False)
     run.wait_for('compiling the inner loops')
+    for service in ('status', 'release'):  # they answer
+        answer = call(world, service)
+        assert not answer.success and answer.message.startswith('starting: ')
     assert run.stop(number) == 0
     assert 'a signal asked to stop: not everything is compiled' in run.log
     assert 'Traceback' not in run.log and 'internal error' not in run.log
