@@ -146,8 +146,8 @@ class Fleet(Node):
         self.create_service(Trigger, '~/reload', self._reload, qos_profile=QoSProfile(depth=CALLS))
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        slow = {robot.parameters.get('policy') for robot in robots.values()}.intersection(
-            COMPILED_POLICIES)
+        slow = [policy for policy in COMPILED_POLICIES if any(
+            robot.parameters.get('policy') == policy for robot in robots.values())]
         self._start_all(robot for robot in robots.values()
                         if robot.parameters.get('policy') not in slow)
         self._warm_up(slow)

@@ -33,7 +33,7 @@ from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run, stop_requested
 
 _POSE = 'geometry_msgs/msg/PoseStamped'
-_STARTING = 'starting: the inner loops are being compiled, call again in half a minute'
+_STARTING = 'starting: the inner loops are being compiled, call again in a minute'
 _BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten
 
 

@@ -387,7 +387,7 @@ def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):
 
     monkeypatch.setattr(OfflineMechanism, 'privatize', privatize)
     assert main(['release', 'logs', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out']) == 0
-    assert told == ['symdp release: compiling the inner loops: this takes up to half a minute, '
+    assert told == ['symdp release: compiling the inner loops: this takes up to a minute, '
                     'and only once after an installation\n', '']
 
 
