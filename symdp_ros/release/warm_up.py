@@ -9,7 +9,7 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import COMPILED_POLICIES
 from symdp_ros.core.privacy import Privacy
 
-_RING = {'a': ('a', 'b'), 'b': ('b', 'c'), 'c': ('c', 'a')}
+_RING = {'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.5, 'c': 0.5}, 'c': {'c': 0.2, 'a': 0.8}}
 _WORD = ['a', 'b', None]
 _WORDS = [0, 1, -1], [0, 2, 3]
 _EPSILONS = 1.0, 30.0  # drawn from 30 and from 60 bits

@@ -24,10 +24,9 @@ def compiled():
 
 
 before = compiled()
-ring = {f's{i}': {f's{i}': 0.5, f's{(i + 1) % 300}': 0.25, f's{i * 7 % 300}': 0.25}
-        for i in range(300)}
-for chain in (Chain({**ring, 's0': {'s0': 0.5, 's1': 0.5}}, 's0'),
-              Chain({name: [*row] for name, row in ring.items()}, 's0'),
+ring = {f's{i}': [*{f's{j % 300}' for j in (i, i + 1, i * 7)}] for i in range(300)}
+for chain in (Chain({name: {other: 1 / len(row) for other in row} for name, row in ring.items()},
+                    's0'), Chain(ring, 's0'),
               Chain.complete([f's{i}' for i in range(40)], 's0')):
     word = [choice(chain.states) for _ in range(300)]
     for policy in ('paper', 'guided', 'planned', 'adaptive')[:4 if chain.stores_edges else 1]:
