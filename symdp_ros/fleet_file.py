@@ -27,9 +27,9 @@ from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.text_file import FilePath
 from symdp_ros.core.yaml_reader import compose_yaml, TAG, YamlReader
-from symdp_ros.options import (history_topic, INPUT, LEDGER_FILE, Option, OUTPUT_DOMAIN,
-                               output_topic, OUTPUT_TYPE, OUTPUTS, PARAMETERS, POLICY,
-                               SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
+from symdp_ros.options import (history_topic, INPUT, LARGEST_INTEGER, LEDGER_FILE, Option,
+                               OUTPUT_DOMAIN, output_topic, OUTPUT_TYPE, OUTPUTS, PARAMETERS,
+                               POLICY, SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
 from symdp_ros.ros.resources import share_directory
 import yaml
 
@@ -134,7 +134,7 @@ def read_fleet(path: FilePath, domain: int | None = None) -> Fleet:
         something private would be published where a region is read.
     """
     try:
-        return _Reader(path).fleet(compose_yaml(path), domain)
+        return _Reader(path).fleet(compose_yaml(path, plain=True), domain)
     except ChainError as error:
         raise ConfigurationError(error.reason, path=error.path, line=error.line) from None
 
@@ -220,7 +220,8 @@ class _Reader(YamlReader):
             option = options.get(key)
             if option is None and key.startswith(_QOS) and options is _OF_ROBOTS:
                 values[key] = self._value(node, key)
-                if not isinstance(values[key], (str, int, float)):  # such as a date
+                if isinstance(values[key], list) or isinstance(values[key], int) and abs(
+                        values[key]) > LARGEST_INTEGER:
                     raise self._at(line, f'{key} must be a text, a number, true or false')
                 continue
             if option is None:
@@ -247,10 +248,7 @@ class _Reader(YamlReader):
             return node.value  # as it is written: 007
         if kind is float and node.tag == f'{TAG}str' and not node.style:
             return self.number(node, key)  # YAML 1.1 takes 1e-3 for a string
-        try:
-            return yaml.constructor.SafeConstructor().construct_object(node)
-        except (yaml.YAMLError, ValueError):
-            raise self.error(node, f'{key} has no value that can be read') from None
+        return self.scalar(node, key)
 
     def _path(self, text: str) -> str:
         if '\0' in text:
@@ -301,7 +299,7 @@ def _preset(name: str) -> dict[str, Any]:
         raise ConfigurationError(f'there is no preset {printable(repr(name))}: '
                                  + _instead(name, names))
     file = folder / f'{name}.yaml'
-    return _Reader(file).preset(compose_yaml(file))
+    return _Reader(file).preset(compose_yaml(file, plain=True))
 
 
 def _instead(name: str, names: list[str]) -> str:

@@ -6,13 +6,13 @@ Every option, declared once: parameters of nodes, arguments of `symdp` and of la
 Nothing here needs ROS or anything that computes. `docs/parameters.md` is compared with it by a
 test, and so are the choices that other modules define.
 """
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core import sampling_rules
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.policies import BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.core.printable import printable
 
@@ -84,13 +84,16 @@ class Option:
 
     def parse(self, text: str) -> Any:
         """
-        Return the value that a text names; not of a list.
+        Return the value that a text names; a list is one of YAML.
 
         :raises ConfigurationError: as `check`.
         """
+        from symdp_ros.core.yaml_reader import yaml_value
+
         try:
-            value = _BOOLEANS[text.lower()] if self.kind is bool else self.kind(text)
-        except (KeyError, ValueError):
+            value = (yaml_value(text, self.name) if self.kind is list else
+                     _BOOLEANS[text.lower()] if self.kind is bool else self.kind(text))
+        except (KeyError, ValueError, ChainError):
             value = text
         return self.check(value)
 
@@ -418,7 +421,8 @@ LAUNCH = (
     NAMESPACE,
     Option('params_file', str, '', 'YAML file with parameters, which arguments override; a path '
            'or package://PACKAGE/PATH'),
-    Option('log_level', str, 'info', 'debug, info, warn, error or fatal'),
+    Option('log_level', str, 'info', 'what is logged',
+           choices=('debug', 'info', 'warn', 'error', 'fatal')),
     Option('respawn', bool, False, 'start the node again when it ends; otherwise the launch ends '
            'with status 1 if the node failed'),
     Option('respawn_delay', float, 2.0, 'with respawn, time until the node starts again', least=0,
@@ -513,6 +517,35 @@ DRY_RUN = Option('dry_run', bool, False,
                  'and what would be left; release, charge and write nothing. These numbers are '
                  'about the true route: keep them to yourself')
 OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SCHEDULER)
+
+
+#: Option → what it needs to have an effect, and whether that is so. Of nodes that sample.
+_NEEDS: dict[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
+    'period': ('sampling: period', lambda values: values['sampling'] == 'period'),
+    'regions_file': ('input: pose, or outputs with positions', lambda values: (
+        values.get('input') != 'region' or set(values.get('outputs', ())) - {'string'} != set())),
+    'hysteresis': ('input: pose', lambda values: values['input'] == 'pose'),
+    'max_distance': ('input: pose', lambda values: values['input'] == 'pose'),
+    'no_region': ('input: region', lambda values: values['input'] == 'region'),
+    'output_template': ('outputs: [custom]', lambda values: 'custom' in values['outputs'])}
+_PRACTICALLY_SURE = 20.0  # ε
+
+
+def warnings_of(values: Mapping[str, Any], given: Collection[str]) -> list[str]:
+    """
+    Return a sentence for each setting that is probably a mistake.
+
+    :param values: of all options of a node.
+    :param given: the names of those that were set.
+    """
+    sentences = [f'{name} has no effect: it needs {needed}' for name, (needed, is_so)
+                 in _NEEDS.items() if name in given and name in values and 'sampling' in values
+                 and not is_so(values)]
+    epsilon = values.get('epsilon') or 0.0
+    if epsilon > _PRACTICALLY_SURE:
+        sentences.append(f'epsilon is {epsilon:g}: others can be practically sure of the truth (e^'
+                         f'{epsilon:g} to 1); values of use are below 10')
+    return sentences
 
 
 def reports_of(values: Mapping[str, Any]) -> 'Reports | None':

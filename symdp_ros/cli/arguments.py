@@ -14,7 +14,7 @@ class Parser(argparse.ArgumentParser):
     """
     A parser whose errors are one line that can be shown on a terminal.
 
-    It raises ConfigurationError for a value that `Option.check` refuses.
+    A value that `Option.check` refuses is wrong usage, too.
     """
 
     def _check_value(self, action, value):
@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
                         raise ConfigurationError(f'{action.dest} is empty: leave it out')
                     action.declared.check(value)
                 except ConfigurationError as error:
-                    raise ConfigurationError(f'{self.prog}: {error}') from None
+                    self.exit(2, f'{self.prog}: {error}\n')
         return found, rest
 
 

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp doctor`: what else in a ROS domain shows where a robot is."""
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 import os
+from pathlib import Path
 import re
+from stat import S_IROTH
 import sys
 from typing import TYPE_CHECKING
 
@@ -22,6 +25,14 @@ _OWN = {'privatizer', 'belief', 'log_release'}  # names of nodes that publish on
 _NO_REGION = {'/clock', '/parameter_events'}    # what every node subscribes to
 _BRIDGES = {'domain_bridge', 'foxglove_bridge', 'rosbridge_websocket', 'zenoh_bridge_ros2dds'}
 _FEW = 4                                        # names that a row shows
+#: What anyone can learn of parameters: type → what it shows, and what to do.
+_PARAMETERS = {
+    'rcl_interfaces/srv/GetParameters': (
+        'parameters: anyone can ask for them; some nodes keep a pose there',
+        'turn them off, or look at them with `ros2 param dump`'),
+    'rcl_interfaces/msg/ParameterEvent': (
+        'parameters: each one that changes is told to all; some nodes keep a pose there',
+        'turn these events off, or set no pose as a parameter')}
 _KEEP = "keep it in the robot's own ROS domain"
 _ASK = 'find out what it holds'
 
@@ -85,6 +96,9 @@ def run(options) -> int:
     print(f'ROS domain {domain}{", this machine alone" if near else ""}: '
           f'{counted(len(graph.nodes), "node")}, {counted(len(graph.topics), "topic")}')
     print(f'private topics: {_listed(private, 20)}')
+    if segments := segments_for_all():
+        print(f'in /dev/shm, every user of this machine can read {counted(segments, "file")} of '
+              'Fast DDS, where messages stay: SECURITY.md, Other users, says what helps')
     print(f'show where a robot is: {certain}; may show it: {len(found) - certain}')
     return 1 if certain else 0
 
@@ -197,12 +211,20 @@ def _recorders(graph, certain, unsure) -> Iterator[Finding]:
 
 def _parameters(graph) -> Iterator[Finding]:
     yield from _together(
-        Finding(False, (channel.name,), channel.type_name, frozenset(channel.sources),
-                frozenset(channel.readers),
-                'parameters: anyone can ask for them; some nodes keep a pose there',
-                'turn them off, or look at them with `ros2 param dump`')
-        for channel in graph.services if channel.type_name == 'rcl_interfaces/srv/GetParameters'
+        Finding(False, (channel.name,), channel.type_name,
+                frozenset(node for node in channel.sources if _base(node) not in _OWN),
+                frozenset(channel.readers), *_PARAMETERS[channel.type_name])
+        for channel in (*graph.services, *graph.topics) if channel.type_name in _PARAMETERS
         and not all(_base(node) in _OWN for node in channel.sources))
+
+
+def segments_for_all(directory: Path = Path('/dev/shm')) -> int:
+    """Return how many files of Fast DDS every user of this machine can read."""
+    count = 0
+    for file in directory.glob('fast*'):
+        with suppress(OSError):  # it is gone by now
+            count += bool(file.stat().st_mode & S_IROTH)
+    return count
 
 
 def _is_private(channel) -> bool:

@@ -6,11 +6,13 @@ import sys
 
 from symdp_ros import __version__, SymdpError
 from symdp_ros.cli import (automaton, calibrate, chain, check, demo, doctor, isolate, learn,
-                           ledger, release)
+                           ledger, release, warm_up)
 from symdp_ros.cli.arguments import Parser
+from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.printable import printable
 
-COMMANDS = (check, chain, calibrate, demo, release, ledger, learn, automaton, doctor, isolate)
+COMMANDS = (check, chain, calibrate, demo, release, ledger, learn, automaton, doctor, isolate,
+            warm_up)
 
 
 def make_parser() -> Parser:
@@ -29,18 +31,16 @@ def main(arguments=None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
             stream.reconfigure(errors='backslashreplace')
-    try:
-        parser = make_parser()
-        if '_ARGCOMPLETE' in os.environ:  # the shell asks how a word could go on
-            from argcomplete import autocomplete
+    parser = make_parser()
+    if '_ARGCOMPLETE' in os.environ:  # the shell asks how a word could go on
+        from argcomplete import autocomplete
 
-            autocomplete(parser)
-        options = parser.parse_args(arguments)
-    except SymdpError as error:
-        print(error, file=sys.stderr)
-        return 1
+        autocomplete(parser)
+    options = parser.parse_args(arguments)
     try:
-        status = options.run(options)
+        with on_slow_loops(lambda text: print(f'symdp {options.command}: {text}',
+                                              file=sys.stderr, flush=True)):
+            status = options.run(options)
         sys.stdout.flush()
         return status
     except SymdpError as error:

@@ -12,13 +12,12 @@ from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account, OF_SAMPLES,
                                          read_settings)
 from symdp_ros.cli.topics import OfTopics, print_topics
-from symdp_ros.core.compile_notice import on_slow_loops
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRUST, OF_ARCHIVES,
                                OF_LOGS, OUTPUT, POLICY, PRIVACY, privacy_of, RELEASE_LEDGER,
-                               RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP)
+                               RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP, warnings_of)
 
 
 _SHOWN = 3  # logs
@@ -58,7 +57,7 @@ def run(options) -> int:
     """Release the logs; return 0 where all were."""
     from rich.console import Console
     from symdp_ros.release.ledger import Ledger
-    from symdp_ros.release.outbox import check_apart
+    from symdp_ros.release.outbox import check_apart, make_directory
 
     if (options.ledger is None) != (options.subject is None):
         raise ConfigurationError('--ledger and --subject belong together: the ledger keeps what '
@@ -75,6 +74,8 @@ def run(options) -> int:
         raise ConfigurationError('--accounting and --delta need a --ledger: they say how its '
                                  'charges add up')
     check_period(options)
+    for sentence in warnings_of({'epsilon': options.epsilon}, ()):
+        _print_message(sentence)
     chain, output = chain_of(options), Path(options.output)
     archive = _is_archive(options)
     prepare = _archive_release if archive else _logs_release
@@ -90,19 +91,10 @@ def run(options) -> int:
                        accounting=options.accounting, delta=options.delta,
                        on_message=_print_message)
     directory = output.parent if archive else output
-    problem = None
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = error.strerror
-    except RecursionError:
-        problem = 'its path is too deep'
-    if problem is not None:
-        raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
+    make_directory(directory)
     choices: list[str] = []
     topics: list[OfTopics] = []
     with ExitStack() as stack:
-        stack.enter_context(on_slow_loops(_print_message))
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         if ledger is not None and (note := new_account(ledger, options.subject)):
             _print_message(note)

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why loops take long: they have to be compiled, for up to half a minute, or cannot be."""
+"""Why loops take long: they have to be compiled, for up to a minute, or cannot be."""
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import threading
 
-COMPILING = ('compiling the inner loops: this takes up to half a minute, and only once after an '
+COMPILING = ('compiling the inner loops: this takes up to a minute, and only once after an '
              'installation')
 UNCOMPILED = ('numba is not installed: the inner loops run uncompiled, some hundred times slower, '
               'which matters for long routes on large maps')

@@ -9,7 +9,9 @@ import re
 from typing import Any, NamedTuple
 
 _AREA = 'the cells around the robot'
+_DIRECTION = 'a direction, a speed or a way, which can add up to where the robot is'
 _FLEET = 'where each robot of a fleet is'
+_STEERING = 'how the robot is steered, which adds up to where it is'
 _FRAMES = 'where frames are, also that of the robot'
 _MOVEMENT = 'speeds, which add up to where the robot is'
 _PICTURE = 'a picture for operators, which can show the pose'
@@ -26,6 +28,9 @@ _TYPES = {
                      'GetCostmap GetCostmaps',
         'nav_msgs': 'GridCells OccupancyGrid', 'grid_map_msgs': 'GridMap',
         'octomap_msgs': 'Octomap OctomapWithPose', 'costmap_msgs': 'Costmap'},
+    _DIRECTION: {'geometry_msgs': 'Quaternion QuaternionStamped Vector3 Vector3Stamped'},
+    _STEERING: {
+        'ackermann_msgs': 'AckermannDrive AckermannDriveStamped', 'sensor_msgs': 'Joy'},
     _FLEET: {
         'rmf_fleet_msgs': 'DestinationRequest FleetState Location PathRequest RobotState',
         'rmf_traffic_msgs': 'ItinerarySet ItineraryExtend Participant Trajectory',
@@ -86,8 +91,6 @@ _NAME = re.compile(r'(?P<package>[a-z][a-z0-9_]*)(/(?P<kind>msg|srv|action))?/(?
 _OF_ACTIONS = {'_FeedbackMessage': 'Feedback', '_SendGoal': 'Goal', '_GetResult': 'Result'}
 #: Fields that make a position.
 _POSITIONS = ({'x', 'y'}, {'latitude', 'longitude'}, {'lat', 'lon'}, {'lat', 'lng'})
-#: Types with such fields that are no position by themselves.
-_DIRECTIONS = 'geometry_msgs/Quaternion', 'geometry_msgs/Vector3'
 _DEEPEST = 12  # messages within messages; ROS types do not contain themselves
 
 
@@ -141,7 +144,7 @@ def _shown_by(type_name: str, known: Mapping[str, Mapping[str, str]], depth: int
         if _NAMES.search(name):
             return Shown(True, 'where the robot is, by the name of the type')
         return Shown(False, f'unknown: {package} is not installed here')
-    if short not in _DIRECTIONS and any(pair <= fields.keys() for pair in _POSITIONS):
+    if any(pair <= fields.keys() for pair in _POSITIONS):
         return Shown(True, _PLACE)
     for field, field_type in fields.items():
         for inner in re.findall(r'[a-z]\w*/\w+', field_type) if depth else ():

@@ -7,10 +7,13 @@ Files are composed, never constructed: no tag can make an object. Keys that a re
 for are ignored. Bounds far above those of real maps, as a small file could otherwise fill the
 memory: a file has at most 5,000,000 keys and values; what is read of it has at most 2,000,000
 entries of lists and maps, those that an alias repeats counted each time; a name has at most 1,000
-characters; lists are nested at most 50 deep.
+characters; lists are nested at most 50 deep. Maps of other tools hold aliases and tags. What is
+written for this package alone (fleet files, templates, lists of arguments) is plain: it has
+neither.
 """
 from collections.abc import Callable
 from math import isfinite
+from typing import Any
 
 from symdp_ros.core.errors import ChainError
 from symdp_ros.core.text_file import FilePath, read_map_text
@@ -21,42 +24,63 @@ _TEXT = tuple(TAG + kind for kind in ('str', 'int', 'float', 'bool', 'timestamp'
 _MOST_NODES = 5_000_000
 _MOST_ENTRIES = 2_000_000
 _LONGEST_NAME = 1000
+_LONGEST_NUMBER = 100
 _DEEPEST = 50
 _Loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+_Constructor = yaml.constructor.SafeConstructor
 
 
-def compose_yaml(path: FilePath) -> yaml.Node:
+def compose_yaml(path: FilePath, *, plain: bool = False) -> yaml.Node:
     """
     Return the YAML node graph of a file; an alias is the node that it repeats.
 
+    :param plain: refuse aliases and explicit tags.
     :raises ChainError: the file cannot be read, is not YAML, or exceeds a bound of this module.
     """
-    text = read_map_text(path)
+    return _composed(read_map_text(path), str(path), plain)
+
+
+def yaml_value(text: str, source: str) -> Any:
+    """
+    Return what plain YAML says: texts, numbers, true or false, None, lists and maps of them.
+
+    :param source: what the text is, for messages.
+    :raises ChainError: it is not YAML, holds an alias or a tag, or exceeds a bound.
+    """
+    return YamlReader(source).value(_composed(text, source, True), 'it')
+
+
+def _composed(text: str, source: str, plain: bool) -> yaml.Node:
     try:
-        _check_size(text, path)
+        _check_events(text, source, plain)
         node = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, 'problem_mark', None)
         what = getattr(error, 'problem', None) or getattr(error, 'reason', None) or 'it is damaged'
-        raise ChainError(f'the file is not valid YAML: {what}', path=path,
+        raise ChainError(f'it is not valid YAML: {what}', path=source,
                          line=mark.line + 1 if mark else None) from None
+    except UnicodeEncodeError:  # half a character
+        raise ChainError('it is not valid YAML: it is not UTF-8 text', path=source) from None
     if node is None:
-        raise ChainError('the file is empty', path=path)
+        raise ChainError('it is empty', path=source)
     return node
 
 
-def _check_size(text: str, path: FilePath) -> None:
+def _check_events(text: str, source: str, plain: bool) -> None:
     # Before composing, which takes memory for each node, and recurses, in C: it would end the
     # process on a file that is nested deeply.
     depth = nodes = 0
     for event in yaml.parse(text, Loader=_Loader):
+        if plain and (isinstance(event, yaml.AliasEvent) or getattr(event, 'tag', None)):
+            raise ChainError('an alias (*name) or a tag (!name) stands there: write the value '
+                             'itself', path=source, line=event.start_mark.line + 1)
         nodes += isinstance(event, yaml.NodeEvent)
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST or nodes > _MOST_NODES:
             problem = (f'has more than {_MOST_NODES:,} entries: it is too large for a map'
                        if depth <= _DEEPEST else 'is nested too deeply for a map')
-            raise ChainError(f'the file {problem}', path=path, line=event.start_mark.line + 1)
+            raise ChainError(f'the file {problem}', path=source, line=event.start_mark.line + 1)
 
 
 def keys_of(root: yaml.Node) -> set[str]:
@@ -167,6 +191,27 @@ class YamlReader:
         if isinstance(node, yaml.ScalarNode) and node.tag == f'{TAG}bool':
             return str(node.value).lower() in ('true', 'yes', 'on')
         raise self.error(node, f'{what} must be true or false')
+
+    def value(self, node: yaml.Node, what: str) -> Any:
+        """Return what a node of plain YAML says; None where it says nothing."""
+        if isinstance(node, yaml.MappingNode):
+            return {key: self.value(value, key)
+                    for key, (_, value) in self.entries(node, what).items()}
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, f'an entry of {what}') for item in self.items(node, what)]
+        return None if self.is_null(node) else self.scalar(node, what)
+
+    def scalar(self, node: yaml.Node, what: str) -> str | int | float | bool:
+        """Return a number, true or false, or else the text as it is written: a date is a text."""
+        if node.tag not in (f'{TAG}int', f'{TAG}float', f'{TAG}bool'):
+            return str(node.value)
+        try:
+            if len(node.value) <= _LONGEST_NUMBER:
+                found: int | float | bool = _Constructor().construct_object(node)
+                return found
+        except ValueError:  # such as 0b_
+            pass
+        raise self.error(node, f'{what} is a number that cannot be read: quote it if it is a text')
 
     def is_null(self, node: yaml.Node) -> bool:
         """Return whether there is no value."""

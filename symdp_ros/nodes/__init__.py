@@ -7,6 +7,7 @@ import signal
 import sys
 
 from symdp_ros.options import PARAMETERS
+from symdp_ros.ros.stop_signals import stop_signals
 
 NODES = tuple(PARAMETERS)
 
@@ -40,7 +41,7 @@ def _prepare_program():
         sys.stdout.reconfigure(errors='backslashreplace')
         print(help_of(program))
         raise SystemExit
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in stop_signals():
         signal.signal(number, lambda number, frame: os._exit(0))
     try:
         import rclpy  # noqa: F401

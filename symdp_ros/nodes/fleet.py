@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `fleet`: runs a `privatizer` for each robot of a fleet file, in one process."""
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from functools import wraps
+from hashlib import sha256
 import sys
+from threading import Thread
 import traceback
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakValueDictionary
@@ -16,8 +18,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
+from symdp_ros.core.compile_notice import interrupted_if, on_slow_loops
 from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.core.policies import COMPILED_POLICIES
 from symdp_ros.core.printable import printable
+from symdp_ros.core.text_file import read_map_text
 from symdp_ros.fleet_file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.options import map_choices, PARAMETERS, reports_of
@@ -63,12 +68,9 @@ class HostedPrivatizer(Privatizer):
 
     def read_chain(self):
         path = resolve_path(self.settings['chain_file'])
-        try:
-            status = path.stat()
-        except (OSError, ValueError):  # reading it tells what is wrong
-            return super().read_chain()
-        self._map = (str(path), status.st_ino, status.st_mtime_ns, status.st_size,
-                     *map_choices(self.settings).values(), reports_of(self.settings))
+        content = sha256(read_map_text(path).encode()).digest()  # its times and size may lie
+        self._map = (str(path), content, *map_choices(self.settings).values(),
+                     reports_of(self.settings))
         if self._map in self._mechanisms:
             return self._mechanisms[self._map].chain, path.name
         return super().read_chain()
@@ -130,6 +132,7 @@ class Fleet(Node):
         self._failures: dict[str, str] = {}  # of robots without a node
         self._mechanisms: _Mechanisms = WeakValueDictionary()
         self._publisher = None
+        self._starting = True
 
     def autostart(self) -> bool:
         """Start all robots; return whether one of them, at least, did not fail."""
@@ -143,7 +146,14 @@ class Fleet(Node):
         self.create_service(Trigger, '~/reload', self._reload, qos_profile=QoSProfile(depth=CALLS))
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self._start_all(robots.values())
+        slow = [policy for policy in COMPILED_POLICIES if any(
+            robot.parameters.get('policy') == policy for robot in robots.values())]
+        self._start_all(robot for robot in robots.values()
+                        if robot.parameters.get('policy') not in slow)
+        self._warm_up(slow)
+        self._start_all(robot for robot in robots.values()
+                        if robot.parameters.get('policy') in slow)
+        self._starting = False
         failed = self._failed()
         self.get_logger().info(
             f'{len(self._robots) - len(failed)} of {len(robots)} robots started{_named(failed)}')
@@ -174,6 +184,21 @@ class Fleet(Node):
                     f'{robot.name} go, and nothing else may be: set ROS_DOMAIN_ID to another')
         fleet.make_state_dir()
         return dict(fleet.robots)
+
+    def _warm_up(self, policies: Collection[str]) -> None:
+        """Compile what these policies run, on a thread: robots that started go on meanwhile."""
+        def compile_all():
+            with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested), (
+                    suppress(KeyboardInterrupt)):
+                from symdp_ros.release.warm_up import warm_up_policies
+
+                warm_up_policies(policies)
+
+        if policies:
+            thread = Thread(target=compile_all)
+            thread.start()
+            while thread.is_alive():
+                self._spinner.spin_once(timeout_sec=0.02)
 
     def _start_all(self, robots: Iterable[Robot]) -> None:
         """Start robots, one by one, until a signal asks to stop."""
@@ -232,9 +257,14 @@ class Fleet(Node):
         node.failure = failure
 
     def _reload(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._starting:
+            response.message = 'starting: not all robots have started yet'
+            return response
         try:
             robots = self._read()
-        except SymdpError as error:
+        except Exception as error:  # whatever it is, the robots go on
+            if not isinstance(error, SymdpError):
+                traceback.print_exc()
             self.get_logger().error(f'reload: {printable(error, LONGEST_SENTENCE)}')
             response.message = ('the fleet file is not valid: nothing was changed; the log of the '
                                 'fleet says what is wrong')

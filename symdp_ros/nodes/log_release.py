@@ -21,9 +21,9 @@ from symdp_ros.options import MESSAGE_TYPE, privacy_of
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.outbox import check_apart, check_directories_apart
+from symdp_ros.release.outbox import check_apart, check_directories_apart, make_directory
 from symdp_ros.release.settings import input_settings, output_settings, ReleaseSettings
-from symdp_ros.ros.lifecycle import ManagedNode
+from symdp_ros.ros.lifecycle import ManagedNode, STOPPED
 from symdp_ros.ros.live_word import log_account
 from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.queues import CALLS
@@ -33,6 +33,7 @@ from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run, stop_requested
 
 _POSE = 'geometry_msgs/msg/PoseStamped'
+_STARTING = 'starting: the inner loops are being compiled, call again in a minute'
 _BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten
 
 
@@ -64,6 +65,7 @@ class LogRelease(ManagedNode):
         self._running = 0
         self._next_answer = 0.0
         self._active = False
+        self._compiling, self._prepared, self._leaving = (threading.Event() for _ in range(3))
         # Made once: a destroyed service could not answer pending calls.
         self.create_service(Trigger, '~/release', self._on_release,
                             qos_profile=QoSProfile(depth=CALLS),
@@ -87,14 +89,14 @@ class LogRelease(ManagedNode):
         self._log_dir, self._release_dir = (
             Path(os.path.realpath(resolve_path(settings[name])))
             for name in ('log_dir', 'release_dir'))
-        for name, path in (('log_dir', self._log_dir), ('release_dir', self._release_dir)):
-            if not os.path.isdir(path):
-                raise ConfigurationError(f'{name} {path} is not a directory: make it')
+        if not os.path.isdir(self._log_dir):
+            raise ConfigurationError(f'log_dir {self._log_dir} is not a directory: make it')
         check_directories_apart(self._log_dir, self._release_dir)
         ledger_file = resolve_kept('ledger_file', settings['ledger_file'],
                                    self.get_logger().warning)
         check_apart(ledger_file, self._release_dir)
         self._check_field()
+        make_directory(self._release_dir)
         self._ledger = Ledger(ledger_file)
         self._ledger.keep_budget(*(settings[name] for name in (
             'subject', 'subject_budget', 'accounting', 'delta')))
@@ -108,8 +110,15 @@ class LogRelease(ManagedNode):
         for problem in self._ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
         self._log_settings(chain, chain_name, privacy)
-        self._prepare()
         self._runs = SharedRuns('release')
+
+    def on_configure(self, state):
+        result = super().on_configure(state)
+        if result == TransitionCallbackReturn.SUCCESS:
+            self._leaving.clear()
+            self._prepared.clear()
+            self._runs.ask('prepare', self._prepare, lambda _: self._prepared.set())
+        return result
 
     def activate(self):
         self._stop = threading.Event()
@@ -129,6 +138,7 @@ class LogRelease(ManagedNode):
 
     def cleanup(self):
         self._stop.set()
+        self._leaving.set()
         if self._runs is not None:
             self._runs.close()  # at most one log is still being released
             self._runs = None
@@ -163,17 +173,27 @@ class LogRelease(ManagedNode):
                         level_field=reading.pose.level_field)
 
     def _prepare(self):
-        """Compile now, so that the first release need not wait for it; a signal ends it early."""
-        log = self.get_logger().info
-        notices = []
-        with on_slow_loops(log), on_slow_loops(notices.append), interrupted_if(stop_requested):
-            try:
+        """
+        Compile now, on the thread of the runs, so that no release need wait for it.
+
+        A signal, or a cleanup, ends it early.
+        """
+        def notice(sentence):
+            self.get_logger().info(sentence)
+            if sentence == COMPILING:
+                self._compiling.set()
+
+        try:
+            with on_slow_loops(notice), interrupted_if(
+                    lambda: stop_requested() or self._leaving.is_set()):
                 self._mechanisms.prepare()
-            except KeyboardInterrupt:
-                log('a signal asked to stop: not everything is compiled')
-                return
-        if COMPILING in notices:
-            log('compiled')
+            if self._compiling.is_set():
+                self.get_logger().info('compiled')
+        except KeyboardInterrupt:
+            self.get_logger().info(STOPPED)
+        except SymdpError as error:
+            self.get_logger().error(str(error))
+        self._compiling.clear()
 
     def _log_settings(self, chain, chain_name, privacy):
         settings, log = self.settings, self.get_logger().info
@@ -197,6 +217,11 @@ class LogRelease(ManagedNode):
     async def _on_release(self, request, response):
         if not self._active:
             response.message = 'the node is not active: activate it first'
+            return response
+        while not (self._prepared.is_set() or self._compiling.is_set()):
+            await _NextTurn()
+        if self._compiling.is_set():
+            response.message = _STARTING
             return response
         done, stop = Future(executor=self.executor), self._stop
         self._running += 1
@@ -234,6 +259,9 @@ class LogRelease(ManagedNode):
         subject = self.settings['subject']
         if self._ledger is None:
             response.message = 'the node is not configured'
+            return response
+        if self._compiling.is_set():
+            response.message = _STARTING
             return response
         try:
             account = self._ledger.account(subject)

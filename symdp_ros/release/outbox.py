@@ -270,6 +270,23 @@ def check_directories_apart(log_dir: str | Path, release_dir: str | Path) -> Non
                                      setting='release_dir')
 
 
+def make_directory(directory: Path) -> None:
+    """
+    Make a directory, and those that it lies in, where there is none.
+
+    :raises ConfigurationError: it cannot be made.
+    """
+    problem = None
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = error.strerror
+    except RecursionError:
+        problem = 'its path is too deep'
+    if problem is not None:
+        raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
+
+
 def lies_within(path: str | Path, directory: str | Path) -> bool:
     """Return whether a path is a directory, or is, or would be, inside it; links are followed."""
     inner, outer = Path(os.path.realpath(path)), Path(os.path.realpath(directory))

@@ -94,6 +94,10 @@ class AdaptiveSubscription:
         self._unnamed_since: float | None = None      # a publisher's node has had no name
         self._best_effort_noted = False
         self._doubtful = 0  # how many more messages may be ones that were passed on
+        #: How many messages were lost: this node, or the machine, was too slow for them.
+        self.lost = 0
+        self._number = self._missing = 0  # of the last message; since the last look
+        self._sources: list[object] = []
         self._seen: set[tuple[int, int]] = set()
         self._seen_order: deque[tuple[int, int]] = deque()
         #: Names of the nodes whose publishers do not suit what the operator set.
@@ -141,6 +145,7 @@ class AdaptiveSubscription:
         kind = full_name(self._message_type)
         publishers = [info for info in self._node.get_publishers_info_by_topic(self.topic)
                       if info.topic_type == kind]
+        self._count_lost([tuple(info.endpoint_gid) for info in publishers])
         wanted = self._wanted([info.qos_profile for info in publishers])
         new = [key for key in wanted if key not in self._subscriptions]
         if new and not self._subscriptions:
@@ -215,6 +220,10 @@ class AdaptiveSubscription:
                 message, info = message
             if self._node is None:  # the message waited in the executor meanwhile
                 return
+            number = info['publication_sequence_number']
+            if number > self._number + 1 and self._number:
+                self._missing += number - self._number - 1
+            self._number = number
             if not self._doubtful or self._is_new(info, reliability):
                 if self._with_info:
                     self._callback(message, info)
@@ -224,6 +233,15 @@ class AdaptiveSubscription:
         # From this signature rclpy sees that the callback also takes information on the message.
         receive.__signature__ = inspect.signature(lambda message, info: None)
         return receive
+
+    def _count_lost(self, sources):
+        """Count what is missing among the numbers of one publisher, while it is the only one."""
+        # DDS does not report what a full queue of a reader drops.
+        if sources != self._sources:
+            self._sources, self._number = sources, 0
+        elif len(sources) == 1 == len(self._subscriptions):
+            self.lost += self._missing
+        self._missing = 0
 
     def _is_new(self, info, reliability):
         if len(self._subscriptions) == 1:

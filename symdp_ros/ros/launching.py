@@ -21,7 +21,6 @@ from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.fleet_file import read_fleet
 from symdp_ros.options import FLEET, LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
 from symdp_ros.ros.resources import resolve_path
-import yaml
 
 _OF_FLEET = (
     FLEET,
@@ -200,15 +199,10 @@ def _warn_of_unknown(node: str, names: set[str], known: list[str]) -> None:
 
 
 def _value(option: Option, text: str) -> Any:
-    if option.kind is not list:
-        return option.parse(text)
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
-        value = text
+    value = option.parse(text)
     if value == []:
         raise ConfigurationError(f'{option.name}:=[]: ROS passes no empty list to a node')
-    return option.check(value)
+    return value
 
 
 def _on_exit(event: ProcessExited, context: LaunchContext) -> None:

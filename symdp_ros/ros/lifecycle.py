@@ -5,15 +5,19 @@ import traceback
 
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from symdp_ros.core.compile_notice import interrupted_if, on_slow_loops
 from symdp_ros.core.errors import ConfigurationError, SymdpError
 from symdp_ros.core.printable import printable
 from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.parameters import declare
+from symdp_ros.ros.spinning import stop_requested
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 #: Characters of the longest reason that is logged: values of parameters may be quoted in it.
 LONGEST_SENTENCE = 2000
+
+STOPPED = 'a signal asked to stop: not everything is compiled'
 
 
 class ManagedNode(LifecycleNode):
@@ -88,7 +92,8 @@ class ManagedNode(LifecycleNode):
         def configure():
             if self._problems:
                 raise ConfigurationError('; '.join(self._problems))
-            self.configure()
+            with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested):
+                self.configure()
 
         return self._attempt(configure, self.cleanup)
 
@@ -113,6 +118,9 @@ class ManagedNode(LifecycleNode):
             work()
             self.failure = ''
             return _SUCCESS
+        except KeyboardInterrupt:
+            self.failure = STOPPED
+            self.get_logger().info(self.failure)
         except SymdpError as error:
             self.failure = printable(error, LONGEST_SENTENCE)
             self.get_logger().fatal(self.failure)

@@ -51,6 +51,7 @@ class LiveDiagnostics:
         self._subscription: AdaptiveSubscription | None = None
         self._warned: list[str] = []
         self._clock_time, self._clock_still = None, 0
+        self._lost, self._since_lost = 0, _REPORTS_A_RATE_SPANS
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._rate, self._silence = Rate(monotonic()), Silence()
         self._timer = node.create_timer(1.0, self._report,
@@ -58,7 +59,7 @@ class LiveDiagnostics:
 
     def activate(self, subscription: AdaptiveSubscription | None) -> None:
         """Take note that the node is active, and what it reads by."""
-        self.active, self._subscription = True, subscription
+        self.active, self._subscription, self._lost = True, subscription, 0
 
     def deactivate(self) -> None:
         """Take note that the node is not active any more."""
@@ -78,8 +79,8 @@ class LiveDiagnostics:
             'active': self.active,
             'published': self.published,
             'published per second': f'{self._rate.after(self.published, monotonic()):.1f}'}
-        warnings = [*self._topic_warnings(values), *self._more_warnings(),
-                    *self._clock_warnings(), *self._silence_warnings()]
+        warnings = [*self._topic_warnings(values), *self._lost_warnings(values),
+                    *self._more_warnings(), *self._clock_warnings(), *self._silence_warnings()]
         self._log(warnings)
         if not self.active:  # not logged: the transition is
             self._silence = Silence()
@@ -109,7 +110,8 @@ class LiveDiagnostics:
         own = self._subscription.count if self._subscription is not None else 0
         publishers = self._node.get_publishers_info_by_topic(self._topic)
         values[f'publishers of the {"raw" if self._raw else "private"} topic'] = len(publishers)
-        yield from self._publisher_warnings(publishers)
+        if self.active:
+            yield from self._publisher_warnings(publishers)
         if self._raw:
             others = other_subscribers(self._node, self._topic, own)
             values['other subscribers of the raw topic'] = len(others)
@@ -140,6 +142,17 @@ class LiveDiagnostics:
             nodes = 'node reads' if len(others) == 1 else 'nodes read'
             yield f'{len(others)} other {nodes} the raw topic {self._topic}: {listed(others, 20)}'
 
+    def _lost_warnings(self, values):
+        # Not where ε covers whether messages come in.
+        if self._subscription is None or self._raw and not self._regular:
+            return
+        lost = values['lost messages'] = self._subscription.lost
+        self._since_lost = 0 if lost > self._lost else self._since_lost + 1
+        self._lost = lost
+        if self._since_lost < _REPORTS_A_RATE_SPANS:
+            yield (f'messages on {self._topic} are lost: this node, or the machine, is too slow '
+                   'for them')
+
     def _clock_warnings(self):
         clock = self._node.get_clock()
         if not clock.ros_time_is_active:
@@ -161,7 +174,7 @@ class LiveDiagnostics:
         for warning in warnings:
             if warning not in self._warned:
                 self._node.get_logger().warning(warning)
-        if self._warned and not warnings:
+        if self._warned and not warnings and self.active:
             self._node.get_logger().info(f'{self._topic}: {self._all_is_well}')
         self._warned = warnings.copy()
 

@@ -19,7 +19,7 @@ from rclpy.parameter import Parameter
 from rclpy.parameter_service import ParameterService
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.printable import printable
-from symdp_ros.options import LARGEST_INTEGER, Option, PARAMETERS
+from symdp_ros.options import LARGEST_INTEGER, Option, PARAMETERS, warnings_of
 
 _TYPES = {float: Parameter.Type.DOUBLE, int: Parameter.Type.INTEGER, bool: Parameter.Type.BOOL,
           str: Parameter.Type.STRING, list: Parameter.Type.STRING_ARRAY}
@@ -69,6 +69,10 @@ def declare(node: Node, options: Sequence[Option]) -> tuple[dict[str, Any], list
             problems.append(f'{option.name} is not set: {option.description}')
         values[option.name] = value
     problems += _check_names(node, overrides, [option.name for option in options])
+    if not problems:
+        for sentence in warnings_of(values, {name for name in overrides
+                                             if overrides[name] is not None}):
+            node.get_logger().warning(sentence)
     if not overrides:
         required = ' and '.join(option.name for option in options if option.default is None)
         problems = [

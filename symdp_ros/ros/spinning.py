@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Running one node in one process, until SIGINT or SIGTERM."""
+"""Running one node in one process, until SIGINT, SIGTERM or SIGHUP."""
 import signal
 import sys
 
@@ -11,6 +11,7 @@ from rclpy.signals import SignalHandlerOptions
 from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.printable import printable
 from symdp_ros.ros.output_domain import leave_domains
+from symdp_ros.ros.stop_signals import stop_signals
 from symdp_ros.ros.watchdog import ends_if_stuck
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
@@ -42,7 +43,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
         _stopping = True
 
     # Our own handlers: those of rclpy shut the context down before the node can stop properly.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in stop_signals():
         signal.signal(number, ask_to_stop)
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
@@ -59,7 +60,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
         executor.add_node(node)
         try:
             if not node.autostart():
-                return 1
+                return 0 if _stopping else 1
             while not _stopping:
                 executor.spin_once(timeout_sec=_LONGEST_WAIT)
         except SymdpError as error:
@@ -78,7 +79,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
             leave_domains()
             rclpy.try_shutdown()
         # A second Ctrl+C, while the interpreter ends, has no effect.
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in stop_signals():
             signal.signal(number, signal.SIG_IGN)
     return 0
 

@@ -23,13 +23,13 @@ from typing import Any, TYPE_CHECKING
 from builtin_interfaces.msg import Time
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Header
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.message_fields import INTEGERS, message_class
 from symdp_ros.core.printable import printable
 from symdp_ros.core.symbols import parse_symbol_map
+from symdp_ros.core.yaml_reader import yaml_value
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.outputs import latched
-import yaml
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import Floats
@@ -119,9 +119,9 @@ def template_filler(text: str, message_type: Any, frame: str) -> Fill:
         raise ConfigurationError('outputs: custom needs an output_template, a text such as '
                                  """'{data: "{region}"}', with all its quotes""")
     try:
-        template = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigurationError(f'output_template is no YAML: {printable(error, 300)}') from None
+        template = yaml_value(text, 'output_template')
+    except ChainError as error:
+        raise ConfigurationError(str(error)) from None
     filler = _of_message(template, message_type, '', frame)
     if not _OF_REGION.search(text):
         _refuse('', 'nothing in it depends on the region, so all messages would be equal: write '
@@ -225,7 +225,7 @@ def _converted(value, kind, path, advice=''):
         least, most = INTEGERS.get(kind, (0, 255))
         try:
             number = int(value)
-        except ValueError:
+        except (ValueError, OverflowError):  # OverflowError: infinite
             number = most + 1
         if least <= number <= most and (isinstance(value, str) or number == value):
             return bytes([number]) if kind == 'octet' else number

@@ -160,16 +160,16 @@ def test_a_given_word_is_sensitive_and_is_said_so(log):
 
 
 @pytest.mark.parametrize('arguments, status, text', [
-    ([CHAIN, '--target-error', '1.5'], 1, 'target_error is 1.5: it must be at most'),
-    ([CHAIN, '--target-error', '0'], 1, 'target_error is 0.0: it must be at least'),
-    ([CHAIN, '--target-error', 'nan'], 1, 'target_error is nan: it must be a finite'),
+    ([CHAIN, '--target-error', '1.5'], 2, 'target_error is 1.5: it must be at most'),
+    ([CHAIN, '--target-error', '0'], 2, 'target_error is 0.0: it must be at least'),
+    ([CHAIN, '--target-error', 'nan'], 2, 'target_error is nan: it must be a finite'),
     ([CHAIN, '--target-error', 'few'], 2, 'invalid float'),
     ([CHAIN, '--length', '1000000000'], 1, 'whose product is at most 71,428,571'),
     ([CHAIN, '--walks', '100000000'], 1, 'on 6 states would take many hours'),
-    ([CHAIN, '--length', '0'], 1, 'length is 0: it must be at least 1'),
+    ([CHAIN, '--length', '0'], 2, 'length is 0: it must be at least 1'),
     ([CHAIN, '--length', '2.5'], 2, 'invalid int'),
-    ([CHAIN, '--walks', '1'], 1, 'walks is 1: it must be at least 2'),
-    ([CHAIN, '--adjacency', '0'], 1, 'adjacency is 0: it must be at least 1'),
+    ([CHAIN, '--walks', '1'], 2, 'walks is 1: it must be at least 2'),
+    ([CHAIN, '--adjacency', '0'], 2, 'adjacency is 0: it must be at least 1'),
     ([CHAIN, '--initial-state', 'cellar'], 1, "the initial state 'cellar'"),
     (['nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
     (['config/depot.geojson'], 1, 'give one of its 22 states, such as'),

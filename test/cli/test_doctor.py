@@ -6,7 +6,7 @@ import sys
 
 from in_process import ROOT, run_symdp
 import pytest
-from symdp_ros.cli.doctor import findings
+from symdp_ros.cli.doctor import findings, segments_for_all
 from symdp_ros.core.revealing_types import shown_by
 
 try:
@@ -40,13 +40,14 @@ PRIVATIZER = [('/tb1/region', 'std_msgs/msg/String', '/tb1/amcl', '/tb1/privatiz
                '/tb1/belief'),
               ('/tb1/believed_region', 'std_msgs/msg/String', '/tb1/belief', ''),
               ('/clock', 'rosgraph_msgs/msg/Clock', '/sim', '/tb1/privatizer'),
-              ('/parameter_events', 'rcl_interfaces/msg/ParameterEvent', '/sim /tb1/privatizer',
+              ('/parameter_events', 'rcl_interfaces/msg/ParameterEvent', '/tb1/privatizer',
                '/tb1/privatizer')]
 
 
 @pytest.mark.parametrize('type_name', [
     'nav_msgs/msg/Odometry', 'nav_msgs/msg/Path', 'tf2_msgs/msg/TFMessage',
     'geometry_msgs/msg/PoseWithCovarianceStamped', 'geometry_msgs/msg/TwistStamped',
+    'geometry_msgs/msg/Quaternion', 'geometry_msgs/msg/Vector3Stamped', 'sensor_msgs/msg/Joy',
     'sensor_msgs/msg/NavSatFix', 'sensor_msgs/msg/LaserScan', 'sensor_msgs/msg/PointCloud2',
     'sensor_msgs/msg/CompressedImage', 'nav_msgs/msg/OccupancyGrid', 'nav2_msgs/msg/Costmap',
     'visualization_msgs/msg/MarkerArray', 'rmf_fleet_msgs/msg/FleetState',
@@ -60,7 +61,7 @@ def test_types_that_show_a_place(type_name):
 @pytest.mark.parametrize('type_name, field', [
     ('nav_msgs/srv/GetMap', 'map'),                     # its answer is a map
     ('nav_msgs/msg/MapMetaData', 'origin'),
-    ('visualization_msgs/msg/InteractiveMarkerControl', 'markers')])
+    ('visualization_msgs/msg/InteractiveMarkerControl', 'orientation')])
 def test_types_whose_fields_show_a_place(type_name, field):
     pytest.importorskip('nav_msgs', reason='nav_msgs is not installed')
     pytest.importorskip('visualization_msgs', reason='visualization_msgs is not installed')
@@ -71,7 +72,7 @@ def test_types_whose_fields_show_a_place(type_name, field):
 @pytest.mark.parametrize('type_name', [
     'std_msgs/msg/String', 'std_msgs/msg/Int16MultiArray', 'nobodys_msgs/msg/Status',
     'test_msgs/action/Fibonacci_FeedbackMessage', 'rcl_interfaces/msg/Log',
-    'geometry_msgs/Vector3', 'diagnostic_msgs/msg/DiagnosticArray', 'this/msg/Nothing',
+    'diagnostic_msgs/msg/DiagnosticArray', 'this/msg/Nothing',
     'no type'])
 def test_types_that_may_show_a_place(type_name):
     assert not shown_by(type_name).certain
@@ -162,11 +163,26 @@ def test_only_some_topics():
     assert not found(made, ['/od'])
 
 
+def test_parameter_events_are_those_of_others():
+    rows = found(graph([('/parameter_events', 'rcl_interfaces/msg/ParameterEvent',
+                         '/base /tb1/privatizer', '')]))
+    assert rows['/parameter_events'].sources == {'/base'}
+    assert not rows['/parameter_events'].certain
+
+
+def test_files_of_dds_that_all_can_read_are_counted(tmp_path):
+    for name, mode in (('fastrtps_1', 0o644), ('fastrtps_port7411', 0o604), ('fastdds_2', 0o600),
+                       ('other', 0o644)):
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(mode)
+    assert segments_for_all(tmp_path) == 2 and segments_for_all(tmp_path / 'none') == 0
+
+
 def test_wrong_usage():
     for arguments, status, text in (
             (['--domain', 'x'], 2, 'invalid int value'), (['--seconds'], 2, 'expected one'),
-            (['--domain', '233'], 1, 'it must be at most 232'),
-            (['--seconds', 'nan'], 1, 'it must be a finite number')):
+            (['--domain', '500'], 2, 'symdp doctor: domain is 500: it must be at most 232'),
+            (['--seconds', 'nan'], 2, 'it must be a finite number')):
         run = run_symdp('doctor', *arguments)
         assert run.returncode == status and text in run.stderr and not run.stdout
     run = run_symdp('doctor', ROS_DOMAIN_ID='five')
@@ -222,7 +238,7 @@ def test_a_real_graph(tmp_path, monkeypatch):
         certain = {'/tb1/region', '/tb1/odom', '/amcl_pose', '/tb1/scan', '/tb1/particles',
                    '/tb1/local_costmap/costmap', '/tb1/plan', '/rosbag2_recorder'}
         unsure = {'/tb1/battery', '/tb1/count/_action/feedback', '/tb1/count/_action/status',
-                  '/rosout', '/observer/get_parameters', '/tb1/robot/get_parameters',
+                  '/rosout', '/parameter_events', '/observer/get_parameters', '/tb1/robot/get_parameters',
                   '/rosbag2_recorder/get_parameters'}
         from symdp_ros.ros.live_graph import look
 

@@ -204,9 +204,9 @@ def test_single_logs_and_other_columns(place):
 @pytest.mark.parametrize('arguments, logs, status, text', [
     (['--ledger', 'x'], ['logs'], 1, '--ledger and --subject belong together'),
     (['--budget', '1'], ['logs'], 1, 'a budget needs a --ledger'),
-    ([*LEDGER, '--budget', 'nan'], ['logs'], 1, 'budget is nan: it must be a finite number'),
+    ([*LEDGER, '--budget', 'nan'], ['logs'], 2, 'budget is nan: it must be a finite number'),
     (['--ledger', 'out/a', '--subject', 'r'], ['logs'], 1, 'out/a'),
-    (['--epsilon', '-1'], ['logs'], 1, 'epsilon is -1.0: it must be at least 0'),
+    (['--epsilon', '-1'], ['logs'], 2, 'epsilon is -1.0: it must be at least 0'),
     (['--sampling', 'period', '--unknown-symbol', 'drop'], ['logs'], 1, 'contradict'),
     (['--mechanism', 'laplace'], ['logs'], 2, 'invalid choice'),
     (['--symbol-map', '1:dock'], ['logs'], 1, 'write it as value=state'),
@@ -387,7 +387,7 @@ def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):
 
     monkeypatch.setattr(OfflineMechanism, 'privatize', privatize)
     assert main(['release', 'logs', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out']) == 0
-    assert told == ['symdp release: compiling the inner loops: this takes up to half a minute, '
+    assert told == ['symdp release: compiling the inner loops: this takes up to a minute, '
                     'and only once after an installation\n', '']
 
 
@@ -430,3 +430,8 @@ def test_names_that_cannot_be_printed(place, option, value):
     assert run.stderr.startswith(f'symdp release: {option} r\\')
     assert 'cannot be printed: give a plain name' in run.stderr and run.stderr.isascii()
     assert not (place / 'robots.ledger').exists()
+
+
+def test_a_large_epsilon_is_warned_of(place):
+    run = release(place, '--epsilon', '25')
+    assert run.returncode == 0 and 'epsilon is 25: others can be practically sure' in run.stderr

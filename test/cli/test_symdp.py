@@ -124,8 +124,8 @@ def test_a_node_that_is_listed_twice(tmp_path):
     (['check', 'nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
     (['check', 'README.md'], 1, 'README.md: unknown kind of file'),
     (['demo', 'nowhere.geojson'], 1, 'nowhere.geojson: the file cannot be read'),
-    (['demo', 'config/depot.geojson', '--epsilon', '-1'], 1, 'epsilon is -1.0: it must be at'),
-    (['demo', 'config/depot.geojson', '--duration', 'nan'], 1, 'duration is nan: it must be'),
+    (['demo', 'config/depot.geojson', '--epsilon', '-1'], 2, 'epsilon is -1.0: it must be at'),
+    (['demo', 'config/depot.geojson', '--duration', 'nan'], 2, 'duration is nan: it must be'),
 ])
 def test_wrong_usage(arguments, status, text):
     if arguments[:1] == ['demo']:

@@ -295,7 +295,8 @@ REVEALING = {
     'nav_msgs/msg/OccupancyGrid': 'cells', 'geometry_msgs/msg/PoseStamped': 'position',
     'sensor_msgs/msg/Imu': 'speeds', 'nav_msgs/msg/Path': 'goes',
     'geometry_msgs/msg/Twist': 'speeds', 'visualization_msgs/msg/MarkerArray': 'picture',
-    'nav_msgs/msg/MapMetaData': 'position'}
+    'nav_msgs/msg/MapMetaData': 'position', 'sensor_msgs/msg/Joy': 'steered',
+    'geometry_msgs/msg/Quaternion': 'direction', 'geometry_msgs/msg/Vector3Stamped': 'direction'}
 
 
 @inputs

@@ -77,7 +77,7 @@ def test_graph_and_level_are_for_buildings(tmp_path, name, choice):
     ('map.yaml', 'dock\n', 'the file is none of these: '),
     ('map.yaml', 'image: a.pgm\nresolution: 0.05\norigin: [0, 0, 0]\n', 'the picture of a map'),
     ('map.yaml', '{[a]: b, levels: 1, name: c}', 'a key of the building must be a name'),
-    ('map.yaml', '', 'the file is empty'),
+    ('map.yaml', '', 'it is empty'),
     ('map.txt', '', 'unknown kind of file'),
     ('map.graph', None, 'cannot be read'),
 ])

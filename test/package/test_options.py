@@ -35,7 +35,7 @@ def test_refused(option, given):
 
 @pytest.mark.parametrize('option, text, value', [
     (NUMBER, '2', 2.0), (NUMBER, '1e-3', 0.001), (COUNT, '3', 3), (TEXT, '7', '7'),
-    (FLAG, 'True', True), (FLAG, 'false', False)])
+    (FLAG, 'True', True), (FLAG, 'false', False), (LIST, '[a, "7"]', ['a', '7'])])
 def test_parsed(option, text, value):
     assert option.parse(text) == value and type(option.parse(text)) is type(value)
 
@@ -45,10 +45,42 @@ def test_parsed(option, text, value):
     (NUMBER, '-1', 'epsilon is -1.0: it must be at least 0'),
     (COUNT, '2.5', "adjacency is the string '2.5': it must be an integer"),
     (FLAG, 'maybe', 'it must be true or false'),
+    (LIST, '[2026-13-45, 1]', 'it must be a list of strings'), (LIST, 'a', 'a list of strings'),
+    (LIST, '!!timestamp foo', 'a list of strings'), (LIST, '[', 'a list of strings'),
     (declared.POLICY, 'x', "policy is 'x': it must be one of paper, guided, planned")])
 def test_not_parsed(option, text, problem):
     with refused(ConfigurationError, problem, setting=option.name):
         option.parse(text)
+
+
+@pytest.mark.parametrize('given, sentence', [
+    ({'period': 1.0}, 'period has no effect: it needs sampling: period'),
+    ({'hysteresis': 0.5}, 'hysteresis has no effect: it needs input: pose'),
+    ({'regions_file': 'a'}, 'regions_file has no effect: it needs input: pose, or outputs with'),
+    ({'output_template': '{}'}, 'output_template has no effect: it needs outputs: [custom]'),
+    ({'no_region': ['x'], 'input': 'pose'}, 'no_region has no effect: it needs input: region'),
+    ({'epsilon': 20.5}, 'epsilon is 20.5: others can be practically sure of the truth'),
+    ({'period': 2.0, 'sampling': 'period'}, None), ({'hysteresis': 1.0, 'input': 'pose'}, None),
+    ({'regions_file': 'a', 'outputs': ['pose']}, None), ({'epsilon': 20.0}, None)])
+def test_what_is_probably_a_mistake(given, sentence):
+    values = {option.name: option.default for option in declared.PARAMETERS['privatizer']}
+    found = declared.warnings_of(values | given, given)
+    assert [sentence in text for text in found] == ([True] if sentence else [])
+
+
+@pytest.mark.parametrize('node', declared.PARAMETERS)
+def test_defaults_are_no_mistake(node):
+    values = {option.name: option.default for option in declared.PARAMETERS[node]}
+    assert declared.warnings_of(values, ()) == []
+    assert node == 'privatizer' or declared.warnings_of(values, ['period', 'x']) == (
+        [] if 'sampling' not in values else ['period has no effect: it needs sampling: period'])
+
+
+def test_log_levels_are_those_of_ros():
+    level, = (option for option in declared.LAUNCH if option.name == 'log_level')
+    assert level.parse('warn') == 'warn'
+    with pytest.raises(ConfigurationError, match='must be one of debug, info, warn, error, fatal'):
+        level.parse('loud')
 
 
 def test_choices_are_those_of_the_modules_that_implement_them():

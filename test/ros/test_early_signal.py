@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize('node', ['privatizer', 'belief', 'log_release', 'patrol', 'fleet'])
 def test_it_ends_quietly(tmp_path, node, number):
     stub = tmp_path / 'rclpy' / '__init__.py'
@@ -25,6 +25,13 @@ def test_it_ends_quietly(tmp_path, node, number):
     assert process.stdout.readline() == 'importing\n'
     process.send_signal(number)
     assert process.communicate(timeout=60)[0] == '' and process.returncode == 0
+
+
+def test_nohup_is_obeyed():
+    code = ('import signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n'
+            'from symdp_ros.ros.stop_signals import stop_signals\n'
+            'assert signal.SIGHUP not in stop_signals()')
+    subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)
 
 
 def test_who_imports_a_node_keeps_the_own_handlers():

@@ -226,6 +226,10 @@ def test_reload_of_a_wrong_file_changes_nothing(world, chain_file, tmp_path):
     answer = reload(world)
     assert not answer.success and 'secret_name' not in answer.message
     assert 'is not valid' in answer.message and "secret_name has the unknown key 'x'" in run.log
+    for value in ('!!bool maybe', '!!timestamp foo', '!!int ""', '&a [*a]', '0b_', '[' * 999):
+        file.write_text('defaults: {chain_file: a, epsilon: 1}\n'
+                        f'robots: {{tb1: {{where: {value}}}}}')
+        assert not reload(world).success
     file.unlink()
     assert not reload(world).success
     hears(world, 'tb1', 'bc')
@@ -328,6 +332,18 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
     hears(world, 'tb1', 'bca')
 
 
+def test_whatever_reading_raises_the_robots_go_on(here, world, monkeypatch, capfd):
+    fleet = here({'tb1': {}})
+
+    def read(*_):
+        raise RecursionError('no such bound')
+
+    monkeypatch.setattr('symdp_ros.nodes.fleet.read_fleet', read)
+    assert 'nothing was changed' in reload(world).message
+    assert 'RecursionError' in capfd.readouterr().err and list(fleet._nodes) == ['tb1']
+    hears(world, 'tb1', 'bca')
+
+
 def test_a_robot_that_failed_is_cleaned_up_in_every_state(here, world):
     fleet = here({'tb1': {}, 'tb2': {}})
     node = fleet._nodes['tb1']
@@ -374,12 +390,33 @@ def test_a_signal_while_robots_start_leaves_the_others_out(here, world, monkeypa
     assert starting == ['tb0', 'tb1']
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_a_large_fleet_starts_ends_it(world, chain_file, tmp_path, number):
     file = fleet_file(tmp_path, chain_file, {f'tb{i}': {} for i in range(40)})
     run = start(world, file, wait='[tb2.privatizer]: active')
     assert run.stop(number) == 0 and 'Traceback' not in run.log
     assert run.log.count(': inactive') == run.log.count('a new word begins')
+
+
+def test_a_fleet_works_while_loops_are_compiled(world, chain_file, tmp_path, monkeypatch):
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
+    run = start(world, fleet_file(tmp_path, chain_file, {
+        'slow': {'policy': 'adaptive'}, 'fast': {}}), wait='compiling the inner loops')
+    hears(world, 'fast', 'bca')
+    answer = reload(world)
+    assert not answer.success and answer.message.startswith('starting: ')
+    assert '[slow.privatizer]' not in run.log and 'robots started' not in run.log
+    assert run.stop() == 0 and 'Traceback' not in run.log
+
+
+def test_what_has_no_effect_is_said_of_each_robot(world, chain_file, tmp_path):
+    run = start(world, fleet_file(tmp_path, chain_file, {
+        'tb1': {'period': 2.0, 'hysteresis': 0.5}, 'tb2': {'period': 2.0, 'sampling': 'period'}}))
+    assert '[tb1.privatizer]: period has no effect: it needs sampling: period' in run.log
+    assert '[tb1.privatizer]: hysteresis has no effect: it needs input: pose' in run.log
+    assert '[tb1.privatizer]: epsilon is 1000: others can be' in run.log
+    assert '[tb2.privatizer]: period has' not in run.log
+    assert run.stop(signal.SIGHUP) == 0 and run.log.count(': inactive') == 2
 
 
 def test_robots_with_equal_settings_share_tables(here, world):
@@ -391,6 +428,19 @@ def test_robots_with_equal_settings_share_tables(here, world):
     assert third.chain is first.chain
     hears(world, 'tb2', 'bca')  # and have words of their own
     hears(world, 'tb1', 'bda')
+
+
+def test_a_map_is_known_by_its_content(here, world, chain_file, tmp_path):
+    fleet, before = here({'tb1': {}}), chain_file.stat()
+    with open(chain_file, 'r+') as file:  # another content, and all else is as it was
+        text = file.read().replace('d: [d, a]', 'd: [d, b]')
+        file.seek(0)
+        file.write(text)
+    os.utime(chain_file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    fleet_file(tmp_path, chain_file, {'tb1': {}, 'tb2': {}})
+    assert reload(world).success
+    chains = [node._word.mechanism.chain.successors('d') for node in fleet._nodes.values()]
+    assert chains == [('d', 'a'), ('d', 'b')]
 
 
 def test_robots_share_a_map_as_long_as_it_is_the_same(here, world, chain_file, tmp_path):

@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What /diagnostics warns of; that it does not depend on the region: test_non_interference.py."""
+import os
+import signal
+
 from harness import BEST_EFFORT, RELIABLE, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import rclpy
+from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 from symdp_ros.ros.live_diagnostics import Rate, Silence
@@ -112,13 +116,18 @@ def test_what_qos_overrides_keep_out(world, chain_file):
 
 def test_an_inactive_node(world, chain_file):
     statuses = world.diagnostics()
-    world.privatizer(chain_file=chain_file, epsilon=1.0)
-    world.publisher()
+    publisher = world.publisher(subscribers=0)
+    run = world.privatizer(chain_file=chain_file, epsilon=1.0)
     world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
     request = ChangeState.Request()
     request.transition.id = Transition.TRANSITION_DEACTIVATE
     assert world.call(ChangeState, '/privatizer/change_state', request).success
     reported(world, statuses, 'the node is not active: nothing is published')
+    world.node.destroy_publisher(publisher)  # which matters to an active node alone
+    world.wait_until(lambda: values_of(statuses[-1])['publishers of the raw topic'] == '0',
+                     'a report without a publisher')
+    assert statuses[-1].message == 'the node is not active: nothing is published'
+    assert 'no node publishes' not in run.log
 
 
 def test_names_that_are_shown_are_few(world, chain_file):
@@ -133,3 +142,37 @@ def test_names_that_are_shown_are_few(world, chain_file):
     assert statuses[-1].message.endswith('/reader_19 and 3 more')
     for node in nodes:
         node.destroy_node()
+
+
+def values_of(status):
+    return {pair.key: pair.value for pair in status.values}
+
+
+def test_lost_messages(world, chain_file):
+    """A node that stands still, and a publisher that keeps fewer messages than it sends."""
+    statuses = world.diagnostics()
+    run = world.privatizer('-p', 'qos_overrides./region.subscription.depth:=5',
+                           chain_file=chain_file, epsilon=1.0)
+    publisher = world.publisher(qos=QoSProfile(depth=5))
+    world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
+    assert values_of(statuses[-1])['lost messages'] == '0'
+
+    def loses():
+        os.kill(run.process.pid, signal.SIGSTOP)
+        for _ in range(2000):
+            publisher.publish(String(data='b'))
+        os.kill(run.process.pid, signal.SIGCONT)
+        world.settle(1.0)
+        return int(values_of(statuses[-1])['lost messages']) > 0
+
+    wait_until(loses, 'a loss is counted')
+    reported(world, statuses, 'messages on /region are lost: this node, or the machine, is too')
+    world.wait_until(lambda: 'are lost' not in statuses[-1].message, 'it is over')
+
+
+def test_losses_are_not_shown_where_it_is_protected_whether_messages_come(world, chain_file):
+    statuses = world.diagnostics()
+    world.privatizer(chain_file=chain_file, epsilon=1.0, sampling='change')
+    world.publisher()
+    world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
+    assert 'lost messages' not in values_of(statuses[-1])

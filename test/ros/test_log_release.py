@@ -203,7 +203,7 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
             run = start(world, place, chain_file)
             answers = [call(world, name).message for name in ('release', 'release', 'status')]
             assert run.stop() == 0
-        log = re.sub(r'\[\d+\.\d+\]', '', run.log)
+        log = re.sub(r'\[\d+\.\d+\]', '', run.log).replace(str(place), '')
         assert 'petrel' not in log
         said[i] = answers, log, [path.name for path in released(place)]
     assert said[0] == said[1] == said[2]
@@ -298,6 +298,18 @@ def test_logs_and_releases_must_be_apart(starter, place, chain_file, log_dir, re
         place, chain_file, log_dir=place / log_dir, release_dir=place / release_dir))
 
 
+def test_a_missing_release_dir_is_made(world, place, chain_file):
+    write_log(place / 'logs' / 'one.csv', list('abc'), format='csv')
+    run = start(world, place, chain_file, release_dir=place / 'new' / 'releases')
+    assert call(world).success and run.stop() == 0
+    assert len(list((place / 'new' / 'releases').glob('*.csv'))) == 1
+
+
+def test_a_release_dir_that_cannot_be_made(starter, place, chain_file):
+    assert f'{place}/four.chain.yaml/x cannot be made: Not a directory' in starter.refused(
+        'log_release', **given(place, chain_file, release_dir=chain_file / 'x'))
+
+
 def test_smooth_and_what_auto_takes(world, place, chain_file):
     write_log(place / 'logs' / 'one.csv', list('abc') * 4, format='csv')
     for more in ({}, {'mechanism': 'causal', 'smooth': True}):
@@ -355,6 +367,9 @@ def test_a_signal_ends_a_compilation(world, place, chain_file, monkeypatch, numb
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(place / 'cache'))  # as after an installation
     run = start(world, place, chain_file, wait=False)
     run.wait_for('compiling the inner loops')
+    for service in ('status', 'release'):  # they answer
+        answer = call(world, service)
+        assert not answer.success and answer.message.startswith('starting: ')
     assert run.stop(number) == 0
     assert 'a signal asked to stop: not everything is compiled' in run.log
     assert 'Traceback' not in run.log and 'internal error' not in run.log

@@ -44,7 +44,7 @@ def test_messages_within_messages_and_the_header():
 
 @pytest.mark.parametrize('text, kind, problem', [
     ('', String, """a text such as '{data: "{region}"}', with all its quotes"""),
-    ('{data: [', String, 'is no YAML'),
+    ('{data: [', String, 'it is not valid YAML'),
     ('data', String, "'data' is no std_msgs/msg/String: write its fields, such as {data: …}"),
     ('{dta: 1}', String, "std_msgs/msg/String has no field 'dta'; it has data"),
     ('{data: "{truth}"}', String, 'data: there is no {truth}: it can be {region}, {next}'),
@@ -66,7 +66,12 @@ def test_messages_within_messages_and_the_header():
     ('{pose: {position: {q: 1}}}', PoseStamped, 'pose.position: geometry_msgs/msg/Point has no'),
     ('{data: dock}', String, 'nothing in it depends on the region'),
     ('{name: "{seconds}"}', DiagnosticStatus, 'write {region}, {next}, or {x} and {y}'),
-    ('!!python/object/apply:os.system [ls]', String, 'is no YAML'),
+    ('{data: .inf}', UInt8, "data: 'inf' is no uint8"),
+    ('{data: !!timestamp foo}', String, 'line 1: an alias (*name) or a tag (!name)'),
+    ('{data: !!bool maybe}', Bool, 'line 1: an alias (*name) or a tag (!name)'),
+    ('{data: &a [*a]}', Int16MultiArray, 'line 1: an alias (*name) or a tag (!name)'),
+    ('{data: {? [1] : 2}}', String, 'must be a name'),
+    ('!!python/object/apply:os.system [ls]', String, 'a tag (!name)'),
 ])
 def test_what_does_not_fit_is_refused(text, kind, problem):
     with pytest.raises(ConfigurationError) as caught:
@@ -77,3 +82,14 @@ def test_what_does_not_fit_is_refused(text, kind, problem):
 def test_a_region_without_a_position():
     with pytest.raises(ConfigurationError, match='the map has no position of dock'):
         filled('{pose: {position: {x: "{x}"}}}', PoseStamped, x=None)
+
+
+def test_a_date_is_a_text():
+    filled('{name: "{region}", message: 2026-11-22}', DiagnosticStatus)
+
+
+def test_nested_aliases_take_no_time():
+    rows = ['a: &a0 [x, x, x, x, x, x, x, x, x]', *(
+        f'b{i}: &a{i} [{", ".join([f"*a{i - 1}"] * 9)}]' for i in range(1, 9))]
+    with pytest.raises(ConfigurationError, match='write the value itself'):
+        filled('\n'.join(rows), String)

@@ -422,3 +422,11 @@ def test_none_of_many_messages_is_lost(world, chain_file):
         send(publisher, *'b' * 500)
         world.wait_until(lambda count=len(private): len(private) >= count + 500, 'a burst')
     wait_until(lambda: len(private) == 7500, '7,500 symbols', world.spin)
+
+
+def test_compiling_is_said_and_a_signal_ends_it(world, chain_file, tmp_path, monkeypatch):
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
+    run = world.privatizer(chain_file=chain_file, epsilon=1.0, policy='adaptive', wait=False)
+    run.wait_for('compiling the inner loops')
+    assert run.stop() == 0 and 'Traceback' not in run.log
+    assert 'a signal asked to stop: not everything is compiled' in run.log

@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiling loops ahead of their first use; they are kept on the disk."""
+from collections.abc import Iterable
+
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.offline import CHOICES, loops, OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.policies import COMPILED_POLICIES
+from symdp_ros.core.privacy import Privacy
+
+_RING = {'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.5, 'c': 0.5}, 'c': {'c': 0.2, 'a': 0.8}}
+_WORD = ['a', 'b', None]
+_WORDS = [0, 1, -1], [0, 2, 3]
+_EPSILONS = 1.0, 30.0  # drawn from 30 and from 60 bits
+
+
+def warm_up_policies(policies: Iterable[str]) -> None:
+    """Compile what nodes with these policies run."""
+    for policy in policies:
+        OnlineMechanism(Chain(_RING, 'a'), Privacy(1.0), policy=policy).privatize(_WORD)
+
+
+def warm_up() -> None:
+    """Compile all loops of this package: for nodes, logs, archives and calibration."""
+    from symdp_ros.analysis.accuracy import compare_mechanisms
+
+    loops.use_compiled()
+    warm_up_policies(COMPILED_POLICIES)
+    chains = Chain(_RING, 'a'), Chain.complete(tuple(_RING), 'a')
+    for chain in chains:
+        for epsilon in _EPSILONS:
+            OnlineMechanism(chain, Privacy(epsilon)).privatize_many(*_WORDS)
+        for selection, base, smooth in CHOICES.values():
+            mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection, base=base,
+                                         smooth=smooth)
+            mechanism.privatize(_WORD)
+            mechanism.privatize_many(*_WORDS)
+        compare_mechanisms(chain, Privacy(1.0), len(_WORD), walks=2)
