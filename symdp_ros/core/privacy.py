@@ -59,7 +59,7 @@ class Privacy:
             raise PrivacyError(f'privacy is the number {privacy!r}: pass Privacy({privacy!r})',
                                setting='privacy')
         raise PrivacyError(f'privacy is of type {type(privacy).__name__}: pass Privacy(epsilon), '
-                           'or Privacy(epsilon, adjacency)')
+                           'or Privacy(epsilon, adjacency)', setting='privacy')
 
     @property
     def epsilon_per_symbol(self) -> Fraction:
