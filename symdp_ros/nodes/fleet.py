@@ -22,6 +22,7 @@ from symdp_ros.fleet_file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.options import map_choices, PARAMETERS, reports_of
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
+from symdp_ros.ros.live_memory import LiveMemories
 from symdp_ros.ros.output_domain import context_of
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.publishing import destroy_when_delivered
@@ -129,6 +130,8 @@ class Fleet(Node):
         self._nodes: dict[str, HostedPrivatizer] = {}
         self._failures: dict[str, str] = {}  # of robots without a node
         self._mechanisms: _Mechanisms = WeakValueDictionary()
+        # Of robots that have ended, too: a reload has no stay drawn again.
+        self._memories = LiveMemories()
         self._publisher = None
 
     def autostart(self) -> bool:
@@ -189,7 +192,8 @@ class Fleet(Node):
         try:
             context = self.context if robot.domain == self.context.get_domain_id() else (
                 context_of(robot.domain))
-            node = HostedPrivatizer(robot, self._mechanisms, self._on_failure, context=context)
+            node = HostedPrivatizer(robot, self._mechanisms, self._on_failure, context=context,
+                                    memories=self._memories)
             self._nodes[robot.name] = node
             self._spinner.add_node(node)
             node.autostart()  # it logs why it fails

@@ -3,13 +3,14 @@
 """The node `fleet`: many robots in one process."""
 from contextlib import ExitStack
 import gc
+from itertools import cycle
 import json
 import os
 import signal
 import subprocess
 import sys
 
-from harness import RELIABLE, ROOT, world_in
+from harness import RELIABLE, ROOT, wait_until, world_in
 from lifecycle_msgs.srv import GetState
 import pytest
 from rclpy.context import Context
@@ -402,3 +403,86 @@ def test_robots_share_a_map_as_long_as_it_is_the_same(here, world, chain_file, t
     assert reload(world).success
     old, new = (node._word.mechanism.chain for node in fleet._nodes.values())
     assert old.successors('d') == ('d', 'a') and new.successors('d') == ('d',)
+
+
+STANDS = {'sampling': 'change', 'epsilon': 0.1}
+
+
+@pytest.fixture
+def fifty(tmp_path):
+    """Give a map of fifty states that all follow one another: a second draw would show."""
+    file = tmp_path / 'fifty.chain.yaml'
+    file.write_text(f'initial_state: s0\nsymbols: {[f"s{i}" for i in range(50)]}\n')
+    return {'chain_file': str(file), **STANDS}
+
+
+def moves_on(world, private):
+    """Send other regions in turn, until one of them is drawn; return how many were before."""
+    publisher, before = world.publisher('/tb1/region', qos=RELIABLE), len(private)
+    regions = cycle(['s8', 's9'])
+
+    def spin():
+        publisher.publish(String(data=next(regions)))
+        world.spin(0.1)
+
+    wait_until(lambda: len(private) > before, 'the symbol of a change', spin)
+    return before
+
+
+@pytest.mark.parametrize('sampling', ['change', 'message'])
+@pytest.mark.parametrize('changes', [
+    [{'parameter_services': True}, {'outputs': ['string', 'string']}],
+    [{'epsilon': 0.2}, {'epsilon': 0.3, 'sampling': 'message'}, {'sampling': 'change'}],
+    [{'unknown_symbol': 'drop'}, {'no_region': ['none']}],
+    [None, {}],                                        # removed, and there again
+    [{'region': '/tb1/alias'}, {}],
+    [{'sampling': 'period', 'period': 1000.0}, {}],
+], ids=['outputs', 'privacy', 'reading', 'removed', 'topic', 'period'])
+def test_no_reload_has_the_region_of_a_robot_drawn_again(world, fifty, tmp_path, changes,
+                                                         sampling):
+    fifty['sampling'] = sampling
+    robots = {'tb1': fifty, 'tb2': fifty}
+    run = start(world, fleet_file(tmp_path, '', robots), wait='2 of 2')
+    private, publisher = world.listen('/tb1/private_region'), world.publisher('/tb1/region')
+    publisher.publish(String(data='s7'))
+    world.wait_until(lambda: private, 'its symbol')
+    for change in changes:
+        now = {'tb2': fifty} if change is None else {**robots, 'tb1': {**fifty, **change}}
+        fleet_file(tmp_path, '', now)
+        assert reload(world).success, run.log
+        world.settle(0.5)
+    assert moves_on(world, private) == 1, 'it was drawn again'
+    assert run.stop() == 0 and 'Traceback' not in run.log
+
+
+def test_a_robot_under_another_name_draws_no_region_again(world, fifty, tmp_path):
+    start(world, fleet_file(tmp_path, '', {'tb1': fifty}))
+    private, other = world.listen('/tb1/private_region'), world.listen('/tb9/private_region')
+    world.publisher('/tb1/region').publish(String(data='s7'))
+    world.wait_until(lambda: private, 'its symbol')
+    fleet_file(tmp_path, '', {'tb9': {**fifty, 'region': '/tb1/region'}})
+    assert reload(world).success
+    assert moves_on(world, other) == 0 and len(private) == 1
+
+
+@pytest.mark.parametrize('sampling', ['change', 'message'])
+def test_a_robot_that_failed_goes_on_where_it_was(here, world, fifty, tmp_path, sampling):
+    """With a state file, and without."""
+    fifty['sampling'] = sampling
+    fleet = here({'tb1': {**fifty, 'state_file': str(tmp_path / 'word')}, 'tb2': fifty})
+    private = {name: world.listen(f'/{name}/private_region') for name in ('tb1', 'tb2')}
+    for name in private:
+        world.publisher(f'/{name}/region').publish(String(data='s7'))
+    world.wait_until(lambda: all(private.values()), 'their symbols')
+    for _ in range(4):
+        names = [fleet._nodes[name]._word.name for name in private]
+        for name in private:  # as where the graph cannot be listed
+            fleet._nodes[name]._subscription._look = None
+        world.wait_until(lambda: len(fleet._failed()) == 2, 'the failures')
+        world.wait_until(lambda: {state_of(world, name) for name in private} == {'unconfigured'},
+                         'they are cleaned up')
+        assert reload(world).success
+        assert names == [fleet._nodes[name]._word.name for name in private]
+        world.settle(0.3)
+    assert len(private['tb2']) == 1
+    assert moves_on(world, private['tb1']) == 1, 'it was drawn again'
