@@ -35,7 +35,7 @@ from symdp_ros.ros.spinning import run, stop_requested
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
 
-_LOOKS_FOR_NODES = 20  # times that the executor may turn until nothing holds a node that ended
+_LOOKS_FOR_NODES = 5  # times that the executor may turn until nothing holds a node that ended
 
 _Mechanisms: TypeAlias = 'WeakValueDictionary[tuple[object, ...], OnlineMechanism]'
 
