@@ -255,8 +255,9 @@ class Fleet(Node):
             self._stop(name)
         self._answers.put_off(response)
         self._reloading = True
+        to_start = [robots[name] for name in robots if name not in left]
         self._spinner.create_task(
-            self._start_successors, response, [robots[name] for name in robots if name not in left],
+            self._start_successors, response, to_start,
             f'{len(set(robots) - before)} new, {len(before - set(robots))} removed, '
             f'{len((before & set(robots)) - left)} started again, {len(left)} left as they were',
             _LOOKS_FOR_NODES)

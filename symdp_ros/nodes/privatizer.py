@@ -66,7 +66,7 @@ class Privatizer(ManagedNode):
     def __init__(self, *, memories: LiveMemories | None = None, random=None, **kwargs):
         super().__init__('privatizer', **kwargs)
         self._random = random
-        self._claims = []
+        self._claims: list[TopicClaim] = []
         self._memories = LiveMemories() if memories is None else memories
         self._memory = self._word = self._sampling = None  # kept over a cleanup
         self._input = self._outputs = self._history = self._diagnostics = None

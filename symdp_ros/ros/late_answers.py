@@ -17,7 +17,7 @@ class LateAnswers:
     def __init__(self, service: Service):
         self._send = service.send_response
         self._headers: dict[int, Any] = {}  # by the identity of the answer, which the caller keeps
-        service.send_response = self._send_or_keep
+        setattr(service, 'send_response', self._send_or_keep)  # as executors look it up
 
     def put_off(self, response: object) -> None:
         """Say in the callback that what it returns is sent by `send`."""

@@ -64,7 +64,8 @@ def look(domain: int, seconds: float) -> LiveGraph:
 
 
 def _graph(node: Node) -> LiveGraph:
-    own, problems = node.get_fully_qualified_name(), {}
+    own = node.get_fully_qualified_name()
+    problems: dict[str, str] = {}
 
     def listed(what, ask):
         try:
@@ -109,9 +110,8 @@ def _graph(node: Node) -> LiveGraph:
         for each in types:
             if (service, each) not in services:
                 add(services, 'sources', service, each, NAMELESS)
-    return LiveGraph({_full(*pair) for pair in names},
-                     *([found[key] for key in sorted(found)] for found in (topics, services)),
-                     problems)
+    return LiveGraph({_full(*pair) for pair in names}, [topics[key] for key in sorted(topics)],
+                     [services[key] for key in sorted(services)], problems)
 
 
 def _full(name: str, namespace: str) -> str:

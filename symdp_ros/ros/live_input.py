@@ -22,12 +22,12 @@ class LiveInput:
 
     `name` is that of the topic before remapping, `topic` after it; with TF, what stands for both
     in messages. `message_type` is the class of its messages, None with TF; `read` the region of
-    a serialized message (`RegionReader.read_serialized`); `locator` finds those of poses; `shared` whether the topic may be that
-    of several robots.
+    a serialized message (`RegionReader.read_serialized`); `locator` finds those of poses; `shared`
+    whether the topic may be that of several robots.
 
     :param states: of the chain.
-    :param former: what found regions of poses before: the last one counts on, as `hysteresis` would
-        not keep a robot that stands on a border from changing regions otherwise.
+    :param former: what found regions of poses before: the last one counts on. Otherwise
+        `hysteresis` would not keep a robot that stands on a border from another region.
     :param warns: whether it warns where the first pose is in another frame than the map's.
     :raises ConfigurationError: settings do not go together; as the readers.
     """

@@ -51,7 +51,7 @@ class LiveMemories:
 
     def of(self, name: str, source: Hashable, settings: Mapping[str, Any]) -> LiveMemory:
         """
-        Return the memory of a node: the one that it had if its settings are the same, else another.
+        Return the memory of a node: what it had if its settings are the same, else another.
 
         :param name: of the node, with its namespace.
         :param source: what it reads, and in which ROS domain.

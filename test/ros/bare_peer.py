@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-pytest.importorskip('cyclonedds', reason='cyclonedds is not installed: no peer that is no ROS node')
+pytest.importorskip('cyclonedds', reason='cyclonedds is not installed: no peer but ROS nodes')
 
 #: On this machine only, where Fast DDS looks with ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST.
 _HERE = """<CycloneDDS><Domain>
