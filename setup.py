@@ -72,6 +72,8 @@ setup(
         # For actions; rclpy's version determines which one.
         'test': ['ros-test-msgs>=2.0.3,<3', 'pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4',
                  'hypothesis>=6.98,<7', 'catkin_pkg>=1,<2',
+                 # A DDS participant that is no ROS node, and announces what rclpy would refuse.
+                 'cyclonedds>=11,<12; platform_machine == "x86_64"',
                  *BAGS, *DASK, *LINT],
     },
     zip_safe=True,

@@ -101,10 +101,13 @@ class _Observer:
 
     def seen_outside(self) -> set[str]:
         """Return the topics and services of the fleet's domain that are not the demo's own."""
-        node = self._nodes[1]
-        topics = {name for name, _ in node.get_topic_names_and_types()
-                  if any(info.node_name != 'demo'
-                         for info in node.get_publishers_info_by_topic(name))}
+        from symdp_ros.ros.watch import publishers
+
+        node, topics = self._nodes[1], set()
+        for name, _ in node.get_topic_names_and_types():
+            found = publishers(node, name)
+            if found.problem or any(info.node_name != 'demo' for info in found.infos):
+                topics.add(name)
         services = {name for name, _ in node.get_service_names_and_types()
                     if not name.startswith('/demo/')}
         return topics | services

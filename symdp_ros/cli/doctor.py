@@ -80,7 +80,7 @@ def run(options) -> int:
         raise ConfigurationError('ROS 2 (rclpy) is needed: source it, or use the environment '
                                  'that `make setup` makes') from None
     graph = look(domain, options.seconds)
-    if not graph.nodes and not graph.topics:
+    if not (graph.nodes or graph.topics or graph.problems):
         raise ConfigurationError(
             f'no node is visible in ROS domain {domain}, so nothing was checked: give the number '
             'of another --domain, or more --seconds')
@@ -123,6 +123,11 @@ def findings(graph: 'LiveGraph', only: Sequence[str] = ()) -> Iterator[Finding]:
             yield row
         elif row:
             unsure.append(row)
+    yield from _together(
+        Finding(False, (what,), '', frozenset(), frozenset(), f'{why}: who is there cannot be '
+                'listed', 'find out who it is: no ROS node announces such a thing')
+        for what, why in graph.problems.items()
+        if not only or any(channel.name == what for channel in topics))
     if only:
         yield from _together(unsure)
         return

@@ -97,6 +97,11 @@ class Locator:
         """Forget the last region."""
         self._last = None
 
+    def follow(self, former: 'Locator') -> None:
+        """Go on from the last region of another locator, if it is one of these."""
+        name = None if former._last is None else former._names[former._last]
+        self._last = self._names.index(name) if name in self._names else None
+
     def locate(self, x: float, y: float, level: str | None = None) -> str | None:
         """
         Return the region of a position, None where it is in none. It never raises.

@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `fleet`: runs a `privatizer` for each robot of a fleet file, in one process."""
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import wraps
+import gc
 from hashlib import sha256
 import sys
 from threading import Thread
 import traceback
 from typing import TYPE_CHECKING, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import ref, WeakValueDictionary
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.clock import Clock, ClockType
@@ -26,7 +27,9 @@ from symdp_ros.core.text_file import read_map_text
 from symdp_ros.fleet_file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.options import map_choices, PARAMETERS, reports_of
+from symdp_ros.ros.late_answers import LateAnswers
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
+from symdp_ros.ros.live_memory import LiveMemories
 from symdp_ros.ros.output_domain import context_of
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.publishing import destroy_when_delivered
@@ -36,6 +39,8 @@ from symdp_ros.ros.spinning import run, stop_requested
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
+
+_LOOKS_FOR_NODES = 5  # times that the executor may turn until nothing holds a node that ended
 
 _Mechanisms: TypeAlias = 'WeakValueDictionary[tuple[object, ...], OnlineMechanism]'
 
@@ -131,6 +136,10 @@ class Fleet(Node):
         self._nodes: dict[str, HostedPrivatizer] = {}
         self._failures: dict[str, str] = {}  # of robots without a node
         self._mechanisms: _Mechanisms = WeakValueDictionary()
+        self._ended: list[ref[HostedPrivatizer]] = []  # nodes; dead ones are forgotten
+        self._reloading = False
+        # Of robots that have ended, too: a reload has no stay drawn again.
+        self._memories = LiveMemories()
         self._publisher = None
         self._starting = True
 
@@ -143,7 +152,8 @@ class Fleet(Node):
         except SymdpError as error:
             self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
             return False
-        self.create_service(Trigger, '~/reload', self._reload, qos_profile=QoSProfile(depth=CALLS))
+        self._answers = LateAnswers(self.create_service(
+            Trigger, '~/reload', self._reload, qos_profile=QoSProfile(depth=CALLS)))
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         slow = [policy for policy in COMPILED_POLICIES if any(
@@ -214,7 +224,8 @@ class Fleet(Node):
         try:
             context = self.context if robot.domain == self.context.get_domain_id() else (
                 context_of(robot.domain))
-            node = HostedPrivatizer(robot, self._mechanisms, self._on_failure, context=context)
+            node = HostedPrivatizer(robot, self._mechanisms, self._on_failure, context=context,
+                                    memories=self._memories)
             self._nodes[robot.name] = node
             self._spinner.add_node(node)
             node.autostart()  # it logs why it fails
@@ -222,20 +233,15 @@ class Fleet(Node):
             self._failures[robot.name] = printable(error, LONGEST_SENTENCE)
             self.get_logger().error(f'{robot.name} did not start: {self._failures[robot.name]}')
 
-    def _stop(self, name: str, removed: bool = False) -> None:
-        """
-        Stop a robot, and forget it.
-
-        The node of one that is not removed stays in the graph for a while: what its successor logs
-        goes out through the publisher of both.
-        """
+    def _stop(self, name: str) -> None:
+        """Stop a robot, and forget it."""
         del self._robots[name]
         self._failures.pop(name, None)
         node = self._nodes.pop(name, None)
         if node is not None:
-            for step in (node.stop, lambda: self._spinner.remove_node(node),
-                         node.leave_graph if removed else node.destroy_node):
+            for step in (node.stop, lambda: self._spinner.remove_node(node), node.leave_graph):
                 _attempt(step)
+            self._ended.append(ref(node))
 
     def _failed(self) -> dict[str, str]:
         """Return the failure of each robot that failed."""
@@ -257,8 +263,9 @@ class Fleet(Node):
         node.failure = failure
 
     def _reload(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if self._starting:
-            response.message = 'starting: not all robots have started yet'
+        if self._starting or self._reloading:
+            response.message = ('starting: not all robots have started yet' if self._starting else
+                                'another reload is under way: call again')
             return response
         try:
             robots = self._read()
@@ -269,21 +276,41 @@ class Fleet(Node):
             response.message = ('the fleet file is not valid: nothing was changed; the log of the '
                                 'fleet says what is wrong')
             return response
-        failed = self._failed()
-        before = set(self._robots)
+        before, failed = set(self._robots), self._failed()
         left = {name for name in before & set(robots)
                 if robots[name] == self._robots[name] and name not in failed}
         for name in before - left:
-            self._stop(name, removed=name not in robots)
-        self._start_all(robots[name] for name in robots if name not in left)
-        failed = self._failed()
-        response.success = not failed
-        response.message = (
+            self._stop(name)
+        self._answers.put_off(response)
+        self._reloading = True
+        to_start = [robots[name] for name in robots if name not in left]
+        self._spinner.create_task(
+            self._start_successors, response, to_start,
             f'{len(set(robots) - before)} new, {len(before - set(robots))} removed, '
-            f'{len((before & set(robots)) - left)} started again, {len(left)} left as they were'
-            + _named(failed))
-        self.get_logger().info(f'reload: {response.message}')
+            f'{len((before & set(robots)) - left)} started again, {len(left)} left as they were',
+            _LOOKS_FOR_NODES)
         return response
+
+    def _start_successors(self, response: Trigger.Response, robots: Sequence[Robot], done: str,
+                          looks: int) -> None:
+        """
+        Start robots once nothing is left of the nodes that ended.
+
+        What rclpy still holds of a node takes its name from the graph, and the /rosout of its
+        successor, when it is freed. The executor holds it until the callback that ended it has
+        returned.
+        """
+        gc.collect()
+        self._ended = [node for node in self._ended if node() is not None]
+        if self._ended and looks:
+            self._spinner.create_task(self._start_successors, response, robots, done, looks - 1)
+            return
+        self._start_all(robots)
+        failed = self._failed()
+        response.success, response.message = not failed, done + _named(failed)
+        self.get_logger().info(f'reload: {response.message}')
+        self._reloading = False
+        _attempt(lambda: self._answers.send(response))
 
     def _report(self) -> None:
         failed = self._failed()

@@ -15,7 +15,9 @@ from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.live_input import LiveInput
-from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
+from symdp_ros.ros.live_memory import LiveMemories
+from symdp_ros.ros.live_sampling import (EveryChange, EveryMessage, EveryPeriod, nobody_draws,
+                                         steady_clock_name)
 from symdp_ros.ros.live_word import Account, LiveWord, log_account, Start
 from symdp_ros.ros.output_domain import OuterNode
 from symdp_ros.ros.outputs import check_topics, Outputs
@@ -56,14 +58,17 @@ class Privatizer(ManagedNode):
     With `policy: adaptive` it also publishes `private_region/history` (`ros.history`).
     Nothing but the outputs, and the history, depends on what comes in.
 
+    :param memories: of all such nodes of the process: a node that takes the place of another goes
+        on where that one was.
     :param random: for tests, an object with `getrandbits`.
     """
 
-    def __init__(self, *, random=None, **kwargs):
+    def __init__(self, *, memories: LiveMemories | None = None, random=None, **kwargs):
         super().__init__('privatizer', **kwargs)
         self._random = random
-        self._claims = []
-        self._word = self._sampling = None  # kept over a cleanup
+        self._claims: list[TopicClaim] = []
+        self._memories = LiveMemories() if memories is None else memories
+        self._memory = self._word = self._sampling = None  # kept over a cleanup
         self._input = self._outputs = self._history = self._diagnostics = None
         self._outer_node = self._subscription = self._ticks = None
 
@@ -74,8 +79,11 @@ class Privatizer(ManagedNode):
         check_sampling(chain, sampling=settings['sampling'],
                        input_timeout=settings['input_timeout'],
                        unknown_symbol=settings['unknown_symbol'])
+        memory = self._memory = self._memories.of(self.get_fully_qualified_name(), self._source(),
+                                                  self._all_settings())
         # It warns once in a process: else callers of the lifecycle services could ask anew.
-        self._input = LiveInput(self, settings, chain.states, warns=self._word is None)
+        self._input = LiveInput(self, settings, chain.states, former=memory.locator,
+                                warns=memory.sampling is None)
         mechanism = self.make_mechanism(chain, privacy)
         chain = mechanism.chain
         check_qos_overrides(self, 'subscription', self._input.name)
@@ -88,8 +96,9 @@ class Privatizer(ManagedNode):
         if self._output_domain != self._domain:
             self._outer_node = OuterNode(self, self._output_domain)
         publishing = self._outer_node or self
-        self._word = self._open_word(mechanism)
-        self._sampling = self._sampling or self._make_sampling()
+        self._word = memory.word = self._open_word(mechanism, memory.word)
+        self._sampling = memory.sampling = memory.sampling or self._make_sampling(memory.has_read)
+        self._sampling.draw, memory.locator = self._publish, self._input.locator
         self._outputs = Outputs(publishing, 'private', settings, chain, depth=_QUEUE,
                                 overridable=True)
         if mechanism.tables is not None:
@@ -125,8 +134,7 @@ class Privatizer(ManagedNode):
             self._outputs.publish(self._word.last)
         if first_tick is not None:
             self._ticks = (SimulatedTicks if self._simulated() else SteadyTicks)(
-                self, self._live_clock, first_tick, self._sampling.tick)
-        self._input.reset()
+                self, self._live_clock, first_tick, self._tick)
         if self._input.message_type is not None:
             self._subscription = AdaptiveSubscription(
                 self, self._input.message_type, self._input.name,
@@ -167,6 +175,8 @@ class Privatizer(ManagedNode):
         for closable in (self._word, *self._claims):
             if closable is not None:
                 closable.close()
+        if self._sampling is not None:
+            self._sampling.draw = nobody_draws  # nothing keeps this node that outlives it
         self._claims = []
         self._input = self._outputs = self._history = self._diagnostics = None
 
@@ -190,6 +200,17 @@ class Privatizer(ManagedNode):
         if self.settings['policy'] == 'adaptive':
             topics.append(history_topic(self.resolve_topic_name('private_region')))
         return topics
+
+    def _source(self):
+        """Return what is read, and where: who reads it next may meet a region that was drawn."""
+        settings = self.settings
+        name = settings['base_frame'] or self.resolve_topic_name(
+            'pose' if settings['input'] == 'pose' else 'region')
+        return (self._domain, name, *map(str, (settings['field'], settings['where'])))
+
+    def _all_settings(self):
+        return {**self.settings, 'topics': [*self._source(), *self._published],
+                'simulated': self._simulated()}
 
     def _check_topics(self):
         if self.settings['output_domain'] == self._domain:
@@ -241,7 +262,7 @@ class Privatizer(ManagedNode):
         log_account(account.ledger, settings['subject'], self.get_logger())
         return account
 
-    def _open_word(self, mechanism):
+    def _open_word(self, mechanism, former):
         account, path = self._open_account(), self.settings['state_file']
         read, published = self._topics
         domains = f'ROS domain {self._domain}' + (
@@ -253,7 +274,7 @@ class Privatizer(ManagedNode):
                 clock='simulated time' if self._simulated() else steady_clock_name(),
                 state_file=resolve_kept('state_file', path, self.get_logger().warning)
                 if path else None,
-                account=account, former=self._word, logger=self.get_logger())
+                account=account, former=former, logger=self.get_logger())
         except SymdpError:
             if account is not None:
                 account.close()
@@ -268,14 +289,13 @@ class Privatizer(ManagedNode):
         return f'period {self.settings["period"]!r}' + (
             ' of simulated time' if self._simulated() else '')
 
-    def _make_sampling(self):
+    def _make_sampling(self, waits):
         settings = self.settings
         if settings['sampling'] == 'period':
             return EveryPeriod(self._publish, period=round(settings['period'] * 1e9),
-                               timeout=round(settings['input_timeout'] * 1e9),
-                               look=None if self._input.message_type else self._look)
+                               timeout=round(settings['input_timeout'] * 1e9))
         return {'message': EveryMessage, 'change': EveryChange}[settings['sampling']](
-            self._publish, drop_unknown=settings['unknown_symbol'] == 'drop')
+            self._publish, drop_unknown=settings['unknown_symbol'] == 'drop', waits=waits)
 
     def _log_settings(self, mechanism):
         log, chain, privacy = self.get_logger().info, mechanism.chain, mechanism.privacy
@@ -310,8 +330,8 @@ class Privatizer(ManagedNode):
         if region is not NOT_INPUT:
             self._sampling.read(region, self._live_clock.now().nanoseconds)
 
-    def _look(self):
-        return self._input.look()
+    def _tick(self, now):
+        return self._sampling.tick(now, None if self._input.message_type else self._input.look)
 
     def _publish(self, region, now):
         if self._history is not None:

@@ -13,7 +13,7 @@ from rclpy.subscription import Subscription
 from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.queues import MESSAGES
-from symdp_ros.ros.watch import is_unnamed, listed, publisher_names
+from symdp_ros.ros.watch import is_unnamed, listed, publisher_names, publishers
 
 #: Policies that parameters can override, `qos_overrides.TOPIC.subscription.POLICY`.
 OVERRIDABLE = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY,
@@ -30,6 +30,10 @@ _QUIET = 5.0         # seconds from one warning to the next
 _SETTLED = 1.0       # seconds that an unneeded subscription is kept, for messages in transit,
 #                      and that the name of a publisher's node is waited for
 _OVERLOOKED = 1000   # messages that one look takes from a queue at most
+
+#: Offers that ask for a subscription of each reliability.
+_ANY = [QoSProfile(depth=1, reliability=reliability, durability=_VOLATILE)
+        for reliability in (_RELIABLE, _BEST_EFFORT)]
 
 _Qos = tuple[ReliabilityPolicy, DurabilityPolicy]
 
@@ -66,6 +70,9 @@ class AdaptiveSubscription:
     lost.) While some publishers are reliable and others best effort there are two subscriptions:
     the best-effort one receives from the reliable publishers too, and what both deliver is passed
     on once. A subscription that no publisher needs any more is closed.
+
+    Where the publishers cannot be listed (a participant may announce what rclpy cannot read, or
+    thousands of endpoints), there is a subscription for whatever they may offer.
 
     Only the first subscription asks for what was published before, if all reliable publishers keep
     it. What the operator sets by parameters stays as it is set, with one exception: whatever
@@ -143,10 +150,11 @@ class AdaptiveSubscription:
         if self._node is None:  # the timer was due when it was destroyed
             return
         kind = full_name(self._message_type)
-        publishers = [info for info in self._node.get_publishers_info_by_topic(self.topic)
-                      if info.topic_type == kind]
-        self._count_lost([tuple(info.endpoint_gid) for info in publishers])
-        wanted = self._wanted([info.qos_profile for info in publishers])
+        found = publishers(self._node, self.topic)
+        suiting = [info for info in found.infos if info.topic_type == kind]
+        self._count_lost([tuple(info.endpoint_gid) for info in suiting])
+        wanted = self._wanted_of_all() if found.problem else self._wanted(
+            [info.qos_profile for info in suiting])
         new = [key for key in wanted if key not in self._subscriptions]
         if new and not self._subscriptions:
             self._look_every(_LOOKS)
@@ -155,9 +163,9 @@ class AdaptiveSubscription:
         self._close_unneeded(wanted)
         if len(self._subscriptions) > 1:
             self._doubtful = MESSAGES
-        if not self._names_may_come(publishers):
-            self._note_best_effort(publishers)
-            self._note_refused(publishers)
+        if not found.problem and not self._names_may_come(suiting):
+            self._note_best_effort(suiting)
+            self._note_refused(suiting)
 
     def _look_and_take(self):
         self._look()
@@ -183,6 +191,17 @@ class AdaptiveSubscription:
             if not (first and self._latched or (reliability, _LATCHED) in self._subscriptions):
                 durability = _VOLATILE
             wanted.append((reliability, durability))
+        return wanted
+
+    def _wanted_of_all(self):
+        """Return subscriptions that hear every publisher, whatever it offers: that is unknown."""
+        wanted = self._wanted(_ANY)
+        latched = _RELIABLE, _LATCHED
+        if latched in self._subscriptions or (
+                self._latched and not self._subscriptions
+                and self._fixed_policy('durability') is None
+                and self._fixed_policy('reliability') != _BEST_EFFORT):
+            wanted.append(latched)
         return wanted
 
     def _made(self, reliability, durability):

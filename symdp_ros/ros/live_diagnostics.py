@@ -10,7 +10,8 @@ from rclpy.clock import Clock, ClockType
 from symdp_ros.core.printable import printable
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.watch import listed, other_subscribers, publisher_names
+from symdp_ros.ros.watch import (Endpoints, listed, other_names, publisher_names, publishers,
+                                 subscriptions)
 
 _REPORTS_A_RATE_SPANS = 10
 _STILL = 2         # reports in a row with the same time on /clock
@@ -108,20 +109,25 @@ class LiveDiagnostics:
         if self._topic is None:
             return
         own = self._subscription.count if self._subscription is not None else 0
-        publishers = self._node.get_publishers_info_by_topic(self._topic)
-        values[f'publishers of the {"raw" if self._raw else "private"} topic'] = len(publishers)
+        found = publishers(self._node, self._topic)
+        values[f'publishers of the {"raw" if self._raw else "private"} topic'] = found.count
         if self.active:
-            yield from self._publisher_warnings(publishers)
+            yield from self._publisher_warnings(found)
         if self._raw:
-            others = other_subscribers(self._node, self._topic, own)
-            values['other subscribers of the raw topic'] = len(others)
-            yield from self._reader_warnings(others)
+            readers = subscriptions(self._node, self._topic)
+            others = other_names(self._node, readers.infos, own)
+            values['other subscribers of the raw topic'] = (
+                max(0, readers.count - own) if readers.problem else len(others))
+            yield from self._reader_warnings(readers, others)
 
-    def _publisher_warnings(self, publishers):
+    def _publisher_warnings(self, found: Endpoints):
         topic = self._topic
-        suiting = [info for info in publishers if info.topic_type == self._type]
-        types = sorted({info.topic_type for info in publishers} - {self._type})
-        if not publishers:
+        suiting = [info for info in found.infos if info.topic_type == self._type]
+        types = sorted({info.topic_type for info in found.infos} - {self._type})
+        if found.problem:
+            yield (f'{topic}: {found.problem}: who publishes it cannot be listed; regions of '
+                   'several publishers would be mixed in one word')
+        elif not found.count:
             name = self._remapped
             yield (f'no node publishes {topic} ({self._type}): no regions arrive. If they are on '
                    f'another topic, remap {name} to it (-r {name}:=/TOPIC'
@@ -137,8 +143,11 @@ class LiveDiagnostics:
             yield (f'{len(suiting)} publishers on {topic}, of {listed(publisher_names(suiting))}: '
                    'their regions are mixed in one word')
 
-    def _reader_warnings(self, others):
-        if others:
+    def _reader_warnings(self, readers, others):
+        if readers.problem:
+            yield (f'other nodes may read the raw topic {self._topic}: {readers.problem}: who '
+                   'subscribes cannot be listed')
+        elif others:
             nodes = 'node reads' if len(others) == 1 else 'nodes read'
             yield f'{len(others)} other {nodes} the raw topic {self._topic}: {listed(others, 20)}'
 

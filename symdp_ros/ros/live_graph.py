@@ -8,7 +8,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from symdp_ros.core.errors import ConfigurationError, raising
-from symdp_ros.ros.watch import NAMELESS, UNKNOWN
+from symdp_ros.ros.watch import NAMELESS, problem_of, publishers, REFUSED, subscriptions, UNKNOWN
 
 
 @dataclass
@@ -28,11 +28,17 @@ class Channel:
 
 @dataclass
 class LiveGraph:
-    """The nodes, topics and services of a ROS domain."""
+    """
+    The nodes, topics and services of a ROS domain.
+
+    :ivar problems: what could not be listed → why. Who has an endpoint there is then
+        `watch.NAMELESS`.
+    """
 
     nodes: set[str]
     topics: list[Channel]
     services: list[Channel]
+    problems: dict[str, str] = field(default_factory=dict)
 
 
 def look(domain: int, seconds: float) -> LiveGraph:
@@ -59,29 +65,53 @@ def look(domain: int, seconds: float) -> LiveGraph:
 
 def _graph(node: Node) -> LiveGraph:
     own = node.get_fully_qualified_name()
-    names = {pair for pair in node.get_node_names_and_namespaces() if _full(*pair) != own}
+    problems: dict[str, str] = {}
+
+    def listed(what, ask):
+        try:
+            return ask()
+        except REFUSED as error:
+            problems[what] = problem_of(error)
+            return []
+
+    names = {pair for pair in listed('the nodes', node.get_node_names_and_namespaces)
+             if _full(*pair) != own}
     topics: dict[tuple[str, str], Channel] = {}
-    for topic, _ in node.get_topic_names_and_types():
-        for infos, side in ((node.get_publishers_info_by_topic(topic), 'sources'),
-                            (node.get_subscriptions_info_by_topic(topic), 'readers')):
-            for info in infos:
-                if (name := _full(info.node_name, info.node_namespace)) != own:
-                    key = topic, info.topic_type
-                    getattr(topics.setdefault(key, Channel(*key)), side).add(name)
     services: dict[tuple[str, str], Channel] = {}
+
+    def add(channels, side, name, type_name, who):
+        key = name, type_name
+        getattr(channels.setdefault(key, Channel(*key)), side).add(who)
+
+    for topic, types in listed('the topics', node.get_topic_names_and_types):
+        for ends, side in ((publishers(node, topic, None), 'sources'),
+                           (subscriptions(node, topic, None), 'readers')):
+            for info in ends.infos:
+                if (name := _full(info.node_name, info.node_namespace)) != own:
+                    add(topics, side, topic, info.topic_type, name)
+                    if name != NAMELESS:
+                        names.add((info.node_name, info.node_namespace))
+            if ends.problem:
+                problems[topic] = ends.problem
+                for each in types:
+                    add(topics, side, topic, each, NAMELESS)
     for name, namespace in names:
         for ask, side in ((node.get_service_names_and_types_by_node, 'sources'),
                           (node.get_client_names_and_types_by_node, 'readers')):
             try:
                 found = ask(name, namespace)
-            except RuntimeError:  # the node has ended meanwhile, or is two of one name
+            except REFUSED:  # the node has ended meanwhile, or is two of one name
                 continue
             for service, types in found:
-                for key in ((service, each) for each in types):
-                    getattr(services.setdefault(key, Channel(*key)), side).add(
-                        _full(name, namespace))
-    return LiveGraph({_full(*pair) for pair in names},
-                     *([found[key] for key in sorted(found)] for found in (topics, services)))
+                for each in types:
+                    add(services, side, service, each, _full(name, namespace))
+    for service, types in listed('the services', node.get_service_names_and_types
+                                 ) if 'the nodes' in problems else ():
+        for each in types:
+            if (service, each) not in services:
+                add(services, 'sources', service, each, NAMELESS)
+    return LiveGraph({_full(*pair) for pair in names}, [topics[key] for key in sorted(topics)],
+                     [services[key] for key in sorted(services)], problems)
 
 
 def _full(name: str, namespace: str) -> str:

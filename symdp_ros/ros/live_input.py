@@ -22,18 +22,20 @@ class LiveInput:
 
     `name` is that of the topic before remapping, `topic` after it; with TF, what stands for both
     in messages. `message_type` is the class of its messages, None with TF; `read` the region of
-    a serialized message (`RegionReader.read_serialized`); `shared` whether the topic may be that
-    of several robots.
+    a serialized message (`RegionReader.read_serialized`); `locator` finds those of poses; `shared`
+    whether the topic may be that of several robots.
 
     :param states: of the chain.
+    :param former: what found regions of poses before: the last one counts on. Otherwise
+        `hysteresis` would not keep a robot that stands on a border from another region.
     :param warns: whether it warns where the first pose is in another frame than the map's.
     :raises ConfigurationError: settings do not go together; as the readers.
     """
 
     def __init__(self, node, settings: Mapping[str, Any], states: Sequence[str], *,
-                 warns: bool = True):
+                 former: Locator | None = None, warns: bool = True):
         self._transforms = None
-        self._locator: Locator | None = None
+        self.locator: Locator | None = None
         self._foreign_frame: str | None = None
         self._warns = warns
         self._map_frame = settings['map_frame']
@@ -43,7 +45,9 @@ class LiveInput:
             if settings[option]:
                 raise ConfigurationError(f'{option} is for input: pose')
         if pose:
-            self._locator, _ = regions_of(settings)
+            self.locator, _ = regions_of(settings)
+            if former is not None:
+                self.locator.follow(former)
         if settings['base_frame']:
             if settings['sampling'] != 'period':
                 raise ConfigurationError('base_frame needs sampling: period: TF has no messages '
@@ -64,9 +68,9 @@ class LiveInput:
         self.kind = full_name(self.message_type)
         self.shared = bool(settings['where']) or '=' in field
         self.description = f'{self.topic} ({self.kind})'
-        if self._locator is not None:
+        if self.locator is not None:
             reader = pose_reader(
-                self.message_type, field, self._locator, where=settings['where'],
+                self.message_type, field, self.locator, where=settings['where'],
                 level_field=settings['level_field'], map_frame=self._map_frame,
                 on_foreign_frame=self._on_foreign_frame)
         else:
@@ -76,11 +80,6 @@ class LiveInput:
         self._read = reader.read_serialized
         self.read = self._read_first if warns and pose else self._read
 
-    def reset(self) -> None:
-        """Forget the last region, before the node begins to listen."""
-        if self._locator is not None:
-            self._locator.reset()
-
     def close(self) -> None:
         """Stop listening to TF."""
         if self._transforms is not None:
@@ -88,9 +87,9 @@ class LiveInput:
 
     def look(self) -> str | None:
         """Return the region at the pose that TF has now; None where it is not known."""
-        assert self._transforms is not None and self._locator is not None
+        assert self._transforms is not None and self.locator is not None
         position = self._transforms.position()
-        return None if position is None else self._locator.locate(*position)
+        return None if position is None else self.locator.locate(*position)
 
     def warnings(self) -> list[str]:
         """Return what is wrong with the poses: nothing of where they are."""

@@ -11,21 +11,25 @@ Live sampling: which of the regions that come in become symbols of the word, and
 occasion is a message; the stay in a region between two changes; a tick. Two draws for one occasion
 would each cost what ε allows for one, and an average over many would reveal the region.
 
-- A word that goes on never takes what was published before the node listened: a latched message
-  may have been drawn already.
+- Once something was read, what was published before the node listened is never taken: a latched
+  message may have been drawn already.
 - `change` remembers the region that was read last, over every stop within one process. After a
   restart it is not known which one that was (it is sensitive: nothing about it is stored), so
   the first region that is read is not drawn: the first change after it is.
+- The same holds where another word begins in one process, and where settings change: what is the
+  same stay may have another name, and the last word showed it.
 - Ticks are at instants that are a whole number of periods apart, by the clock whose times are passed
   in. A symbol that is drawn late is of the region at its instant, so lateness does not add up.
 
 The objects here take regions and times, and call a function with each symbol and its time. They
-do not use ROS, and exist as long as the process. A region is a state of the chain; None
+do not use ROS, and exist as long as the process, longer than a node whose settings change or that
+fails: `ros.live_memory`. A region is a state of the chain; None
 is an unknown one. What is remembered of an occasion is noted before its symbol is drawn.
 """
 from collections.abc import Callable
 import os
 from pathlib import Path
+from typing import Protocol
 
 from symdp_ros.ros.live_word import Start
 
@@ -35,48 +39,82 @@ _NOT_KNOWN = object()  # a region was read before the restart; it is not known w
 Draw = Callable[[str | None, int], None]
 
 
+class Sampling(Protocol):
+    """
+    What the samplings have in common.
+
+    `draw` is called with each symbol and its time; the node that draws may be replaced.
+    `takes_latched`: whether what was published before may be asked for now. `has_read`: whether a
+    region may have been drawn already that is read next.
+    """
+
+    draw: Draw
+
+    @property
+    def takes_latched(self) -> bool: ...
+
+    @property
+    def has_read(self) -> bool: ...
+
+    def start(self, start: Start, now: int, drawn_at: int = -1) -> int | None:
+        """Note that the node begins to listen; return nanoseconds until the first tick, if any."""
+
+    def read(self, region: str | None, now: int) -> None:
+        """Take in the region of a message."""
+
+
+def nobody_draws(region: str | None, now: int) -> None:
+    """Draw nothing: the node has ended."""
+
+
 class EveryMessage:
     """
     One symbol for each message.
 
-    `takes_latched`: whether what was published before may be asked for now.
+    :param waits: whether what was published before may have been drawn already.
     """
 
-    def __init__(self, draw: Draw, *, drop_unknown: bool):
-        self._draw, self._drop_unknown = draw, drop_unknown
-        self.takes_latched = False
+    def __init__(self, draw: Draw, *, drop_unknown: bool, waits: bool = False):
+        self.draw, self._drop_unknown = draw, drop_unknown
+        self.has_read = waits
+
+    @property
+    def takes_latched(self) -> bool:
+        return not self.has_read
 
     def start(self, start: Start, now: int, drawn_at: int = -1) -> None:
         """Note that the node begins to listen."""
-        self.takes_latched = self.takes_latched or start is Start.NEW
+        self.has_read = self.has_read or start is Start.AFTER_RESTART
 
     def read(self, region: str | None, now: int) -> None:
         """Take in the region of a message."""
-        self.takes_latched = False
+        self.has_read = True
         if region is not None or not self._drop_unknown:
-            self._draw(region, now)
+            self.draw(region, now)
 
 
 class EveryChange:
     """
     One symbol for each change of region.
 
-    `takes_latched`: whether what was published before may be asked for now.
+    :param waits: whether the stay in the region that is read first may have been drawn already.
     """
 
-    def __init__(self, draw: Draw, *, drop_unknown: bool):
-        self._draw, self._drop_unknown = draw, drop_unknown
-        self._last_read = _NOTHING
+    def __init__(self, draw: Draw, *, drop_unknown: bool, waits: bool = False):
+        self.draw, self._drop_unknown = draw, drop_unknown
+        self._last_read: object = _NOT_KNOWN if waits else _NOTHING
 
     @property
     def takes_latched(self) -> bool:
-        return self._last_read is _NOTHING
+        return not self.has_read
+
+    @property
+    def has_read(self) -> bool:
+        return self._last_read is not _NOTHING
 
     def start(self, start: Start, now: int, drawn_at: int = -1) -> None:
         """Note that the node begins to listen."""
-        if start is Start.NEW:
-            self._last_read = _NOTHING
-        elif start is Start.AFTER_RESTART:
+        if start is Start.AFTER_RESTART or start is Start.NEW and self.has_read:
             self._last_read = _NOT_KNOWN
 
     def read(self, region: str | None, now: int) -> None:
@@ -85,7 +123,7 @@ class EveryChange:
             return
         last, self._last_read = self._last_read, region
         if last is not _NOT_KNOWN and region != last:
-            self._draw(region, now)
+            self.draw(region, now)
 
 
 class EveryPeriod:
@@ -100,17 +138,14 @@ class EveryPeriod:
 
     :param period: > 0, in nanoseconds.
     :param timeout: in nanoseconds; a region that was read longer ago is unknown; 0: never.
-    :param look: returns the region of now, which only the tick itself can ask for; `read` is then
-        not used, and the next instant is a period after the tick.
 
     `takes_latched` is True: a tick is drawn once, whatever was published when.
     """
 
-    takes_latched = True
+    takes_latched = has_read = True
 
-    def __init__(self, draw: Draw, *, period: int, timeout: int = 0,
-                 look: Callable[[], str | None] | None = None):
-        self._draw, self._period, self._timeout, self._look = draw, period, timeout, look
+    def __init__(self, draw: Draw, *, period: int, timeout: int = 0):
+        self.draw, self._period, self._timeout = draw, period, timeout
         self._drawn_at = -1
         self._forget()
 
@@ -147,24 +182,29 @@ class EveryPeriod:
             self._instant, self._before = instant, self._read
         self._read = region, now
 
-    def tick(self, now: int) -> int:
-        """Draw a symbol, unless it is too early; return nanoseconds until the next tick."""
+    def tick(self, now: int, look: Callable[[], str | None] | None = None) -> int:
+        """
+        Draw a symbol, unless it is too early; return nanoseconds until the next tick.
+
+        :param look: returns the region of now, where only the tick itself can ask for it; `read`
+            is then not used, and the next instant is a period after this tick.
+        """
         since = now - self._drawn_at
         if -self._period <= since < self._period:
             return self._period - since
         if since < 0:
             self._drawn_at = now
             return self._period
-        if self._look is not None:
+        if look is not None:
             instant = read_at = now
-            region = self._look()
+            region = look()
         else:
             instant = self._last_instant(now)
             region, read_at = self._before if self._instant == instant else self._read
         if self._timeout and not 0 <= instant - read_at <= self._timeout:
             region = None
         self._drawn_at = instant
-        self._draw(region, instant)
+        self.draw(region, instant)
         return instant + self._period - now
 
 

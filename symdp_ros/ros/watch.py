@@ -1,22 +1,65 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The nodes that subscribe to, or publish on, a topic."""
+"""
+The nodes that subscribe to, or publish on, a topic.
+
+Everything in the graph was announced by somebody, also by participants that are no ROS nodes:
+rclpy raises an exception where a name in it is not UTF-8. Here alone it is asked for endpoints.
+"""
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from symdp_ros.core.printable import printable
 
 NAMELESS = 'a node without a name'
 UNKNOWN = '_NODE_NAME_UNKNOWN_'  # rmw's for a node not announced yet, or no ROS node at all
+NO_TEXT = 'a participant announces a name that is no text'
+
+_MOST = 100  # endpoints of a topic that a running node lists: a thousand would take 0.2 s
+#: What rclpy raises for names that are not UTF-8, and for QoS that it does not know.
+REFUSED = (ValueError, OverflowError, TypeError, RuntimeError)
 
 
-def other_subscribers(node, topic: str, own: int) -> list[str]:
+@dataclass(frozen=True)
+class Endpoints:
     """
-    Return the full names of nodes that subscribe to a topic, each once.
+    The publishers, or subscriptions, of a topic.
+
+    :ivar count: how many there are.
+    :ivar infos: what rclpy knows of each; none of them where there is a `problem`.
+    :ivar problem: why they cannot be listed; '' if they can.
+    """
+
+    count: int
+    infos: Sequence[Any]
+    problem: str = ''
+
+
+def publishers(node, topic: str, most: int | None = _MOST) -> Endpoints:
+    """Return the publishers of a topic; of more than `most`, only the number. Never raises."""
+    return _endpoints(node.count_publishers, node.get_publishers_info_by_topic, topic, most)
+
+
+def subscriptions(node, topic: str, most: int | None = _MOST) -> Endpoints:
+    """Return the subscriptions of a topic; of more than `most`, only the number. Never raises."""
+    return _endpoints(node.count_subscribers, node.get_subscriptions_info_by_topic, topic, most)
+
+
+def problem_of(error: Exception) -> str:
+    """Return in words why rclpy could not list what is in the graph."""
+    return NO_TEXT if isinstance(error, UnicodeDecodeError) else (
+        f'a participant announces what rclpy cannot read ({type(error).__name__})')
+
+
+def other_names(node, infos, own: int) -> list[str]:
+    """
+    Return the full names of the nodes of subscriptions, each once.
 
     :param own: how many of the subscriptions are this node's; they do not count.
     """
-    names = Counter(_full_name(info) for info in node.get_subscriptions_info_by_topic(topic))
+    names = Counter(map(_full_name, infos))
     names[node.get_fully_qualified_name()] -= own
     return sorted(name for name, count in names.items() if count > 0)
 
@@ -41,3 +84,15 @@ def _full_name(info) -> str:
     if is_unnamed(info):
         return NAMELESS
     return printable(f'{info.node_namespace.rstrip("/")}/{info.node_name}')
+
+
+def _endpoints(count: Callable[[str], int], listing: Callable[[str], Sequence[Any]], topic: str,
+               most: int | None) -> Endpoints:
+    number = count(topic)
+    if most is not None and number > most:
+        return Endpoints(number, (), f'there are more than {most}')
+    try:
+        infos = listing(topic)
+    except REFUSED as error:
+        return Endpoints(number, (), problem_of(error))
+    return Endpoints(len(infos), infos)

@@ -3,15 +3,17 @@
 """The node `fleet`: many robots in one process."""
 from contextlib import ExitStack
 import gc
+from itertools import cycle
 import json
 import os
 import signal
 import subprocess
 import sys
 
-from harness import RELIABLE, ROOT, world_in
+from harness import LATCHED, RELIABLE, ROOT, wait_until, world_in
 from lifecycle_msgs.srv import GetState
 import pytest
+from rcl_interfaces.msg import Log
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.experimental import EventsExecutor
@@ -318,9 +320,8 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
 
     node._word.draw = draw
     publisher = send(world, 'tb1', 'bbb')
-    world.wait_until(lambda: levels(statuses).get('tb1', (0,))[0] == 2, 'a report of the failure')
-    assert levels(statuses)['tb1'][1] == (
-        'unconfigured: internal error: the traceback is on stderr')
+    world.wait_until(lambda: levels(statuses).get('tb1') == (
+        2, 'unconfigured: internal error: the traceback is on stderr'), 'a report of the failure')
     assert levels(statuses)['tb2'] == (0, 'active')
     assert node.failure and not any('SENSITIVE' in status.message for status in statuses)
     errors = capfd.readouterr().err
@@ -452,3 +453,127 @@ def test_robots_share_a_map_as_long_as_it_is_the_same(here, world, chain_file, t
     assert reload(world).success
     old, new = (node._word.mechanism.chain for node in fleet._nodes.values())
     assert old.successors('d') == ('d', 'a') and new.successors('d') == ('d',)
+
+
+STANDS = {'sampling': 'change', 'epsilon': 0.1}
+
+
+@pytest.fixture
+def fifty(tmp_path):
+    """Give a map of fifty states that all follow one another: a second draw would show."""
+    file = tmp_path / 'fifty.chain.yaml'
+    file.write_text(f'initial_state: s0\nsymbols: {[f"s{i}" for i in range(50)]}\n')
+    return {'chain_file': str(file), **STANDS}
+
+
+def moves_on(world, private):
+    """Send other regions in turn, until one of them is drawn; return how many were before."""
+    publisher, before = world.publisher('/tb1/region', qos=RELIABLE), len(private)
+    regions = cycle(['s8', 's9'])
+
+    def spin():
+        publisher.publish(String(data=next(regions)))
+        world.spin(0.1)
+
+    wait_until(lambda: len(private) > before, 'the symbol of a change', spin)
+    return before
+
+
+@pytest.mark.parametrize('sampling', ['change', 'message'])
+@pytest.mark.parametrize('changes', [
+    [{'parameter_services': True}, {'outputs': ['string', 'string']}],
+    [{'epsilon': 0.2}, {'epsilon': 0.3, 'sampling': 'message'}, {'sampling': 'change'}],
+    [{'unknown_symbol': 'drop'}, {'no_region': ['none']}],
+    [None, {}],                                        # removed, and there again
+    [{'region': '/tb1/alias'}, {}],
+    [{'sampling': 'period', 'period': 1000.0}, {}],
+], ids=['outputs', 'privacy', 'reading', 'removed', 'topic', 'period'])
+def test_no_reload_has_the_region_of_a_robot_drawn_again(world, fifty, tmp_path, changes,
+                                                         sampling):
+    fifty['sampling'] = sampling
+    robots = {'tb1': fifty, 'tb2': fifty}
+    run = start(world, fleet_file(tmp_path, '', robots), wait='2 of 2')
+    private, publisher = world.listen('/tb1/private_region'), world.publisher('/tb1/region')
+    publisher.publish(String(data='s7'))
+    world.wait_until(lambda: private, 'its symbol')
+    for change in changes:
+        now = {'tb2': fifty} if change is None else {**robots, 'tb1': {**fifty, **change}}
+        fleet_file(tmp_path, '', now)
+        assert reload(world).success, run.log
+        world.settle(0.5)
+    assert moves_on(world, private) == 1, 'it was drawn again'
+    assert run.stop() == 0 and 'Traceback' not in run.log
+
+
+def test_a_robot_under_another_name_draws_no_region_again(world, fifty, tmp_path):
+    start(world, fleet_file(tmp_path, '', {'tb1': fifty}))
+    private, other = world.listen('/tb1/private_region'), world.listen('/tb9/private_region')
+    world.publisher('/tb1/region').publish(String(data='s7'))
+    world.wait_until(lambda: private, 'its symbol')
+    fleet_file(tmp_path, '', {'tb9': {**fifty, 'region': '/tb1/region'}})
+    assert reload(world).success
+    assert moves_on(world, other) == 0 and len(private) == 1
+
+
+@pytest.mark.parametrize('sampling', ['change', 'message'])
+def test_a_robot_that_failed_goes_on_where_it_was(here, world, fifty, tmp_path, sampling):
+    """With a state file, and without."""
+    fifty['sampling'] = sampling
+    fleet = here({'tb1': {**fifty, 'state_file': str(tmp_path / 'word')}, 'tb2': fifty})
+    private = {name: world.listen(f'/{name}/private_region') for name in ('tb1', 'tb2')}
+    for name in private:
+        world.publisher(f'/{name}/region').publish(String(data='s7'))
+    world.wait_until(lambda: all(private.values()), 'their symbols')
+    for _ in range(4):
+        names = [fleet._nodes[name]._word.name for name in private]
+        for name in private:  # as where the graph cannot be listed
+            fleet._nodes[name]._subscription._look = None
+        world.wait_until(lambda: len(fleet._failed()) == 2, 'the failures')
+        world.wait_until(lambda: {state_of(world, name) for name in private} == {'unconfigured'},
+                         'they are cleaned up')
+        assert reload(world).success
+        assert names == [fleet._nodes[name]._word.name for name in private]
+        world.settle(0.3)
+    assert len(private['tb2']) == 1
+    assert moves_on(world, private['tb1']) == 1, 'it was drawn again'
+
+
+@pytest.mark.parametrize('here', [SingleThreadedExecutor, EventsExecutor], indirect=True)
+def test_nothing_is_left_of_a_node_that_ended(here, world, chain_file, tmp_path):
+    """Also when Python collects what is garbage: names and /rosout are those of the successors."""
+    with world_in(tmp_path) as outside:
+        robots = {'tb1': {}, 'tb2': {'output_domain': outside.domain}, 'tb3': {}}
+        fleet, logged = here(robots), []
+        world.node.create_subscription(Log, '/rosout', lambda log: logged.append(
+            (log.name, log.msg.partition(':')[0])), LATCHED)
+
+        def nodes(of, name='privatizer'):
+            return sorted(space for found, space in of.node.get_node_names_and_namespaces()
+                          if found == name)
+
+        def owners(of, topic):
+            return sorted(f'{info.node_namespace}/{info.node_name}'
+                          for info in of.node.get_publishers_info_by_topic(topic))
+
+        for number in range(4):
+            epsilon = 1.0 + number
+            fleet_file(tmp_path, chain_file, {
+                name: {**given, 'epsilon': epsilon} for name, given in robots.items()})
+            assert reload(world).success
+            for _ in range(2):
+                gc.collect()
+                world.settle(0.2)
+            expected = ['/tb1', '/tb2', '/tb3']
+            world.wait_until(lambda: nodes(world) == expected, 'one node for each robot')
+            outside.wait_until(lambda: nodes(outside) == ['/tb2'], 'one outer node')
+            world.wait_until(lambda: owners(world, '/tb1/private_region') == ['/tb1/privatizer'],
+                             'its topic')
+            outside.wait_until(
+                lambda: owners(outside, '/tb2/private_region') == ['/tb2/privatizer'], 'its topic')
+            assert owners(world, '/rosout') == sorted([
+                '//fleet', '//observer', *(f'{name}/privatizer' for name in expected)])
+            logged.clear()
+            for name in robots:
+                fleet._nodes[name].get_logger().info('here: I am')
+            world.wait_until(lambda: {(f'{name}.privatizer', 'here') for name in robots}
+                             <= set(logged), 'their logs')

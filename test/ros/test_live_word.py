@@ -346,8 +346,8 @@ class Node(RuleBasedStateMachine):
     What the node does with word and sampling, in a world of its own.
 
     Whatever the callers and the operator do: no occasion (message, stay, tick) is drawn twice in
-    one charged word; no word is drawn from that was not charged; nothing is charged twice; no
-    caller can make a word begin; what is published is feasible.
+    one charged word, nor in two words of one process; no word is drawn from that was not charged;
+    nothing is charged twice; no caller can make a word begin; what is published is feasible.
     """
 
     def __init__(self):
@@ -404,7 +404,7 @@ class Node(RuleBasedStateMachine):
     def start_process(self):
         self.patched.setattr(live_word, '_PROCESS', os.urandom(8))
         self.state, self.word, self.sampling, self.tick_at = 'unconfigured', None, None, None
-        self.kill_at = None
+        self.kill_at, self.drawn_here = None, set()
 
     def kill(self):
         if self.word is not None:
@@ -425,7 +425,9 @@ class Node(RuleBasedStateMachine):
             self.last_time = now
         else:
             assert (name, self.occasion) not in self.drawn, 'an occasion was drawn twice'
+            assert self.occasion not in self.drawn_here, 'drawn again for another word'
             self.drawn.add((name, self.occasion))
+            self.drawn_here.add(self.occasion)
         self.published.setdefault(name, (self.chain_in_use, []))[1].append(output)
 
     def deliver(self, message):

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 
+from geometry_msgs.msg import PoseStamped
 from harness import LATCHED, PATIENCE, RELIABLE, ROOT, wait_until
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
@@ -80,6 +81,50 @@ def test_a_robot_that_stands_still_is_drawn_once(world, given, tmp_path, transit
     world.wait_until(lambda: len(private) == 2, 'the symbol of the change')
     assert spent(given) == 0.1 and run.log.count('a new word begins') == 1
     assert run.log.count('inactive') == ROUNDS
+
+
+@pytest.fixture
+def on_a_border(tmp_path):
+    """Parameters of a privatizer that reads poses, with regions 1 m wide; s8 begins at x = 8."""
+    file = tmp_path / 'fifty.regions.yaml'
+    file.write_text('regions:\n' + ''.join(
+        f'  s{i}: [[{i}, 0], [{i + 1}, 0], [{i + 1}, 1], [{i}, 1]]\n' for i in range(50)))
+    return {'input': 'pose', 'regions_file': file, 'hysteresis': 0.2, 'sampling': 'change'}
+
+
+def pose(x):
+    message = PoseStamped()
+    message.header.frame_id = 'map'
+    message.pose.position.x, message.pose.position.y = x, 0.5
+    return message
+
+
+@pytest.mark.parametrize('transitions', [REACTIVATE, RECONFIGURE], ids=['activate', 'configure'])
+def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, on_a_border, transitions):
+    world.privatizer(**given, **on_a_border)
+    private, publisher = world.listen(), world.publisher('pose', PoseStamped, RELIABLE)
+
+    def send_poses(*places):
+        world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
+        for x in places:
+            publisher.publish(pose(x))
+            for _ in range(3):
+                world.spin(0.02)
+
+    send_poses(7.95, 8.05, 7.95)
+    world.wait_until(lambda: private, 'its symbol')
+    for number in range(2 * ROUNDS):  # each time it is on the other side by the noise
+        change(world, *transitions)
+        send_poses(*[8.05, 7.95][::1 if number % 2 else -1] * 3)
+    assert len(private) == 1, 'it was drawn again'
+
+    def moves():
+        publisher.publish(pose(8.5))
+        world.spin(0.1)
+
+    wait_until(lambda: len(private) > 1, 'the symbol of a move', moves)
+    world.settle(0.3)
+    assert len(private) == 2
 
 
 def test_a_robot_that_stands_still_is_drawn_once_over_kills(world, given, tmp_path):

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What live nodes remember as long as their process lives, however often they begin again.
+
+A robot's stay in a region is drawn once. So what is known of the word, of the region that was
+read last and of the place that it was found by outlives every transition of the node, its failure,
+its end and its start under other settings.
+"""
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from symdp_ros.core.regions import Locator
+from symdp_ros.ros.live_sampling import Sampling
+from symdp_ros.ros.live_word import LiveWord
+
+
+@dataclass(eq=False)
+class LiveMemory:
+    """
+    The memory of one node under one set of settings.
+
+    :ivar settings: all that its node goes by.
+    :ivar word: the word that was configured last; of the same node's former memory at first.
+    :ivar sampling: None before the first configuration; so is `locator`, which is for poses alone.
+    :ivar waits: whether a region was read before, by this node or from the same input.
+    :ivar others: of nodes that read the same input, and may run; nothing was read yet.
+    """
+
+    settings: Mapping[str, Any]
+    word: LiveWord | None = None
+    sampling: Sampling | None = None
+    locator: Locator | None = None
+    waits: bool = False
+    others: 'tuple[LiveMemory, ...]' = ()
+
+    @property
+    def has_read(self) -> bool:
+        """Whether the region that is read next may be drawn already."""
+        return (self.waits or self.sampling is not None and self.sampling.has_read
+                or any(other.has_read for other in self.others))
+
+
+class LiveMemories:
+    """The memories of the nodes of a process, by the name of the node and by what it reads."""
+
+    def __init__(self) -> None:
+        self._of_nodes: dict[str, LiveMemory] = {}
+        self._of_sources: dict[Hashable, LiveMemory] = {}
+
+    def of(self, name: str, source: Hashable, settings: Mapping[str, Any]) -> LiveMemory:
+        """
+        Return the memory of a node: what it had if its settings are the same, else another.
+
+        :param name: of the node, with its namespace.
+        :param source: what it reads, and in which ROS domain.
+        :param settings: all that it goes by.
+        """
+        memory, reader = self._of_nodes.get(name), self._of_sources.get(source)
+        if memory is None or memory.settings != settings:
+            former = [found for found in (memory, reader) if found is not None]
+            waits = any(found.has_read for found in former)
+            # The node of `memory` has ended: it will read nothing more.
+            others = dict.fromkeys(other for found in former for other in (
+                *found.others, *([] if found is memory else [found])))
+            memory = LiveMemory(settings, None if memory is None else memory.word, waits=waits,
+                                others=() if waits else tuple(others))
+        self._of_nodes[name] = self._of_sources[source] = memory
+        return memory

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever a DDS participant that is no ROS node announces, it ends nothing."""
+import subprocess
+import sys
+
+from bare_peer import BarePeer
+from harness import LATCHED, RELIABLE, ROOT
+import pytest
+from std_msgs.msg import String
+
+SURE = 1000.0
+NO_TEXT = b'\xff\xfe'
+WARNING = 'a participant announces a name that is no text'
+
+
+@pytest.fixture
+def peer(world):
+    with BarePeer(world.domain) as made:
+        yield made
+
+
+def said(statuses, text):
+    return any(text in status.message for status in statuses)
+
+
+@pytest.mark.parametrize('name, namespace', [(NO_TEXT, b'/'), (b'peer', NO_TEXT)])
+def test_a_name_that_is_no_text_ends_no_privatizer(world, peer, chain_file, name, namespace):
+    statuses, private = world.diagnostics(), world.listen()
+    first = world.node.create_publisher(String, 'region', LATCHED)
+    first.publish(String(data='b'))
+    # The peer is there before the node: its first look meets it.
+    peer.announce([name], namespace=namespace, writers=1, readers=1)
+    world.wait_until(lambda: world.node.count_publishers('region') == 2, 'the peer')
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE)
+    world.wait_until(lambda: private == ['b'], 'what was published before')
+    world.wait_until(lambda: said(statuses, f'/region: {WARNING}') and said(
+        statuses, f'other nodes may read the raw topic /region: {WARNING}'), 'the warnings')
+    reliable = world.publisher(qos=RELIABLE)
+    for number, region in enumerate('ca', 2):
+        reliable.publish(String(data=region))
+        world.wait_until(lambda count=number: len(private) == count, 'what comes now')
+    assert private == ['b', 'c', 'a']
+    assert run.stop() == 0 and 'Traceback' not in run.log
+    assert run.log.count(f'/region: {WARNING}') >= 2
+
+
+def test_a_name_that_is_no_text_ends_no_belief(world, peer, chain_file):
+    peer.announce([NO_TEXT], topic='rt/private_region', writers=1, readers=1)
+    world.wait_until(lambda: world.node.count_publishers('private_region') == 1, 'the peer')
+    run = world.start('belief', chain_file=chain_file, epsilon=SURE)
+    believed = world.listen('believed_region')
+    world.publisher('private_region').publish(String(data='b'))
+    world.wait_until(lambda: believed == ['b'], 'the belief')
+    run.wait_for(f'/private_region: {WARNING}')
+    assert run.stop() == 0 and 'Traceback' not in run.log
+
+
+def test_doctor_lists_what_it_can(world, peer):
+    world.node.create_publisher(String, 'harmless', RELIABLE)
+    peer.announce([NO_TEXT], topic='rt/odom', type_name='nav_msgs::msg::dds_::Odometry_',
+                  writers=1, readers=1)
+    world.wait_until(lambda: world.node.count_publishers('odom') == 1, 'the peer')
+    done = subprocess.run(
+        [sys.executable, '-m', 'symdp_ros.cli.main', 'doctor', '--domain', str(world.domain),
+         '--seconds', '3'], cwd=ROOT, capture_output=True, text=True)
+    shown = ' '.join(done.stdout.replace('│', ' ').split())
+    assert done.returncode == 1 and not done.stderr, done.stderr
+    assert 'show where a robot is: 1;' in shown and '/odom' in shown, shown
+    assert '1 node,' in shown and 'the nodes' in shown and WARNING.split()[-1] in shown
+    assert shown.count('cannot be') == 1, 'one row for all that cannot be listed'
+
+
+@pytest.mark.parametrize('what', [
+    {'names': [b'x' * 60_000]},
+    {'names': [b'']},
+    {'names': []},
+    {'names': [b'n%d' % i for i in range(3000)]},
+    {'writers': 150, 'readers': 150},
+    {'type_name': 'x' * 200},
+    {'qos': [['Durability.Persistent', []], ['Reliability.Reliable', [1]]]},
+    {'qos': [['Deadline', [1]], ['Liveliness.ManualByTopic', [1]], ['Lifespan', [1]]]},
+    {'qos': [['Ownership.Exclusive', []], ['DestinationOrder.BySourceTimestamp', []]]},
+    {'qos': [['Partition', [['a', 'b']]], ['PresentationAccessScope.Group', [True, True]]]},
+], ids=['long name', 'empty name', 'no node', 'many nodes', 'many endpoints', 'unknown type',
+        'persistent', 'deadline', 'ownership', 'partition'])
+def test_what_else_a_peer_may_announce(world, peer, chain_file, what):
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE)
+    private = world.listen()
+    for topic in 'rt/private_region', 'rt/region':
+        peer.announce(**{'writers': 1, 'readers': 1, **what}, topic=topic)
+    publishers = what.get('writers', 1)
+    world.wait_until(lambda: world.node.count_publishers('region') == publishers, 'the peer')
+    world.publisher(qos=RELIABLE).publish(String(data='b'))
+    world.wait_until(lambda: private == ['b'], 'what was sent')
+    assert run.stop() == 0 and 'Traceback' not in run.log
+    assert max(map(len, run.log.splitlines())) < 3000
