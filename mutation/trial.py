@@ -32,7 +32,8 @@ def try_module(root, module, tests, file, options, kept) -> None:
     path = root / 'symdp_ros' / f'{module}.py'
     found = list(mutants(path.read_text(encoding='utf-8'), str(path)))
     print(f'{module}: {len(found)} mutants', flush=True)
-    _pytest(root, [f'test/{name}.py' for name in tests],
+    parts = [name.partition('::') for name in tests]
+    _pytest(root, [f'test/{name}.py{between}{test}' for name, between, test in parts],
             _Trial(module, path, found, file, options, kept))
 
 
@@ -88,9 +89,13 @@ class _Trial:
                 verdicts[mutant.name] = 'noticed' if status else 'survived'
                 if not status:
                     self._print(f'    survived: {mutant.name}')
+            self._write(verdicts)
+
+    def _write(self, verdicts):
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        self.file.write_text(json.dumps({each.name: verdicts[each.name] for each in self.mutants},
-                                        indent=1, ensure_ascii=False), encoding='utf-8')
+        self.file.write_text(json.dumps({each.name: verdicts[each.name] for each in self.mutants
+                                         if each.name in verdicts}, indent=1,
+                                        ensure_ascii=False), encoding='utf-8')
 
     def _tests_of(self, mutant):
         """Return the tests that reach a mutant, shortest first, as many as there is time for."""
@@ -133,7 +138,7 @@ class _Trial:
                 del sys.modules[name]
         sys.meta_path.insert(0, _Changed(f'symdp_ros.{self.module.replace("/", ".")}', mutant,
                                          str(self.path)))
-        files = sorted({test.partition('::')[0] for test in tests})
+        files = sorted({test.partition('[')[0] for test in tests})
         _pytest(self.path.parents[len(self.module.split('/'))], files,
                 _Chosen(tests, self._seconds))
 

@@ -161,9 +161,13 @@ def test_at_zero_epsilon_the_word_does_not_matter(chain, selection):
         outputs.append(OfflineMechanism(chain, Privacy(0.0), selection=selection,
                                         random=Random(5)).privatize(word))
     assert outputs[0] == outputs[1] == outputs[2]
-    mechanism = OfflineMechanism(chain, Privacy(0.0), selection=selection, base='counting')
-    chances = enumerated(mechanism, [chain.states[0]] * 3)
+    mechanism = OfflineMechanism(chain, Privacy(0.0), selection=selection, base='counting',
+                                 random=replayable_random())
+    word = [chain.states[0]] * 3
+    chances = enumerated(mechanism, word)
     assert list(chances.values()) == pytest.approx([1 / len(chances)] * len(chances))
+    drawn = Counter(tuple(mechanism.privatize(word)) for _ in range(200))
+    assert_drawn(drawn, chances, 200)
 
 
 @for_all_selections

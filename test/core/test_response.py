@@ -169,6 +169,10 @@ def test_weights_are_the_best(count, ratio):
         check_best(count, ratio, largest_total)
 
 
+def test_the_best_weights_may_be_the_last_that_fit():
+    check_best(5, Fraction(28, 5), 48)
+
+
 @given(st.integers(1, 4), st.fractions(1, 50, max_denominator=200), st.integers(4, 40))
 def test_weights_are_the_best_for_any_ratio(count, ratio, largest_total):
     check_best(count, ratio, largest_total)
