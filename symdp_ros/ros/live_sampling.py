@@ -16,8 +16,9 @@ would each cost what ε allows for one, and an average over many would reveal th
 - `change` remembers the region that was read last, over every stop within one process. After a
   restart it is not known which one that was (it is sensitive: nothing about it is stored), so
   the first region that is read is not drawn: the first change after it is.
-- Ticks are at instants that are a whole number of periods apart, by the clock whose times are passed
-  in. A symbol that is drawn late is of the region at its instant, so lateness does not add up.
+- Ticks are at instants that are a whole number of periods apart, by the clock whose times are
+  passed in. A symbol that is drawn late is of the region at its instant, so lateness does not add
+  up.
 
 The objects here take regions and times, and call a function with each symbol and its time. They
 do not use ROS, and exist as long as the process. A region is a state of the chain; None
@@ -115,9 +116,10 @@ class EveryPeriod:
         self._forget()
 
     def _forget(self) -> None:
-        self._read: tuple[str | None, int] = None, -1  # the last region, and when it was read
-        self._before = self._read                      # what that was at the instant …
-        self._instant: int | None = None               # … after which it was read
+        #: the last region, and when it was read
+        self._read: tuple[str | None, int] = None, -1
+        self._before: tuple[str | None, int] = self._read  # what that was at the instant …
+        self._instant: int | None = None  # … after which it was read
 
     def _last_instant(self, now: int) -> int:
         return now - (now - self._drawn_at) % self._period
