@@ -251,8 +251,8 @@ ROWS = (
         '`def empty(symbol): pass`, each called with the same 10,000 random symbols in a loop; '
         'randomness from the operating system.'),
     Row('step-tells', ('step-tells',), _what_time_tells,
-        'In each of eight processes, whose strings have other hashes (PYTHONHASHSEED 1 to 8), each '
-        'step is timed by itself; among '
+        'In each of eight processes, whose strings have other hashes (PYTHONHASHSEED 1 to 8), '
+        'each step is timed by itself; among '
         'steps that publish the same move, the area under the ROC curve (AUC) of these times, '
         'those that publish the true region against those that do not: 0.5 is guessing, 1 is '
         'knowing; 1 less it where it is below. Half of the symbols are a walk, half any state: on '

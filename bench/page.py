@@ -52,7 +52,8 @@ _AS_BARE = ('it differs from run to run by more than the goal leaves room for, a
 WHY_NOT = {
     'step-tells':
         'pairs of draws were shared then, and those that take the target, which are seldom, were '
-        'slower to reach; each is an object of its own now, and this has not been run again in full',
+        'slower to reach; each is an object of its own now, and this has not been run again in '
+        'full',
     'base-chain-1000':
         'counting has become faster since the goal was set, and weighted words have not',
     'node-loss':

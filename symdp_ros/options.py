@@ -446,8 +446,8 @@ REGIONS = Option('regions', str, '',
 
 STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
 CHECKED_TOPIC = replace(
-    TOPIC, default='', meaning='listen to this topic of a running robot, and say how many messages '
-    'name no state, and which names; they are shown: for your own terminal')
+    TOPIC, default='', meaning='listen to this topic of a running robot, and say how many '
+    'messages name no state, and which names; they are shown: for your own terminal')
 LISTENED = Option('seconds', float, 5.0, 'with --topic, how long to listen', least=0.1, most=3600,
                   unit='seconds')
 LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols')

@@ -24,8 +24,8 @@ def add_parser(commands) -> None:
         'check', help='check a map: can it be used as a chain?',
         description='Prints states, moves, dead ends, reachability and period of a map, and how '
                     'the polygons of a regions file fit it. Exit status 1 if the file cannot be '
-                    'used as a chain, the polygons cannot be used with it, or a message of --topic '
-                    'names no state.')
+                    'used as a chain, the polygons cannot be used with it, or a message of '
+                    '--topic names no state.')
     add_chain_arguments(parser)
     add_arguments(parser, [STATES, REGIONS])
     add_arguments(parser.add_argument_group('a running robot (needs ROS 2)'),

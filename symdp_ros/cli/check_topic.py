@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-`symdp check FILE --topic TOPIC`: do the messages of a robot name the states of the map?
+`symdp check MAP --topic TOPIC`: whether the messages of a robot name states of the map.
 
 For the operator's own terminal: it prints what messages name, which is sensitive.
 """
@@ -15,9 +15,10 @@ from symdp_ros.core.field_paths import NOT_INPUT, symbol_reader
 from symdp_ros.core.message_fields import fields_of, full_name
 from symdp_ros.core.naming import alike, quoted
 from symdp_ros.core.symbols import parse_symbol_map, symbol_table
-from symdp_ros.options import DOMAIN, NO_REGION
+from symdp_ros.options import DOMAIN
 
 _SHOWN = 8  # unknown names
+_NO_REGION = 'none', ''  # the default of the nodes
 
 
 def compare(states: Iterable[str], options: argparse.Namespace) -> int:
@@ -60,7 +61,7 @@ def compare(states: Iterable[str], options: argparse.Namespace) -> int:
     for name, value in _report(seen, skipped, table, f'{options.topic} ({type_name})',
                                options.seconds):
         print(f'{name:<19} {value}')
-    return 1 if any(symbol not in table and symbol not in NO_REGION.default for symbol in seen) \
+    return 1 if any(symbol not in table and symbol not in _NO_REGION for symbol in seen) \
         else 0
 
 
@@ -75,11 +76,11 @@ def _report(seen: Counter[str | None], skipped: int, table: dict[str, str], topi
     yield 'topic', topic
     yield 'messages', f'{total:,} in {seconds:g} s' + (
         f', and {skipped:,} that are not input (--where, --field)' if skipped else '')
-    empty = sum(seen[value] for value in NO_REGION.default)
+    empty = sum(seen[value] for value in _NO_REGION)
     if empty:
-        yield 'no region', f'{empty:,}: {" or ".join(map(quoted, NO_REGION.default))}'
+        yield 'no region', f'{empty:,}: {" or ".join(map(quoted, _NO_REGION))}'
     unknown = Counter({symbol: count for symbol, count in seen.items()
-                       if symbol not in table and symbol not in NO_REGION.default})
+                       if symbol not in table and symbol not in _NO_REGION})
     missing = unknown.total()
     yield 'name no state', f'{missing:,} ({missing / total:.0%})' if missing else 'none'
     for symbol, count in unknown.most_common(_SHOWN):

@@ -18,13 +18,14 @@ would each cost what ε allows for one, and an average over many would reveal th
   the first region that is read is not drawn: the first change after it is.
 - The same holds where another word begins in one process, and where settings change: what is the
   same stay may have another name, and the last word showed it.
-- Ticks are at instants that are a whole number of periods apart, by the clock whose times are passed
-  in. A symbol that is drawn late is of the region at its instant, so lateness does not add up.
+- Ticks are at instants that are a whole number of periods apart, by the clock whose times are
+  passed in. A symbol that is drawn late is of the region at its instant, so lateness does not add
+  up.
 
 The objects here take regions and times, and call a function with each symbol and its time. They
 do not use ROS, and exist as long as the process, longer than a node whose settings change or that
-fails: `ros.live_memory`. A region is a state of the chain; None
-is an unknown one. What is remembered of an occasion is noted before its symbol is drawn.
+fails: `ros.live_memory`. A region is a state of the chain; None is an unknown one. What is
+remembered of an occasion is noted before its symbol is drawn.
 """
 from collections.abc import Callable
 import os
@@ -150,9 +151,10 @@ class EveryPeriod:
         self._forget()
 
     def _forget(self) -> None:
-        self._read: tuple[str | None, int] = None, -1  # the last region, and when it was read
-        self._before = self._read                      # what that was at the instant …
-        self._instant: int | None = None               # … after which it was read
+        #: the last region, and when it was read
+        self._read: tuple[str | None, int] = None, -1
+        self._before: tuple[str | None, int] = self._read  # what that was at the instant …
+        self._instant: int | None = None  # … after which it was read
 
     def _last_instant(self, now: int) -> int:
         return now - (now - self._drawn_at) % self._period

@@ -32,8 +32,8 @@ class SteadyTicks:
         if self._timer is None:  # it was due when it was destroyed
             return
         wait = self._tick(self._clock.now().nanoseconds)
-        # Reset, so that it is called when it asked to be: after a late tick, a timer by itself would
-        # fire at a time of its own.
+        # Reset, so that it is called when it asked to be: after a late tick, a timer by itself
+        # would fire at a time of its own.
         if self._timer.timer_period_ns != wait:
             self._timer.timer_period_ns = wait
         self._timer.reset()

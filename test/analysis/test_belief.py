@@ -149,7 +149,8 @@ def test_by_hand():
     chain = Chain({'a': {'a': 0.25, 'b': 0.75}, 'b': {'a': 1.0}}, 'a')
     mechanism = OnlineMechanism(chain, Privacy(1.0986122886681098))
     assert filtered(mechanism, 'aa') == pytest.approx(np.array([[1/2, 1/2], [5/6, 1/6]]), abs=1e-9)
-    assert smooth(mechanism, list('aa')) == pytest.approx(np.array([[1/3, 2/3], [5/6, 1/6]]), abs=1e-9)
+    assert smooth(mechanism, ['a', 'a']) == pytest.approx(
+        np.array([[1/3, 2/3], [5/6, 1/6]]), abs=1e-9)
 
 
 @for_all_policies

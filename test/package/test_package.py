@@ -31,8 +31,8 @@ EXTRAS = {'rosbags': 'rosbags', 'mcap': 'mcap', 'zstandard': 'zstandard', 'lz4':
 
 #: Keys of packages that Ubuntu 24.04 and 26.04 both have.
 UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-shapely', 'python3-yaml', 'python3-rich',
-          'python3-matplotlib', 'python3-cryptography', 'python3-argcomplete', 'python3-pytest', 'python3-pytest-xdist',
-          'python3-hypothesis'}
+          'python3-matplotlib', 'python3-cryptography', 'python3-argcomplete',
+          'python3-pytest', 'python3-pytest-xdist', 'python3-hypothesis'}
 
 
 def keys(*kinds):

@@ -416,8 +416,8 @@ def _stepper(
     symbol the place of its target, 0 where there is none.
 
     A step does the same for every symbol, and whether or not it takes the target: it draws a row
-    uniformly, puts it into place 0, looks up that of the target, and takes one of the two. Both are
-    touched either way: of many rows, one that was not used lately is slow to reach.
+    uniformly, puts it into place 0, looks up that of the target, and takes one of the two. Both
+    are touched either way: of many rows, one that was not used lately is slow to reach.
     """
     # Copies: were a label the caller's own object, its type would show that, and its time too.
     rows: dict[str, list[Any]] = {state: [''.join(list(state))] for state in chain.states}
