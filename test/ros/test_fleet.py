@@ -538,42 +538,48 @@ def test_a_robot_that_failed_goes_on_where_it_was(here, world, fifty, tmp_path, 
     assert moves_on(world, private['tb1']) == 1, 'it was drawn again'
 
 
+@pytest.fixture
+def outside(tmp_path):
+    """Give another ROS domain; made before `here`, it ends after it."""
+    with world_in(tmp_path) as made:
+        yield made
+
+
 @pytest.mark.parametrize('here', [SingleThreadedExecutor, EventsExecutor], indirect=True)
-def test_nothing_is_left_of_a_node_that_ended(here, world, chain_file, tmp_path):
+def test_nothing_is_left_of_a_node_that_ended(outside, here, world, chain_file, tmp_path):
     """Also when Python collects what is garbage: names and /rosout are those of the successors."""
-    with world_in(tmp_path) as outside:
-        robots = {'tb1': {}, 'tb2': {'output_domain': outside.domain}, 'tb3': {}}
-        fleet, logged = here(robots), []
-        world.node.create_subscription(Log, '/rosout', lambda log: logged.append(
-            (log.name, log.msg.partition(':')[0])), LATCHED)
+    robots = {'tb1': {}, 'tb2': {'output_domain': outside.domain}, 'tb3': {}}
+    fleet, logged = here(robots), []
+    world.node.create_subscription(Log, '/rosout', lambda log: logged.append(
+        (log.name, log.msg.partition(':')[0])), LATCHED)
 
-        def nodes(of, name='privatizer'):
-            return sorted(space for found, space in of.node.get_node_names_and_namespaces()
-                          if found == name)
+    def nodes(of, name='privatizer'):
+        return sorted(space for found, space in of.node.get_node_names_and_namespaces()
+                      if found == name)
 
-        def owners(of, topic):
-            return sorted(f'{info.node_namespace}/{info.node_name}'
-                          for info in of.node.get_publishers_info_by_topic(topic))
+    def owners(of, topic):
+        return sorted(f'{info.node_namespace}/{info.node_name}'
+                      for info in of.node.get_publishers_info_by_topic(topic))
 
-        for number in range(4):
-            epsilon = 1.0 + number
-            fleet_file(tmp_path, chain_file, {
-                name: {**given, 'epsilon': epsilon} for name, given in robots.items()})
-            assert reload(world).success
-            for _ in range(2):
-                gc.collect()
-                world.settle(0.2)
-            expected = ['/tb1', '/tb2', '/tb3']
-            world.wait_until(lambda: nodes(world) == expected, 'one node for each robot')
-            outside.wait_until(lambda: nodes(outside) == ['/tb2'], 'one outer node')
-            world.wait_until(lambda: owners(world, '/tb1/private_region') == ['/tb1/privatizer'],
-                             'its topic')
-            outside.wait_until(
-                lambda: owners(outside, '/tb2/private_region') == ['/tb2/privatizer'], 'its topic')
-            assert owners(world, '/rosout') == sorted([
-                '//fleet', '//observer', *(f'{name}/privatizer' for name in expected)])
-            logged.clear()
-            for name in robots:
-                fleet._nodes[name].get_logger().info('here: I am')
-            world.wait_until(lambda: {(f'{name}.privatizer', 'here') for name in robots}
-                             <= set(logged), 'their logs')
+    for number in range(4):
+        epsilon = 1.0 + number
+        fleet_file(tmp_path, chain_file, {
+            name: {**given, 'epsilon': epsilon} for name, given in robots.items()})
+        assert reload(world).success
+        for _ in range(2):
+            gc.collect()
+            world.settle(0.2)
+        expected = ['/tb1', '/tb2', '/tb3']
+        world.wait_until(lambda: nodes(world) == expected, 'one node for each robot')
+        outside.wait_until(lambda: nodes(outside) == ['/tb2'], 'one outer node')
+        world.wait_until(lambda: owners(world, '/tb1/private_region') == ['/tb1/privatizer'],
+                         'its topic')
+        outside.wait_until(
+            lambda: owners(outside, '/tb2/private_region') == ['/tb2/privatizer'], 'its topic')
+        assert [name for name in owners(world, '/rosout') if name != '//observer'] == [
+            '//fleet', *(f'{name}/privatizer' for name in expected)]
+        logged.clear()
+        for name in robots:
+            fleet._nodes[name].get_logger().info('here: I am')
+        world.wait_until(lambda: {(f'{name}.privatizer', 'here') for name in robots}
+                         <= set(logged), 'their logs')
