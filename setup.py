@@ -5,7 +5,7 @@ from glob import glob
 from pathlib import Path
 import re
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
 NAME = 'symdp_ros'
 VERSION = re.search(r"__version__ = '(.+)'", Path(NAME, '__init__.py').read_text()).group(1)
@@ -42,9 +42,7 @@ setup(
     # folder `symdp_ros` there, Python would else take the clone itself for the package.
     package_dir={'': '.'},
     package_data={NAME: ['py.typed']},
-    packages=[NAME, *(f'{NAME}.{part}' for part in (
-        'core', 'core.offline', 'core.online', 'analysis', 'maps', 'logs', 'release', 'ros',
-        'nodes', 'cli'))],
+    packages=find_packages(include=[NAME, f'{NAME}.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),

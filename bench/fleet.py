@@ -25,8 +25,8 @@ from rclpy.context import Context
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
-from symdp_ros.fleet_file import read_fleet
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.fleet.file import read_fleet
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ros.free_domain import FreeDomain
 
 _CHAIN = Path(__file__).resolve().parents[1] / 'config' / 'depot.geojson'

@@ -11,10 +11,10 @@ import numpy as np
 from symdp_ros.analysis.belief import Filter, smooth, smooth_with_constant_normaliser
 from symdp_ros.core.best_route import best_route
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ChainError
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ChainError
 
 MOST_WORDS = 3_000  # that `constant_normaliser_error` enumerates
 

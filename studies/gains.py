@@ -17,14 +17,14 @@ from symdp_ros.analysis.accuracy import average_accuracy, patrols
 from symdp_ros.analysis.learning import learn_chain, Unit
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ChainError
-from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.reports import adjacency_of, Reports
-from symdp_ros.figures import draw_routes
+from symdp_ros.errors import ChainError
+from symdp_ros.figures.routes import draw_routes
 from symdp_ros.maps import read_graph, SUFFIXES
+from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.reports import adjacency_of, Reports
 
 DATA = Path(__file__).resolve().parents[2] / 'shared' / 'data'
 WAREHOUSE = 'nav2/bringup_warehouse_graph.geojson'

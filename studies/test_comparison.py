@@ -14,7 +14,7 @@ from studies.compare.adversary import by_channel
 from studies.compare.floor import best_guess, floor
 from studies.compare.page import page
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.maps.graph import TransitionGraph
 
 DOCS = Path(__file__).resolve().parents[1] / 'docs'
 NUMBERS = json.loads((DOCS / 'comparison.json').read_text(encoding='utf-8'))

@@ -18,9 +18,9 @@ from studies.paper.page import page
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.analysis.alternatives import differences, is_adjacent
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.chain_file import read_chain_file
-from symdp_ros.core.graph import structure
 from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.maps.chain_file import read_chain_file
+from symdp_ros.maps.graph import structure
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / 'docs' / 'experiments'

@@ -6,16 +6,16 @@ from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:  # for type checkers and editors; a test compares with _HOMES
     from symdp_ros.core.chain import Chain
-    from symdp_ros.core.errors import (BudgetError, ChainError, ConfigurationError, LedgerError,
-                                       LogError, PrivacyError, StateFileError, SymdpError,
-                                       UnknownSymbolError)
     from symdp_ros.core.offline import OfflineMechanism
     from symdp_ros.core.offline.automaton import HammingAutomaton
     from symdp_ros.core.online import OnlineMechanism
     from symdp_ros.core.privacy import Privacy
+    from symdp_ros.errors import (BudgetError, ChainError, ConfigurationError, LedgerError,
+                                  LogError, PrivacyError, StateFileError, SymdpError,
+                                  UnknownSymbolError)
+    from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.maps import read_chain
     from symdp_ros.release.engine import Releaser
-    from symdp_ros.release.ledger import Ledger
     from symdp_ros.release.settings import ReleaseSettings
 
 __version__ = '0.1.0'
@@ -28,7 +28,7 @@ __all__ = ['BudgetError', 'Chain', 'ChainError', 'ConfigurationError', 'HammingA
 _HOMES = {
     'Chain': 'core.chain',
     'HammingAutomaton': 'core.offline.automaton',
-    'Ledger': 'release.ledger',
+    'Ledger': 'ledger.ledger',
     'OfflineMechanism': 'core.offline',
     'OnlineMechanism': 'core.online',
     'Privacy': 'core.privacy',
@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
         return import_module('symdp_ros.core')
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    found = getattr(import_module(f'symdp_ros.{_HOMES.get(name, "core.errors")}'), name)
+    found = getattr(import_module(f'symdp_ros.{_HOMES.get(name, "errors")}'), name)
     globals()[name] = found
     return found
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core import sampling_rules
-from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.policies import BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ChainError, ConfigurationError, printable
+from symdp_ros.words import rules as sampling_rules
 
 if TYPE_CHECKING:
     from symdp_ros.core.privacy import Privacy
-    from symdp_ros.core.reports import Reports
+    from symdp_ros.maps.reports import Reports
 
 LARGEST_INTEGER = 2**62
 
@@ -88,7 +87,7 @@ class Option:
 
         :raises ConfigurationError: as `check`.
         """
-        from symdp_ros.core.yaml_reader import yaml_value
+        from symdp_ros.files.yaml_reader import yaml_value
 
         try:
             value = (yaml_value(text, self.name) if self.kind is list else
@@ -554,7 +553,7 @@ def reports_of(values: Mapping[str, Any]) -> 'Reports | None':
 
     :raises ConfigurationError: the options about visits do not go with the others.
     """
-    from symdp_ros.core.reports import check_visits, Reports
+    from symdp_ros.maps.reports import check_visits, Reports
 
     if 'sampling' not in values:
         return None
@@ -572,7 +571,7 @@ def privacy_of(values: Mapping[str, Any]) -> 'Privacy':
     :raises PrivacyError: they are not valid.
     """
     from symdp_ros.core.privacy import Privacy
-    from symdp_ros.core.reports import adjacency_of
+    from symdp_ros.maps.reports import adjacency_of
 
     k = values['adjacency']
     if values.get('protect'):

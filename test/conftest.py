@@ -31,7 +31,7 @@ own_network = SimpleNamespace(**runpy.run_path(
     str(Path(__file__).parents[1] / 'symdp_ros' / 'ros' / 'own_network.py')))
 
 #: These wait for processes and messages; last come those that are done in milliseconds.
-_FIRST = ['ros', 'launch', 'cli', 'package', 'release', 'logs']
+_FIRST = ['ros', 'launch', 'cli', 'package', 'release', 'ledger', 'logs']
 
 
 def pytest_configure(config):

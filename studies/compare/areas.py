@@ -12,9 +12,9 @@ from studies.paper.town import CHAIN_FILE, SPARSE_FILE
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ChainError
-from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.errors import ChainError
 from symdp_ros.maps import read_graph, SUFFIXES
+from symdp_ros.maps.graph import TransitionGraph
 
 TOWN, SPARSE = 'town', 'sparse town'  # the second one without staying
 _TOWNS = {TOWN: CHAIN_FILE, SPARSE: SPARSE_FILE}

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 import numpy as np
 from symdp_ros.analysis.alternatives import differences, is_adjacent
-from symdp_ros.automaton_figure import draw_automaton
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.figures.automaton import draw_automaton
 
 SIDE = 5
 #: Three ways from (1,1) to (5,5); word k is the cells of Path k.

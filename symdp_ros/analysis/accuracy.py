@@ -34,7 +34,6 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, OfflineMechanism
 from symdp_ros.core.offline.causal import Causal
@@ -42,6 +41,7 @@ from symdp_ros.core.offline.causal_adaptive import CausalAdaptive
 from symdp_ros.core.offline.causal_smooth import CausalSmooth
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 WALKS = 100
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from symdp_ros.core.annotations import Ints, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 
 _MOST_STATES = 2000      # more than these: a bit for each pair of them would be too much
 _LARGEST_STEP = 1 << 20  # pairs that are followed at a time

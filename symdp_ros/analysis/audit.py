@@ -23,12 +23,12 @@ from math import inf, log
 import numpy as np
 from symdp_ros.core.annotations import Ints, Word
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.law import Law
 from symdp_ros.core.offline import CHOICES, OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError
 
 MOST_STATES = 4
 MOST_SYMBOLS = 4

@@ -33,10 +33,10 @@ from functools import lru_cache
 import numpy as np
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.errors import ChainError, ConfigurationError
 
 _IMPOSSIBLE = 1e-200
 _KEPT = 2**22  # numbers of likelihoods that are kept

@@ -12,13 +12,13 @@ from symdp_ros.analysis.accuracy import accuracy, average_accuracy, check_walks,
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.offline.distances import Counts
 from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.policies import DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError
 
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
 _POLICIES = {f'live, {policy}': policy for policy in POLICIES}

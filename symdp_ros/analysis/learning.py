@@ -44,8 +44,8 @@ import numpy.typing as npt
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.discrete_laplace import (discrete_laplace_deviation, draw_discrete_laplace,
                                              RandomBits)
-from symdp_ros.core.errors import ChainError, ConfigurationError
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ChainError, ConfigurationError
 
 Word = Sequence[str | None]
 Integers = npt.NDArray[np.int64]

@@ -13,10 +13,10 @@ from math import ceil, exp, floor, inf, log, log1p
 
 import numpy as np
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 
 @dataclass(frozen=True)

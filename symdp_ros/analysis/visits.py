@@ -21,13 +21,13 @@ from symdp_ros.analysis.accuracy import mean_stay, patrols
 from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism, POLICIES
 from symdp_ros.core.policies import DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.reports import adjacency_of, as_fraction, Reports
+from symdp_ros.errors import ConfigurationError
+from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports
 
 _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candidate
 _POLICIES = tuple(policy for policy in POLICIES if policy != 'paper')

@@ -4,9 +4,8 @@
 import argparse
 from collections.abc import Iterable
 
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.naming import alike, quoted
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.options import Option
 
 

@@ -3,9 +3,8 @@
 """`symdp automaton FILE`: the feasible words at one Hamming distance from a word, drawn."""
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline.automaton import HammingAutomaton
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, printable, UnknownSymbolError
 from symdp_ros.options import AUTOMATON_WORD, DISTANCE, DRAWING
 
 
@@ -26,7 +25,7 @@ def add_parser(commands) -> None:
 def run(options) -> int:
     """Print the table, or draw the picture; return 0."""
     if options.output is not None:
-        from symdp_ros.figures import check_figure
+        from symdp_ros.figures.routes import check_figure
         check_figure(options.output)
     chain = chain_of(options)
     word = [symbol.strip() for symbol in options.word.split(',')]
@@ -42,7 +41,7 @@ def run(options) -> int:
     if options.output is None:
         _print(automaton, len(word))
         return 0
-    from symdp_ros.automaton_figure import draw_automaton, words_text
+    from symdp_ros.figures.automaton import draw_automaton, words_text
     draw_automaton(automaton, word, options.output)
     print(f'{words_text(automaton.word_count)}; the automaton is drawn in '
           f'{printable(options.output)}')
@@ -52,7 +51,7 @@ def run(options) -> int:
 def _print(automaton, length):
     from rich.console import Console
     from rich.table import Table
-    from symdp_ros.automaton_figure import chance_text, count_text, label_text, words_text
+    from symdp_ros.figures.automaton import chance_text, count_text, label_text, words_text
 
     table = Table(box=None, pad_edge=False, header_style='bold')
     for column, justify in (('position', 'right'), ('errors', 'right'), ('state', 'left'),

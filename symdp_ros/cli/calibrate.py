@@ -15,11 +15,10 @@ from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.progress import progress
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import DEFAULT_POLICY
-from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.options import (ADJACENCY, LENGTH, LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT,
                                VISIT_EPSILON, VISIT_STAY, WALKS)
 
@@ -49,7 +48,7 @@ def run(options) -> int:
     from rich.console import Console
 
     if options.plot:
-        from symdp_ros.figures import check_figure
+        from symdp_ros.figures.routes import check_figure
         check_figure(options.plot)
     if options.protect:
         return calibrate_visits.run(options)
@@ -102,7 +101,7 @@ def run(options) -> int:
     if sentence := single_moves(chain):
         console.print(sentence)
     if options.plot:
-        from symdp_ros.figures import draw_curves
+        from symdp_ros.figures.routes import draw_curves
         shown = {name: name if name in LIVE else f'{name} (logs only)' for name in names}
         draw_curves({shown[name]: [(epsilon, row[name].mean, row[name].standard_error)
                                    for epsilon, row in table.items()]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from symdp_ros.analysis.visits import Errors, Row, VisitCalibration
 from symdp_ros.cli.check import graph_of
 from symdp_ros.cli.progress import progress
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.dead_ends import require_moves
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def _settings(best: Row, options: argparse.Namespace) -> str:
 
 
 def _draw(rows: Sequence[Row], options: argparse.Namespace) -> None:
-    from symdp_ros.figures import draw_curves
+    from symdp_ros.figures.routes import draw_curves
 
     if options.target_error is None:
         curves = {name: [(row.period, errors.wrong, errors.standard_error)

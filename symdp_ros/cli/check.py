@@ -7,12 +7,12 @@ import sys
 from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.graph import Structure, structure, TransitionGraph
 from symdp_ros.core.naming import one_of
-from symdp_ros.core.printable import printable
-from symdp_ros.core.regions import Locator
+from symdp_ros.errors import printable
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.dead_ends import counted, listed, require_moves
+from symdp_ros.maps.graph import Structure, structure, TransitionGraph
+from symdp_ros.maps.positions import Locator
 from symdp_ros.maps.regions import polygons_of, read_places, read_regions
 from symdp_ros.options import (CHAIN, CHAIN_FILE, CHECKED_TOPIC, DOMAIN, FIELD, LISTENED,
                                map_choices, REGIONS, reports_of, STATES, SYMBOL_MAP, WHERE)
@@ -71,7 +71,7 @@ def resolved(path: str) -> str:
     """
     if not path.startswith('package://'):
         return path
-    from symdp_ros.ros.resources import resolve_path
+    from symdp_ros.files.resources import resolve_path
     return str(resolve_path(path))
 
 

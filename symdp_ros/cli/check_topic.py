@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 import os
 
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.field_paths import NOT_INPUT, symbol_reader
-from symdp_ros.core.message_fields import fields_of, full_name
 from symdp_ros.core.naming import alike, quoted
-from symdp_ros.core.symbols import parse_symbol_map, symbol_table
+from symdp_ros.errors import ConfigurationError
+from symdp_ros.messages.field_paths import NOT_INPUT, symbol_reader
+from symdp_ros.messages.fields import fields_of, full_name
+from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
 from symdp_ros.options import DOMAIN
 
 _SHOWN = 8  # unknown names

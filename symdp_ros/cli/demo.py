@@ -15,10 +15,9 @@ from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of, file_of, graph_of
-from symdp_ros.core.errors import SymdpError
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import printable, SymdpError
 from symdp_ros.options import ADJACENCY, DURATION, EPSILON, FIGURE, POLICY, RATE, ROBOTS
 from symdp_ros.ros.free_domain import FreeDomain
 from symdp_ros.ros.own_network import is_isolated, restart_isolated
@@ -67,7 +66,7 @@ def run(options) -> int:
     if graph.initial_state is None:
         options.initial_state = next(iter(graph.successors), None)
     if options.figure:
-        from symdp_ros.figures import check_figure
+        from symdp_ros.figures.routes import check_figure
         check_figure(options.figure, graph)
     chain = chain_of(options)
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -114,7 +113,7 @@ def run(options) -> int:
         if finished:
             screen.released(true, private, *_release(observer, work, charged, true))
     if options.figure:
-        from symdp_ros.figures import draw_routes
+        from symdp_ros.figures.routes import draw_routes
         right = len(true) - _wrong(true, private)
         draw_routes(graph, {'true': true, f'private: ε = {options.epsilon:g}, {right} of '
                                           f'{len(true)} true': private}, options.figure)

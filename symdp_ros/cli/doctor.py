@@ -12,10 +12,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.printable import printable
-from symdp_ros.core.revealing_types import shown_by
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.dead_ends import counted
+from symdp_ros.messages.revealing import shown_by
 from symdp_ros.options import DOMAIN, LOOKED_AT, SECONDS
 
 if TYPE_CHECKING:

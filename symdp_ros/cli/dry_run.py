@@ -16,18 +16,17 @@ import os
 
 from symdp_ros.cli.log_arguments import new_account
 from symdp_ros.cli.topics import OfTopics, print_topics
-from symdp_ros.core.errors import BudgetError
 from symdp_ros.core.naming import quoted
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import BudgetError, printable
+from symdp_ros.ledger.accounts import Account, accounting_text
+from symdp_ros.ledger.ledger import checked_delta, Ledger
+from symdp_ros.ledger.units import as_fraction, as_text, Loss
 from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
-from symdp_ros.release.accounts import Account, accounting_text
 from symdp_ros.release.archive_file import Archive
 from symdp_ros.release.inspection import Inspection, Moves
-from symdp_ros.release.ledger import checked_delta, Ledger
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings, Settings
-from symdp_ros.release.units import as_fraction, as_text, Loss
 
 _NUMBERS = 'symbols', 'known', 'unknown', 'no move', 'cost', 'left'
 _NO_NUMBERS = ('',) * len(_NUMBERS)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.chain import write_new_file
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.printable import printable
-from symdp_ros.fleet_file import Fleet, read_fleet
-from symdp_ros.isolation import domain_bridges, sros2_policy, zenoh_bridges
+from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.fleet.file import Fleet, read_fleet
+from symdp_ros.fleet.isolation import domain_bridges, sros2_policy, zenoh_bridges
 from symdp_ros.options import ISOLATED_BY, ISOLATION, TO_DOMAIN
 
 #: How files of each tool were checked when this version was made.

@@ -9,8 +9,7 @@ from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account, OF_SAMPLES,
                                          read_settings)
-from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.logs import LogState
 from symdp_ros.options import (CLIP, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS,
                                PRIVACY, privacy_of)
@@ -38,8 +37,8 @@ def add_parser(commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Learn the chain; return 0."""
     from rich.console import Console
+    from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.release.learned import learn_from_logs, LearnSettings
-    from symdp_ros.release.ledger import Ledger
     from symdp_ros.release.outbox import check_apart
     from symdp_ros.release.settings import ReleaseSettings
 

@@ -7,9 +7,8 @@ import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.log_arguments import new_account
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.naming import quoted
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.options import EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING
 
 
@@ -36,9 +35,9 @@ def add_parser(commands) -> None:
 
 def run(options) -> int:
     """Print the ledger; return 1 where it or its releases have a problem."""
-    from symdp_ros.release.ledger import Ledger
-    from symdp_ros.release.subjects import look_alike_text
-    from symdp_ros.release.units import as_fraction
+    from symdp_ros.ledger.ledger import Ledger
+    from symdp_ros.ledger.subjects import look_alike_text
+    from symdp_ros.ledger.units import as_fraction
 
     budgets = [(subject, _amount(text)) for subject, text in options.set_budget]
     if options.accounting and not budgets:
@@ -47,7 +46,7 @@ def run(options) -> int:
         raise ConfigurationError('--delta is stored with --accounting zcdp: give both, or neither')
     least = {subject: _amount(text) for subject, text in options.spent_at_least}
     if options.recover:
-        from symdp_ros.release.recovery import recover
+        from symdp_ros.ledger.recovery import recover
 
         for sentence in recover(options.file, least):
             print(f'symdp ledger: {sentence}', file=sys.stderr)
@@ -86,7 +85,7 @@ def run(options) -> int:
 
 
 def _amount(text):
-    from symdp_ros.release.units import as_fraction
+    from symdp_ros.ledger.units import as_fraction
 
     try:
         value = float(text)
@@ -130,7 +129,7 @@ def _print(ledger, entries, accounts, delta):
 
 
 def _table_of(ledger, entries):
-    from symdp_ros.release.units import as_text
+    from symdp_ros.ledger.units import as_text
 
     table = _table(('#', 'right'), ('made (UTC)', 'left'), ('log', 'left'), ('symbols', 'right'),
                    ('ε', 'right'), ('k', 'right'), ('cost', 'right'), ('mechanism', 'left'))
@@ -153,8 +152,8 @@ def _table_of(ledger, entries):
 
 
 def _print_remaining(accounts):
-    from symdp_ros.release.accounts import accounting_text
-    from symdp_ros.release.units import as_text
+    from symdp_ros.ledger.accounts import accounting_text
+    from symdp_ros.ledger.units import as_text
 
     table = _table(('subject', 'left'), ('budget', 'right'), ('spent', 'right'), ('left', 'right'),
                    ('counted for', 'left'))
@@ -170,8 +169,8 @@ def _print_remaining(accounts):
 
 def _change_text(entry):
     """Describe an entry that is not a charge."""
-    from symdp_ros.release.accounts import accounting_text
-    from symdp_ros.release.units import as_text
+    from symdp_ros.ledger.accounts import accounting_text
+    from symdp_ros.ledger.units import as_text
 
     described, amount = entry.described, entry.amount
     if entry.kind == 'budget':
@@ -187,7 +186,7 @@ def _change_text(entry):
 
 def _charges(ledger, charges, files):
     """Return the charges, for export."""
-    from symdp_ros.release.accounts import written
+    from symdp_ros.ledger.accounts import written
 
     return [{
         'number': charge.number, 'made': charge.made, 'subject': charge.subject,
@@ -208,7 +207,7 @@ def _rho(account, charge):
 
 def _remaining(accounts, delta):
     """Return what each subject has left, for export."""
-    from symdp_ros.release.accounts import rounded_up, SHOWN_DELTA, written
+    from symdp_ros.ledger.accounts import rounded_up, SHOWN_DELTA, written
 
     return [{
         'subject': account.subject, 'unit': '' if account.unit is None else str(account.unit),

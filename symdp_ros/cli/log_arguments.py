@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.cli.check import graph_of, resolved
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.naming import alike, quoted
-from symdp_ros.core.printable import printable
-from symdp_ros.core.regions import Locator, Place
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog
+from symdp_ros.maps.positions import Locator, Place
 from symdp_ros.maps.regions import read_locator, read_places
 from symdp_ros.options import PERIOD
 from symdp_ros.release.settings import input_settings
 
 if TYPE_CHECKING:
-    from symdp_ros.release.ledger import Ledger
+    from symdp_ros.ledger.ledger import Ledger
 
 #: Options that `ReleaseSettings` takes as they are: how logs are sampled.
 OF_SAMPLES = ('sampling', 'period', 'input_timeout', 'protect')
@@ -87,7 +86,7 @@ def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, 
 
 def new_account(ledger: 'Ledger', subject: str) -> str | None:
     """Return that a ledger does not know a subject, or knows others that look like it."""
-    from symdp_ros.release.subjects import look_alike_text
+    from symdp_ros.ledger.subjects import look_alike_text
 
     ledger.check_subject(subject)
     subjects = ledger.subjects()

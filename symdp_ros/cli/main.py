@@ -8,8 +8,8 @@ from symdp_ros import __version__, SymdpError
 from symdp_ros.cli import (automaton, calibrate, chain, check, demo, doctor, isolate, learn,
                            ledger, release, warm_up)
 from symdp_ros.cli.arguments import Parser
-from symdp_ros.core.compile_notice import on_slow_loops
-from symdp_ros.core.printable import printable
+from symdp_ros.core.compiled.notice import on_slow_loops
+from symdp_ros.errors import printable
 
 COMMANDS = (check, chain, calibrate, demo, release, ledger, learn, automaton, doctor, isolate,
             warm_up)

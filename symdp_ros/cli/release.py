@@ -12,9 +12,8 @@ from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account, OF_SAMPLES,
                                          read_settings)
 from symdp_ros.cli.topics import OfTopics, print_topics
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.printable import printable
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRUST, OF_ARCHIVES,
                                OF_LOGS, OUTPUT, POLICY, PRIVACY, privacy_of, RELEASE_LEDGER,
                                RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP, warnings_of)
@@ -56,7 +55,7 @@ def add_parser(commands) -> None:
 def run(options) -> int:
     """Release the logs; return 0 where all were."""
     from rich.console import Console
-    from symdp_ros.release.ledger import Ledger
+    from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.release.outbox import check_apart, make_directory
 
     if (options.ledger is None) != (options.subject is None):
@@ -231,9 +230,9 @@ def _progress(shown=True):
 
 def _overlap(report, options):
     """Return what a change costs that several logs show, by their stamps; '': none does."""
-    from symdp_ros.release.overlap import most_at_once
+    from symdp_ros.ledger.overlap import most_at_once
+    from symdp_ros.ledger.units import as_fraction, as_text
     from symdp_ros.release.report import KINDS
-    from symdp_ros.release.units import as_fraction, as_text
 
     spans = {outcome.log_id: outcome.span for outcome in report.outcomes
              if outcome.span is not None and outcome.kind in KINDS[:2]}

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Ints, Numbers, RandomBits, ShortInts
-from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 _Unsigned = TypeVar('_Unsigned', bound=Numbers)
 _MARGIN = 15  # bytes that cryptography asks for beyond what it writes, up to 42

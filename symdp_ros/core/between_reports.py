@@ -4,7 +4,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from symdp_ros.core.errors import ChainError
+from symdp_ros.errors import ChainError
 
 if TYPE_CHECKING:
     from symdp_ros.core.chain import Chain

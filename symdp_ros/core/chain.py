@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
-from symdp_ros.core.errors import ChainError
-from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.core.naming import instead_of, one_of
-from symdp_ros.core.text_file import FilePath
+from symdp_ros.errors import ChainError
+from symdp_ros.files.text_file import FilePath
+from symdp_ros.maps.graph import TransitionGraph
 
 _ROW_SUM_TOLERANCE = 1e-9
 _EMPTY = 'the chain is empty: list at least one state'
@@ -141,7 +141,7 @@ class Chain:
         :param self_loops: every state can also follow itself.
         :raises ChainError: with the file and the line.
         """
-        from symdp_ros.core.chain_file import read_chain_file
+        from symdp_ros.maps.chain_file import read_chain_file
 
         if Path(path).suffix.lower() in ('.geojson', '.json', '.graph', '.tmap2'):
             raise ChainError(f'{path} is no chain file, which ends in .yaml: read maps of other '

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.law import Law
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 #: Steps up to which the words at every distance are counted: n²·|E|, on an alphabet n.
 MOST_COUNTING_STEPS = 10**10

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from itertools import islice
 
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import printable
 
 _FEW = 8           # states that are all shown
 _SHOWN = 3         # similar names that are shown

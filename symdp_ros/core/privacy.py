@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Real
 
-from symdp_ros.core.errors import PrivacyError
+from symdp_ros.errors import PrivacyError
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ import io
 from pathlib import Path
 import re
 
-from symdp_ros.core.errors import LogError
-from symdp_ros.logs import bounds, stamps
-from symdp_ros.logs.regular_file import RegularFile
+from symdp_ros.errors import LogError
+from symdp_ros.files import bounds
+from symdp_ros.files.regular_file import RegularFile
+from symdp_ros.words import stamps
 
 _PLAIN_ROW = re.compile(r'^(\d{1,10})(?:\.(\d{0,9}))?,([^",\r\n\0]{0,999})\r?\n',
                         re.ASCII | re.MULTILINE)

@@ -12,15 +12,17 @@ import shutil
 import sqlite3
 from typing import cast, Protocol
 
-from symdp_ros.core.errors import ConfigurationError, LogError, raising
-from symdp_ros.core.pose_fields import Locator
-from symdp_ros.core.printable import printable
-from symdp_ros.logs import child, csv_log, jsonl, mcap_file, rosbag, sqlite3_file, stamps
+from symdp_ros.errors import ConfigurationError, LogError, printable, raising
+from symdp_ros.files import child
+from symdp_ros.files.durable import flush, make_durable
+from symdp_ros.files.regular_file import is_other_file, NO_REGULAR_FILE
+from symdp_ros.logs import csv_log, jsonl, mcap_file, rosbag, sqlite3_file
 from symdp_ros.logs.kept import KeptTopics, TopicOutcome
 from symdp_ros.logs.recorded import METADATA
-from symdp_ros.logs.regular_file import is_other_file, NO_REGULAR_FILE
 from symdp_ros.logs.storage import STORAGES
 from symdp_ros.logs.wanted import Value, Wanted
+from symdp_ros.messages.poses import Locator
+from symdp_ros.words import stamps
 
 _BAG_FILES = tuple(STORAGES.values())
 _RELEASED = '.private'  # marks what this package wrote, so that it is never read as a log
@@ -150,7 +152,7 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
     :param path: a recording (a directory, .db3 or .mcap), .csv or .jsonl.
     :param topic: recordings only; a name without a leading slash gets one.
     :param message_type: recordings only; None: the type that was recorded.
-    :param field: recordings only; a path (`core.field_paths`). A message that has no element
+    :param field: recordings only; a path (`messages.field_paths`). A message that has no element
         that it selects is not input.
     :param where: recordings only; conditions, 'path=value'. A message that does not meet all of
         them is not input.
@@ -255,32 +257,6 @@ def write_with_topics(path: str | Path, word: Sequence[str], kept: KeptTopics, *
 
     _write(Path(path), word, ticks, write, durable)
     return outcomes
-
-
-def make_durable(path: Path) -> None:
-    """
-    Make a release durable, file or directory, whose times of modification become the epoch.
-
-    :raises OSError: it cannot be written.
-    """
-    for file in (*(sorted(path.iterdir()) if path.is_dir() else ()), path):
-        flush(file, epoch=True)
-
-
-def flush(path: str | Path, *, epoch: bool = False) -> None:
-    """
-    Make a file, or the entries of a directory, durable.
-
-    :param epoch: its time of modification becomes the epoch.
-    :raises OSError: it cannot be written.
-    """
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        if epoch:
-            os.utime(descriptor, ns=(0, 0))
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _write(path: Path, word: list[str], period: int, write: Callable[[Path], None],

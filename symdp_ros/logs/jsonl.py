@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from symdp_ros.core.errors import LogError
-from symdp_ros.logs import bounds, stamps
+from symdp_ros.errors import LogError
+from symdp_ros.files import bounds
 from symdp_ros.logs.csv_log import lines
+from symdp_ros.words import stamps
 
 
 class _Number(str):

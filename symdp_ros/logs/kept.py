@@ -17,12 +17,13 @@ import re
 import sqlite3
 from typing import NamedTuple
 
-from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.printable import printable
-from symdp_ros.core.revealing_types import Shown, shown_by
-from symdp_ros.logs import cdr, child, qos, rosbag, stamps, with_rosbags
+from symdp_ros.errors import ConfigurationError, LogError, printable
+from symdp_ros.files import child
+from symdp_ros.logs import cdr, qos, rosbag, with_rosbags
 from symdp_ros.logs.recorded import Message, Topic
 from symdp_ros.logs.storage import STORAGES
+from symdp_ros.messages.revealing import Shown, shown_by
+from symdp_ros.words import stamps
 
 _STRING = 'std_msgs/msg/String'
 _HASH = re.compile(r'RIHS01_[0-9a-f]{64}')

@@ -11,10 +11,10 @@ from pathlib import Path
 from struct import Struct
 import zlib
 
-from symdp_ros.core.errors import LogError
-from symdp_ros.logs import bounds
+from symdp_ros.errors import LogError
+from symdp_ros.files import bounds
+from symdp_ros.files.regular_file import RegularFile
 from symdp_ros.logs.recorded import Message, Topic
-from symdp_ros.logs.regular_file import RegularFile
 from symdp_ros.logs.unpack import Allowance
 
 _MAGIC = b'\x89MCAP0\r\n'

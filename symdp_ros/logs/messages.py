@@ -11,12 +11,11 @@ from typing import Any, TYPE_CHECKING
 
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
-from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.field_paths import NotInput
-from symdp_ros.core.message_fields import FieldType, INTEGERS
-from symdp_ros.core.printable import printable
-from symdp_ros.logs import bounds
+from symdp_ros.errors import ConfigurationError, LogError, printable
+from symdp_ros.files import bounds
 from symdp_ros.logs.wanted import Value, Values, values_of, Wanted
+from symdp_ros.messages.field_paths import NotInput
+from symdp_ros.messages.fields import FieldType, INTEGERS
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Typesdict

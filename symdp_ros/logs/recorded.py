@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from symdp_ros.logs import bounds
+from symdp_ros.files import bounds
 
 METADATA = 'metadata.yaml'
 

@@ -16,12 +16,11 @@ from pathlib import Path, PurePosixPath
 import re
 from typing import Protocol
 
-from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, LogError, printable
+from symdp_ros.files.bounds import MOST_METADATA
+from symdp_ros.files.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
 from symdp_ros.logs import sqlite3_file, with_rosbag2, with_rosbags
-from symdp_ros.logs.bounds import MOST_METADATA
 from symdp_ros.logs.recorded import Message, METADATA, Recorded, Topic
-from symdp_ros.logs.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
 from symdp_ros.logs.storage import FILES, STORAGES
 from symdp_ros.logs.unpack import Allowance
 from symdp_ros.logs.wanted import Value, Values, Wanted

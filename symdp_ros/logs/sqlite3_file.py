@@ -8,9 +8,9 @@ from pathlib import Path
 import sqlite3
 from urllib.parse import quote
 
-from symdp_ros.core.errors import LogError
+from symdp_ros.errors import LogError
+from symdp_ros.files.regular_file import RegularFile
 from symdp_ros.logs.recorded import Message, Topic
-from symdp_ros.logs.regular_file import RegularFile
 
 _MAGIC = b'SQLite format 3\0'
 _PAGE_SIZE = 4096

@@ -3,8 +3,8 @@
 """Unpacking compressed recordings, within bounds: a small file can unpack to a huge one."""
 from collections.abc import Callable, Iterator
 
-from symdp_ros.core.errors import LogError
-from symdp_ros.logs.bounds import MOST_TIMES, MOST_UNPACKED, MOST_UNPACKED_IN_ALL
+from symdp_ros.errors import LogError
+from symdp_ros.files.bounds import MOST_TIMES, MOST_UNPACKED, MOST_UNPACKED_IN_ALL
 
 _PIECE = 1 << 20
 _ZSTD_INPUT = 1 << 10  # a block of 4 bytes makes 128 KiB, so this makes at most 32 MiB

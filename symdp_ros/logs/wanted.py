@@ -4,10 +4,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.field_paths import Fields, NotInput, symbol_reader
-from symdp_ros.core.message_fields import useless_field
-from symdp_ros.core.pose_fields import pose_advice, Position, position_reader
+from symdp_ros.errors import ConfigurationError, LogError
+from symdp_ros.messages.field_paths import Fields, NotInput, symbol_reader
+from symdp_ros.messages.fields import useless_field
+from symdp_ros.messages.poses import pose_advice, Position, position_reader
 
 Value = str | Position | None
 #: (number of a message, what is wanted of it) for each message that is input.
@@ -18,7 +18,7 @@ class Wanted(NamedTuple):
     """
     What is read from the messages of a recording.
 
-    :param field: path (`core.field_paths`) to a string, integer or boolean.
+    :param field: path (`messages.field_paths`) to a string, integer or boolean.
     :param where: conditions; a message that does not meet all of them is left out.
     :param naming: the values that name a state: the field must be able to have one of them.
     :param pose: instead, the position to which the field leads is read.

@@ -13,13 +13,12 @@ from pathlib import Path
 import re
 from typing import Any
 
-from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.message_fields import fields_of, full_name, INTEGERS, message_class
-from symdp_ros.core.printable import printable
-from symdp_ros.logs import child
+from symdp_ros.errors import ConfigurationError, LogError, printable
+from symdp_ros.files import child
 from symdp_ros.logs.recorded import METADATA, Recorded
 from symdp_ros.logs.storage import FILES, read as storage_read, STORAGES
 from symdp_ros.logs.wanted import Values, values_of, Wanted
+from symdp_ros.messages.fields import fields_of, full_name, INTEGERS, message_class
 
 NAME = 'rosbag2_py'
 _TYPE = re.compile(r'([a-z]\w*)/(?:msg|action)/[A-Za-z]\w*', re.ASCII)

@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from symdp_ros.logs import child, qos
+from symdp_ros.files import child
+from symdp_ros.logs import qos
 from symdp_ros.logs.recorded import Message, METADATA, Recorded, Topic
 from symdp_ros.logs.storage import FILES, read as storage_read, STORAGES
 from symdp_ros.logs.wanted import Values, Wanted

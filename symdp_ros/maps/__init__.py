@@ -5,17 +5,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from symdp_ros.core import chain_file
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ChainError
-from symdp_ros.core.graph import TransitionGraph
-from symdp_ros.core.reports import Reports
-from symdp_ros.core.text_file import FilePath
-from symdp_ros.core.yaml_reader import compose_yaml, keys_of
-from symdp_ros.maps import nav2, patrolling_sim, regions, rmf, strands, tmap2
-from symdp_ros.maps.dead_ends import prune as pruned
-from symdp_ros.maps.dead_ends import require_moves
+from symdp_ros.errors import ChainError
+from symdp_ros.files.text_file import FilePath
+from symdp_ros.files.yaml_reader import compose_yaml, keys_of
+from symdp_ros.maps import chain_file, nav2, patrolling_sim, regions, rmf, strands, tmap2
+from symdp_ros.maps.dead_ends import prune as pruned, require_moves
+from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_format import MapFormat, YAML_SUFFIXES
+from symdp_ros.maps.reports import Reports
 import yaml
 
 _CHAIN_FILE = MapFormat('a chain file', 'initial_state and transitions',
@@ -33,7 +31,7 @@ def read_graph(path: FilePath, *, initial_state: str | None = None, self_loops: 
                graph: int | None = None, level: str | None = None,
                prune: bool = False) -> TransitionGraph:
     """
-    Read a chain file (`core.chain_file`) or a map of another tool (the modules of this folder).
+    Read a chain file (`maps.chain_file`) or a map of another tool (the modules of this folder).
 
     :param initial_state: used where the file names none, or instead of its own.
     :param self_loops: every state can also follow itself (after pruning).

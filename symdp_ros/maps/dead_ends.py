@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from symdp_ros.core.graph import Row, TransitionGraph
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import printable
+from symdp_ros.maps.graph import Row, TransitionGraph
 
 _T = TypeVar('_T')
 

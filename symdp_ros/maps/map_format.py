@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.maps.graph import TransitionGraph
 import yaml
 
 YAML_SUFFIXES = ('.yaml', '.yml', '.tmap2')

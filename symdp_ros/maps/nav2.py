@@ -12,10 +12,9 @@ import json
 from math import isfinite
 from typing import Any
 
-from symdp_ros.core.errors import ChainError
-from symdp_ros.core.graph import TransitionGraph
-from symdp_ros.core.printable import printable
-from symdp_ros.core.text_file import FilePath, read_map_text
+from symdp_ros.errors import ChainError, printable
+from symdp_ros.files.text_file import FilePath, read_map_text
+from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_format import MapFormat
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from math import isfinite
 
-from symdp_ros.core.errors import ChainError
-from symdp_ros.core.graph import TransitionGraph
-from symdp_ros.core.text_file import FilePath, read_map_text
+from symdp_ros.errors import ChainError
+from symdp_ros.files.text_file import FilePath, read_map_text
+from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_format import MapFormat
 
 _DIRECTIONS = ('N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW')

@@ -20,10 +20,10 @@ from itertools import islice
 from math import cos, hypot, radians
 from typing import TypeAlias
 
-from symdp_ros.core.errors import ChainError
-from symdp_ros.core.graph import TransitionGraph
-from symdp_ros.core.yaml_reader import keys_of, line_of, YamlReader
+from symdp_ros.errors import ChainError
+from symdp_ros.files.yaml_reader import keys_of, line_of, YamlReader
 from symdp_ros.maps.dead_ends import counted
+from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_format import MapFormat
 import yaml
 

@@ -8,8 +8,8 @@ The file is a list; each entry has `meta`, which is not read, and a `node` as tm
 whatever their `action`. States are the names, in the order of the file. A map names no initial
 state.
 """
-from symdp_ros.core.graph import TransitionGraph
-from symdp_ros.core.yaml_reader import keys_of, YamlReader
+from symdp_ros.files.yaml_reader import keys_of, YamlReader
+from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_format import MapFormat
 from symdp_ros.maps.tmap2 import graph_of_nodes
 import yaml

@@ -7,8 +7,8 @@ LCAS topological maps (tmap2, YAML).
 of the one they lead to. States are the names, in the order of the file. A map names no initial
 state.
 """
-from symdp_ros.core.graph import TransitionGraph
-from symdp_ros.core.yaml_reader import keys_of, line_of, YamlReader
+from symdp_ros.files.yaml_reader import keys_of, line_of, YamlReader
+from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_format import MapFormat
 import yaml
 

@@ -8,11 +8,10 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 from symdp_ros.analysis.belief import Filter
-from symdp_ros.core.errors import ChainError
-from symdp_ros.core.message_fields import message_class
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.printable import printable
-from symdp_ros.core.symbols import parse_symbol_map
+from symdp_ros.errors import ChainError, printable
+from symdp_ros.messages.fields import message_class
+from symdp_ros.messages.symbols import parse_symbol_map
 from symdp_ros.options import history_topic, output_topic, privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.history import Entry

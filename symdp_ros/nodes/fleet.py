@@ -19,12 +19,12 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
-from symdp_ros.core.compile_notice import interrupted_if, on_slow_loops
-from symdp_ros.core.errors import ConfigurationError, SymdpError
+from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 from symdp_ros.core.policies import COMPILED_POLICIES
-from symdp_ros.core.printable import printable
-from symdp_ros.core.text_file import read_map_text
-from symdp_ros.fleet_file import read_fleet, Robot
+from symdp_ros.errors import ConfigurationError, printable, SymdpError
+from symdp_ros.files.resources import resolve_path
+from symdp_ros.files.text_file import read_map_text
+from symdp_ros.fleet.file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.options import map_choices, PARAMETERS, reports_of
 from symdp_ros.ros.late_answers import LateAnswers
@@ -34,7 +34,6 @@ from symdp_ros.ros.output_domain import context_of
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.queues import CALLS
-from symdp_ros.ros.resources import resolve_path
 from symdp_ros.ros.spinning import run, stop_requested
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from time import monotonic
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
-from symdp_ros.core.errors import ConfigurationError, SymdpError
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
 from symdp_ros.ros.parameters import declare

@@ -5,12 +5,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
-from symdp_ros.core.errors import ConfigurationError, SymdpError
-from symdp_ros.core.field_paths import NOT_INPUT
-from symdp_ros.core.reports import protection
-from symdp_ros.core.sampling_rules import check_sampling
-from symdp_ros.options import (ACCOUNTING, history_topic, OUTPUT_DOMAIN, output_topic,
-                               privacy_of)
+from symdp_ros.errors import ConfigurationError, SymdpError
+from symdp_ros.files.resources import resolve_kept
+from symdp_ros.maps.reports import protection
+from symdp_ros.messages.field_paths import NOT_INPUT
+from symdp_ros.options import ACCOUNTING, history_topic, OUTPUT_DOMAIN, output_topic, privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
@@ -21,11 +20,11 @@ from symdp_ros.ros.live_sampling import (EveryChange, EveryMessage, EveryPeriod,
 from symdp_ros.ros.live_word import Account, LiveWord, log_account, Start
 from symdp_ros.ros.output_domain import OuterNode
 from symdp_ros.ros.outputs import check_topics, Outputs
-from symdp_ros.ros.resources import resolve_kept
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.ticks import SimulatedTicks, SteadyTicks
 from symdp_ros.ros.topic_claim import TopicClaim
+from symdp_ros.words.rules import check_sampling
 
 if TYPE_CHECKING:
     from symdp_ros.core.chain import Chain

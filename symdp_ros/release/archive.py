@@ -29,22 +29,22 @@ from pathlib import Path
 import shutil
 from typing import TYPE_CHECKING
 
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.errors import ConfigurationError
+from symdp_ros.files.durable import flush
+from symdp_ros.ledger.accounts import Entry
+from symdp_ros.ledger.database import LedgerFile
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
-from symdp_ros.logs.files import flush
 from symdp_ros.release import archive_file
-from symdp_ros.release.accounts import Entry
 from symdp_ros.release.archive_draw import privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive, Chunk, Sizes, Survey
 from symdp_ros.release.inspection import Moves
-from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
 from symdp_ros.release.report import Outcome, outcome_of
 from symdp_ros.release.settings import ArchiveSettings
-from symdp_ros.release.units import Loss
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits

@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Ints, ShortInts
-from symdp_ros.core.errors import LogError
-from symdp_ros.logs import child
-from symdp_ros.logs.regular_file import file_stamp, RegularFile
+from symdp_ros.errors import LogError
+from symdp_ros.files import child
+from symdp_ros.files.regular_file import file_stamp, RegularFile
 from symdp_ros.release import archive_reading
 from symdp_ros.release.archive_reading import Columns, parquet, Survey
 from symdp_ros.release.inspection import Moves

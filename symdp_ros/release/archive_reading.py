@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
-from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.logs import child
+from symdp_ros.errors import ConfigurationError, LogError
+from symdp_ros.files import child
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
 _MEMORY = 4 << 30  # bytes that the process may take beyond its libraries

@@ -26,8 +26,9 @@ import secrets
 import shutil
 from typing import Any
 
-from symdp_ros.core.errors import ConfigurationError, LogError, SymdpError
-from symdp_ros.logs.files import flush, remove
+from symdp_ros.errors import ConfigurationError, LogError, SymdpError
+from symdp_ros.files.durable import flush
+from symdp_ros.logs.files import remove
 from symdp_ros.release import archive_file
 from symdp_ros.release.archive_draw import privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive, Sizes, Survey

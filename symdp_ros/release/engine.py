@@ -13,19 +13,20 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
-from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, make_durable, release_name,
-                            SkippedLog, TopicOutcome, write_log, write_with_topics)
-from symdp_ros.release.accounts import Entry
+from symdp_ros.files.durable import make_durable
+from symdp_ros.ledger.accounts import Entry
+from symdp_ros.ledger.database import LedgerFile
+from symdp_ros.ledger.ledger import Ledger, NewCharge
+from symdp_ros.ledger.overlap import Span, span_of
+from symdp_ros.ledger.units import Loss
+from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, SkippedLog,
+                            TopicOutcome, write_log, write_with_topics)
 from symdp_ros.release.inspection import Moves
-from symdp_ros.release.ledger import Ledger, NewCharge
-from symdp_ros.release.ledger_database import LedgerFile
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
 from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
-from symdp_ros.release.overlap import Span, span_of
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.units import Loss
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits

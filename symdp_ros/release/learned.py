@@ -20,17 +20,16 @@ from typing import Any
 
 from symdp_ros.analysis.learning import learn_chain, Unit
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError, LogError
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, LogError, printable
+from symdp_ros.files.durable import flush
+from symdp_ros.ledger.ledger import Ledger, LedgerFile
+from symdp_ros.ledger.overlap import most_at_once, Span, span_of
+from symdp_ros.ledger.units import as_fraction, as_text, Loss
 from symdp_ros.logs import LogFile
-from symdp_ros.logs.files import flush
 from symdp_ros.release.inspection import ALL_UNKNOWN
-from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.outbox import digest_of, holds, Outbox
-from symdp_ros.release.overlap import most_at_once, Span, span_of
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.units import as_fraction, as_text, Loss
 
 _DIGITS = 6  # after the point, of a probability in the file
 

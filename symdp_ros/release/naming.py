@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 import secrets
 
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import release_name
 from symdp_ros.logs.files import SUFFIXES
-from symdp_ros.release.ledger import Ledger
 
 _MARKER = '.private'  # of the names that `release_name` makes
 _SHORT = 100          # bytes of a name that every file system allows

@@ -25,11 +25,11 @@ import shutil
 import stat
 import time
 
-from symdp_ros.core.errors import ConfigurationError, LedgerError, raising, SymdpError
-from symdp_ros.core.printable import printable
-from symdp_ros.logs.files import flush, remove
-from symdp_ros.release.ledger import Ledger
-from symdp_ros.release.ledger_database import LedgerFile
+from symdp_ros.errors import ConfigurationError, LedgerError, printable, raising, SymdpError
+from symdp_ros.files.durable import flush
+from symdp_ros.ledger.database import LedgerFile
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.logs.files import remove
 from symdp_ros.release.naming import shorter, variant
 
 _STAGING = '.staging-'

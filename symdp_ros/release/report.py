@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from symdp_ros.core.errors import BudgetError, LogError, SymdpError
+from symdp_ros.errors import BudgetError, LogError, SymdpError
+from symdp_ros.ledger.overlap import Span
 from symdp_ros.logs import LogFile, LogState, SkippedLog
-from symdp_ros.release.overlap import Span
 
 _T = TypeVar('_T')
 KINDS = ('released', 'already released', 'refused', 'failed')

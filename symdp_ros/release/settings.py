@@ -15,18 +15,18 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError, LogError
 from symdp_ros.core.offline import check_smooth, OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.regions import Locator, Place
-from symdp_ros.core.sampling_rules import check_sampling, LOG_UNKNOWN_SYMBOL
-from symdp_ros.core.symbols import parse_symbol_map, symbol_table
+from symdp_ros.errors import ConfigurationError, LogError
+from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import Keep, LogFile, read_log, sample, sampled_values
+from symdp_ros.maps.positions import Locator, Place
+from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
 from symdp_ros.release import archive_file
 from symdp_ros.release.archive_file import Archive, Columns
 from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves
-from symdp_ros.release.units import Loss
+from symdp_ros.words.rules import check_sampling, LOG_UNKNOWN_SYMBOL
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits

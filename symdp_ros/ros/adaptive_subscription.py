@@ -10,7 +10,7 @@ from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSPolicyKind, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.queues import MESSAGES
 from symdp_ros.ros.watch import is_unnamed, listed, publisher_names, publishers

@@ -5,7 +5,7 @@ import errno
 import random
 import socket
 
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 
 _DOMAINS = range(1, 102)  # the ports of higher ones may be taken by ordinary connections
 

@@ -17,10 +17,10 @@ from launch.launch_description import LaunchDescription
 from launch.logging import get_logger
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
-from symdp_ros.core.errors import ConfigurationError, SymdpError
-from symdp_ros.fleet_file import read_fleet
+from symdp_ros.errors import ConfigurationError, SymdpError
+from symdp_ros.files.resources import resolve_path
+from symdp_ros.fleet.file import read_fleet
 from symdp_ros.options import FLEET, LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
-from symdp_ros.ros.resources import resolve_path
 
 _OF_FLEET = (
     FLEET,

@@ -5,9 +5,8 @@ import traceback
 
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
-from symdp_ros.core.compile_notice import interrupted_if, on_slow_loops
-from symdp_ros.core.errors import ConfigurationError, SymdpError
-from symdp_ros.core.printable import printable
+from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
+from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.spinning import stop_requested

@@ -8,9 +8,8 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from symdp_ros.core.errors import ConfigurationError, raising
-from symdp_ros.core.message_fields import message_class
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, printable, raising
+from symdp_ros.messages.fields import message_class
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
 
 _LOOK = 0.1  # seconds between looks for a publisher

@@ -7,7 +7,7 @@ from time import monotonic
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import printable
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.watch import (Endpoints, listed, other_names, publisher_names, publishers,

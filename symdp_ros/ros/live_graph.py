@@ -7,7 +7,7 @@ import time
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
-from symdp_ros.core.errors import ConfigurationError, raising
+from symdp_ros.errors import ConfigurationError, raising
 from symdp_ros.ros.watch import NAMELESS, problem_of, publishers, REFUSED, subscriptions, UNKNOWN
 
 

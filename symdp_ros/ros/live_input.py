@@ -4,11 +4,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.field_paths import NOT_INPUT, NotInput
-from symdp_ros.core.message_fields import message_class
-from symdp_ros.core.printable import printable
-from symdp_ros.core.regions import Locator
+from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.maps.positions import Locator
+from symdp_ros.messages.field_paths import NOT_INPUT, NotInput
+from symdp_ros.messages.fields import message_class
 from symdp_ros.options import MESSAGE_TYPE
 from symdp_ros.ros.messages import full_name, pose_reader, region_reader
 from symdp_ros.ros.settings import regions_of

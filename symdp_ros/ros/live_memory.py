@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from symdp_ros.core.regions import Locator
+from symdp_ros.maps.positions import Locator
 from symdp_ros.ros.live_sampling import Sampling
 from symdp_ros.ros.live_word import LiveWord
 

@@ -8,12 +8,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import printable
 from symdp_ros.ros.state_file import NAME_BYTES, PROCESS_BYTES, settings_digest, StateFile
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
-    from symdp_ros.release.ledger import Ledger
+    from symdp_ros.ledger.ledger import Ledger
 
 _PROCESS = os.urandom(PROCESS_BYTES)
 
@@ -43,7 +43,7 @@ class Account:
     def __init__(self, path: Path, subject: str, subject_budget: float, sampling: str = 'message',
                  period: float = 0.0, protect: float = 0.0, accounting: str = '',
                  delta: float = 0.0):
-        from symdp_ros.release.ledger import Ledger  # only where there is one
+        from symdp_ros.ledger.ledger import Ledger  # only where there is one
 
         self.ledger = Ledger(path)
         self.subject, self.subject_budget = subject, subject_budget
@@ -65,7 +65,7 @@ class Account:
                 (charge.subject, charge.log_id, charge.content) == (self.subject, None, word.name)
                 for charge in self.ledger.charges()):
             return False
-        from symdp_ros.release.units import Loss
+        from symdp_ros.ledger.units import Loss
 
         mechanism, privacy = word.mechanism, word.mechanism.privacy
         period = {'period': self._period} if self._sampling == 'period' else {}
@@ -87,7 +87,7 @@ class Account:
 
 def log_account(ledger: 'Ledger', subject: str, logger) -> None:
     """Log where a subject's ε is counted, its budget, and subjects that look like it."""
-    from symdp_ros.release.subjects import look_alike_text
+    from symdp_ros.ledger.subjects import look_alike_text
 
     logger.info(f'ledger: {ledger.account(subject).budget_text}; in {printable(ledger.path)}')
     if note := look_alike_text(subject, ledger.subjects()):

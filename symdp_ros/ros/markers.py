@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from geometry_msgs.msg import Point
 import numpy as np
 from std_msgs.msg import ColorRGBA
-from symdp_ros.core.graph import TransitionGraph
-from symdp_ros.core.regions import Place
+from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.positions import Place
 from symdp_ros.ros.outputs import latched
 from visualization_msgs.msg import Marker, MarkerArray
 

@@ -11,13 +11,12 @@ from struct import Struct
 from typing import NamedTuple
 
 from rclpy.serialization import deserialize_message, serialize_message
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.field_paths import NotInput, symbol_reader
-from symdp_ros.core.message_fields import (can_be, fields_of, full_name, INTEGERS, Message,
-                                           useless_field)
-from symdp_ros.core.pose_fields import (is_whole_message, Locator, pose_advice,
-                                        position_reader)
-from symdp_ros.core.symbols import parse_symbol_map, symbol_table
+from symdp_ros.errors import ConfigurationError
+from symdp_ros.messages.field_paths import NotInput, symbol_reader
+from symdp_ros.messages.fields import (can_be, fields_of, full_name, INTEGERS, Message,
+                                       useless_field)
+from symdp_ros.messages.poses import is_whole_message, Locator, pose_advice, position_reader
+from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
 
 _CDR_LITTLE_ENDIAN = b'\0\1'
 #: Types that begin with a header → whether a string comes before x and y; bytes from x to the end.
@@ -48,7 +47,7 @@ def region_reader(message_type: type[Message], field: str, states: Iterable[str]
     """
     Return what reads the state that a message names; None where it names none.
 
-    :param field: path (`core.field_paths`) to a string, integer or boolean.
+    :param field: path (`messages.field_paths`) to a string, integer or boolean.
     :param symbol_map: 'value=state' items; a value that is not listed stands for itself.
     :param no_region: values that mean that no region is known.
     :param where: conditions, 'path=value'; a message that does not meet all is not input.

@@ -11,9 +11,9 @@ from typing import Any, TYPE_CHECKING
 
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.message_fields import message_class
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.dead_ends import listed
+from symdp_ros.messages.fields import message_class
 from symdp_ros.options import output_topic
 from symdp_ros.ros.adaptive_subscription import check_qos_overrides, OVERRIDABLE
 from symdp_ros.ros.messages import full_name, region_writer

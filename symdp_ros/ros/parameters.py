@@ -17,8 +17,7 @@ from rcl_interfaces.msg import (FloatingPointRange, IntegerRange, ParameterDescr
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.parameter_service import ParameterService
-from symdp_ros.core.errors import ConfigurationError
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.options import LARGEST_INTEGER, Option, PARAMETERS, warnings_of
 
 _TYPES = {float: Parameter.Type.DOUBLE, int: Parameter.Type.INTEGER, bool: Parameter.Type.BOOL,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import PoseWithCovarianceStamped
 import numpy as np
-from symdp_ros.core.regions import Place
+from symdp_ros.maps.positions import Place
 from symdp_ros.ros.outputs import latched
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ can discover it meanwhile.
 from collections.abc import Mapping
 from typing import Any, TYPE_CHECKING
 
+from symdp_ros.files.resources import resolve_path
 from symdp_ros.options import map_choices, reports_of
-from symdp_ros.ros.resources import resolve_path
 
 if TYPE_CHECKING:
     from symdp_ros.core.chain import Chain
-    from symdp_ros.core.graph import TransitionGraph
-    from symdp_ros.core.regions import Locator, Place
+    from symdp_ros.maps.graph import TransitionGraph
+    from symdp_ros.maps.positions import Locator, Place
 
 
 def chain_of(settings: Mapping[str, Any]) -> 'tuple[Chain, str]':

@@ -8,8 +8,7 @@ import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
-from symdp_ros.core.errors import SymdpError
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import printable, SymdpError
 from symdp_ros.ros.output_domain import leave_domains
 from symdp_ros.ros.stop_signals import stop_signals
 from symdp_ros.ros.watchdog import ends_if_stuck

@@ -36,7 +36,7 @@ from struct import Struct
 from typing import NamedTuple
 from zlib import crc32
 
-from symdp_ros.core.errors import StateFileError
+from symdp_ros.errors import StateFileError
 
 _KIND = b'symdp_ros word '
 _MAGIC = _KIND + b'2'

@@ -23,18 +23,17 @@ from typing import Any, TYPE_CHECKING
 from builtin_interfaces.msg import Time
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Header
-from symdp_ros.core.errors import ChainError, ConfigurationError
-from symdp_ros.core.message_fields import INTEGERS, message_class
-from symdp_ros.core.printable import printable
-from symdp_ros.core.symbols import parse_symbol_map
-from symdp_ros.core.yaml_reader import yaml_value
+from symdp_ros.errors import ChainError, ConfigurationError, printable
+from symdp_ros.files.yaml_reader import yaml_value
+from symdp_ros.messages.fields import INTEGERS, message_class
+from symdp_ros.messages.symbols import parse_symbol_map
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.outputs import latched
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import Floats
     from symdp_ros.core.chain import Chain
-    from symdp_ros.core.regions import Place
+    from symdp_ros.maps.positions import Place
 
 _PLACEHOLDER = re.compile(r'\{(\w+)\}')
 _NAMES = ('region', 'next', 'x', 'y', 'next_x', 'next_y', 'seconds')

@@ -11,7 +11,7 @@ import struct
 import threading
 import time
 
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 
 _PATIENCE = 0.05  # seconds from a holder's bind to its listen, at most
 _held: dict[int, socket.socket] = {}  # of all claims of this process, by file descriptor

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The position of a robot from TF."""
 from rclpy.time import Time
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 
 
 class Transforms:

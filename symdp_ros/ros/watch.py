@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import printable
 
 NAMELESS = 'a node without a name'
 UNKNOWN = '_NODE_NAME_UNKNOWN_'  # rmw's for a node not announced yet, or no ROS node at all

@@ -8,7 +8,7 @@ import pytest
 from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import average_accuracy, patrols
 from symdp_ros.analysis.visits import VisitCalibration
-from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.maps.graph import TransitionGraph
 
 NAMES = 'abcdefgh'
 RING = TransitionGraph(

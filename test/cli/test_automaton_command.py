@@ -114,7 +114,7 @@ def test_the_picture_carries_the_automaton(symdp, file, tmp_path, name):
     ('IDLE,FAULT,IDLE', 2), ('IDLE', 0), ('IDLE,FAULT,CHARGING,LIFTING,IDLE', 1)])
 def test_no_label_hides_another(word, distance):
     pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
-    from symdp_ros.automaton_figure import _Layout, _parts, _width
+    from symdp_ros.figures.automaton import _Layout, _parts, _width
 
     word = word.split(',')
     automaton = HammingAutomaton(Chain.from_yaml(ROOT / 'config/modes.chain.yaml'), word, distance)
@@ -226,7 +226,7 @@ def test_the_help_says_that_the_word_is_shown(symdp):
 def test_words_of_the_library():
     """None is a symbol of a word; the empty word has one state."""
     pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
-    from symdp_ros.automaton_figure import _Layout, _parts, draw_automaton
+    from symdp_ros.figures.automaton import _Layout, _parts, draw_automaton
 
     word = ['s1', None]
     automaton = HammingAutomaton(FOUR, word, 1)

@@ -5,8 +5,8 @@ import json
 
 from in_process import ROOT, run_symdp
 import pytest
-from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.maps import read_graph
+from symdp_ros.maps.graph import TransitionGraph
 
 DATA = ROOT.parent / 'shared' / 'data'
 REGIONS = ROOT / 'config' / 'depot.regions.yaml'

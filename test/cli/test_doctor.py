@@ -7,7 +7,7 @@ import sys
 from in_process import ROOT, run_symdp
 import pytest
 from symdp_ros.cli.doctor import findings, segments_for_all
-from symdp_ros.core.revealing_types import shown_by
+from symdp_ros.messages.revealing import shown_by
 
 try:
     from symdp_ros.ros.live_graph import Channel, LiveGraph

@@ -10,8 +10,8 @@ from random import Random
 import pytest
 from symdp_ros import Chain, read_chain
 from symdp_ros.cli.main import main
-from symdp_ros.core.reports import Reports
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.maps.reports import Reports
 
 CHAIN = Path(__file__).resolve().parents[2] / 'config' / 'warehouse.chain.yaml'
 MAP = 'initial_state: dock\ntransitions:\n' + ''.join(

@@ -82,8 +82,8 @@ def test_a_full_disk_is_said():
 
 def test_states_that_look_like_markup_or_formulas(tmp_path):
     pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figures')
-    from symdp_ros.core.graph import TransitionGraph
-    from symdp_ros.figures import draw_routes
+    from symdp_ros.figures.routes import draw_routes
+    from symdp_ros.maps.graph import TransitionGraph
 
     file = tmp_path / 'odd.yaml'
     file.write_text('initial_state: "$a^$"\ntransitions: {"$a^$": ["$a^$", "[/]"], '

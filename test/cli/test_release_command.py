@@ -15,7 +15,7 @@ from in_process import run_symdp
 import pytest
 from symdp_ros import Chain, OfflineMechanism
 from symdp_ros.cli.main import main
-from symdp_ros.core.compile_notice import COMPILING, loops_begin
+from symdp_ros.core.compiled.notice import COMPILING, loops_begin
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.release import outbox
 from symdp_ros.release.outbox import Outbox

@@ -9,8 +9,8 @@ from in_process import ROOT, run_symdp
 from patrol_bags import patrol, read_bag, START, STORE, string, write_bag
 import pytest
 from symdp_ros import Chain
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import write_log
-from symdp_ros.release.ledger import Ledger
 
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
 PATROL = ['dock', 'gate', 'aisle_1', 'packing', 'charger', 'charger', 'gate'] * 3

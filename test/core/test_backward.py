@@ -16,7 +16,7 @@ import pytest
 from strategies import (CHAINS, chains, exp_bounds, feasible_words, FOUR, grid, per_symbol,
                         periodic_chains, replayable_random, Tape, words)
 from symdp_ros import Chain, Privacy
-from symdp_ros.core import compiling
+from symdp_ros.core.compiled import compiling
 from symdp_ros.core.offline import backward, kernels
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio, rounding_reserve

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 MODULE = """
-from symdp_ros.core.compiling import compiled
+from symdp_ros.core.compiled.compiling import compiled
 
 @compiled
 def plus(x, y):
@@ -17,7 +17,7 @@ def plus(x, y):
 # With an argument it waits for a line before the compiler's first step.
 PROCESS = """
 import sys
-from symdp_ros.core.compile_notice import interrupted_if, on_slow_loops
+from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 from loop import plus
 steps = []
 
@@ -31,7 +31,7 @@ with on_slow_loops(lambda sentence: print('waits', flush=True)), interrupted_if(
 print(sum(plus.stats.cache_misses.values()), plus._cache._locked)
 """
 INTERRUPTED = """
-from symdp_ros.core.compile_notice import interrupted_if
+from symdp_ros.core.compiled.notice import interrupted_if
 from loop import plus
 asked = []
 try:
@@ -82,7 +82,7 @@ def test_a_compilation_that_is_killed_or_interrupted_holds_up_nobody(start):
 
 def test_what_cannot_be_kept_is_compiled_all_the_same():
     """As where no directory can be written: what stands in no file has no place on the disk."""
-    compiling = pytest.importorskip('symdp_ros.core.compiling')
+    compiling = pytest.importorskip('symdp_ros.core.compiled.compiling')
     made = {'__name__': 'made'}
     exec('def plus(x, y):\n    return x + y', made)
     plus = compiling.compiled(made['plus'])

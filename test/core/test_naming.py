@@ -5,7 +5,7 @@ import pytest
 from refusals import refused
 from symdp_ros import Chain, ChainError, ConfigurationError
 from symdp_ros.core.naming import instead_of, one_of
-from symdp_ros.core.symbols import symbol_table
+from symdp_ros.messages.symbols import symbol_table
 
 MANY = [f'L1/{number}' for number in range(145)] + ['Lobby', 'campus_5']
 

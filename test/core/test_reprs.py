@@ -7,7 +7,7 @@ from symdp_ros import Chain, HammingAutomaton, OfflineMechanism, OnlineMechanism
 from symdp_ros.analysis.accuracy import accuracy, expected_accuracy
 from symdp_ros.analysis.belief import Filter
 from symdp_ros.analysis.calibration import Calibration
-from symdp_ros.core.graph import TransitionGraph
+from symdp_ros.maps.graph import TransitionGraph
 
 SYMBOLS = ['dock', 'hall', 'hidden room']
 CHAIN = Chain({'dock': ['hall', 'dock'], 'hall': ['hidden room', 'dock', 'hall'],

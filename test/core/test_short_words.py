@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from strategies import grid, RING
 from symdp_ros import Chain, OfflineMechanism, Privacy
-from symdp_ros.core.compiling import numba
+from symdp_ros.core.compiled.compiling import numba
 from symdp_ros.core.offline import kernels, loops, short_words
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.reachable import ReachableChain, Sizes

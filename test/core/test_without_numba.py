@@ -100,7 +100,7 @@ def test_the_same_words(tmp_path):
 def test_it_is_reported():
     code = ("import sys; sys.modules['numba'] = None\n"
             'from symdp_ros import Chain, OfflineMechanism, Privacy\n'
-            'from symdp_ros.core.compile_notice import UNCOMPILED, on_slow_loops\n'
+            'from symdp_ros.core.compiled.notice import UNCOMPILED, on_slow_loops\n'
             'from symdp_ros.core.offline.exponential import Exponential\n'
             'from symdp_ros.core.offline.reachable import Sizes\n'
             'chain = Chain({"a": ["a", "b"], "b": ["a"]}, "a")\n'

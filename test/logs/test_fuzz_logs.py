@@ -14,7 +14,8 @@ import tempfile
 from long_runs import fuzz
 import pytest
 from recordings import Corridor, fleets, own_types, record, stamped
-from symdp_ros.logs import child, FORMATS, list_logs, LogError, read_log, write_log
+from symdp_ros.files import child
+from symdp_ros.logs import FORMATS, list_logs, LogError, read_log, write_log
 
 REAL = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'
 BAGS = ('sqlite3_talker', 'mcap_talker', 'sqlite3_wrong_rmw_test', 'mcap_wrong_rmw_test',

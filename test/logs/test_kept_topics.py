@@ -19,7 +19,7 @@ from rosbags.interfaces import Nodetype, Qos, QosDurability, QosHistory, QosLive
 from rosbags.interfaces import QosReliability, QosTime
 from rosbags.rosbag2 import CompressionMode
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import cdr, Keep, KeptTopics, list_logs, LogError, qos, read_log
 from symdp_ros.logs.messages import layout
 import yaml

@@ -18,9 +18,10 @@ import lz4.frame
 import pytest
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
-from symdp_ros.logs import (bounds, child, list_logs, LogError, LogState, read_log, rosbag,
-                            sqlite3_file, with_rosbag2, with_rosbags, write_log)
-from symdp_ros.logs.regular_file import RegularFile
+from symdp_ros.files import bounds, child
+from symdp_ros.files.regular_file import RegularFile
+from symdp_ros.logs import (list_logs, LogError, LogState, read_log, rosbag, sqlite3_file,
+                            with_rosbag2, with_rosbags, write_log)
 import yaml
 import zstandard
 

@@ -15,7 +15,7 @@ from refusals import refused
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import CompressionMode, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log, write_log
 import yaml
 

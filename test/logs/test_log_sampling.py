@@ -3,7 +3,7 @@
 """From a log to its words: each table is worked out by hand."""
 import pytest
 from refusals import refused
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import LogError, sample
 
 STATES = ('a', 'b', 'c')

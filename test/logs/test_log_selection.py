@@ -6,7 +6,7 @@ import pytest
 from recordings import both, Corridor, fleets, own_types, record, stamped
 from refusals import refused
 from rosbags.typesys import get_typestore, Stores
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
 from symdp_ros.logs.messages import decoder
 from symdp_ros.logs.rosbag import full_name

@@ -11,7 +11,8 @@ import traceback
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from symdp_ros.logs import csv_log, LogError, read_log, stamps, write_log
+from symdp_ros.logs import csv_log, LogError, read_log, write_log
+from symdp_ros.words import stamps
 
 SECRET = 'zx_secret_7'
 SYMBOLS = st.text(st.characters(blacklist_categories=('Cs',), blacklist_characters='\0'),

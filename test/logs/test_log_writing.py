@@ -13,7 +13,7 @@ import sys
 from mcap.reader import make_reader
 import pytest
 from rosbags.highlevel import AnyReader
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import FORMATS, list_logs, LogError, read_log, release_name, write_log
 import yaml
 

@@ -96,7 +96,7 @@ def test_what_a_file_can_take_is_bounded(tmp_path, name, make, text):
     ('house.yaml', corners_of_aliases),
 ])
 def test_every_reader_counts_what_aliases_repeat(tmp_path, monkeypatch, name, make):
-    monkeypatch.setattr('symdp_ros.core.yaml_reader._MOST_ENTRIES', 10_000)
+    monkeypatch.setattr('symdp_ros.files.yaml_reader._MOST_ENTRIES', 10_000)
     file = tmp_path / name
     file.write_text(make())
     with refused(ChainError, '10,000 entries with what its aliases', path=file):
@@ -118,7 +118,7 @@ def test_names_are_at_most_1000_characters_long(tmp_path, name, content):
 
 
 def test_what_a_file_holds_is_counted_before_it_takes_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr('symdp_ros.core.yaml_reader._MOST_NODES', 1000)
+    monkeypatch.setattr('symdp_ros.files.yaml_reader._MOST_NODES', 1000)
     file = tmp_path / 'chain.yaml'
     file.write_text(f'initial_state: s0\nsymbols: [{", ".join(names(994))}]\n')
     assert len(read_graph(file).successors) == 994

@@ -13,8 +13,8 @@ from math import isfinite
 from damage import damaged
 from long_runs import fuzz
 from symdp_ros import Chain, ChainError, ConfigurationError
-from symdp_ros.core.graph import structure, TransitionGraph
 from symdp_ros.maps import read_chain, read_graph, SUFFIXES
+from symdp_ros.maps.graph import structure, TransitionGraph
 from symdp_ros.maps.regions import read_locator, read_places
 
 NAMES = ('dock', 'aisle 1', '7', 'no', 'null', '1e3', 'Küche', '厨房', "o'clock", 'a: b', '- x',

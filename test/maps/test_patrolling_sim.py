@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from refusals import refused
 from symdp_ros import ChainError
-from symdp_ros.core.graph import structure
 from symdp_ros.maps import read_graph
+from symdp_ros.maps.graph import structure
 
 DATA = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'patrolling_sim'
 

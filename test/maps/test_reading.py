@@ -9,9 +9,9 @@ import pytest
 from refusals import refused
 from symdp_ros import ChainError
 from symdp_ros.cli.main import main
-from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.dead_ends import prune
+from symdp_ros.maps.graph import TransitionGraph
 
 FILES = {
     'chain.yaml': 'initial_state: a\ntransitions: {a: [a]}\n',

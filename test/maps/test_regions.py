@@ -7,8 +7,8 @@ import sys
 import pytest
 from refusals import refused
 from symdp_ros import ChainError, ConfigurationError
-from symdp_ros.core.graph import TransitionGraph
 from symdp_ros.maps import read_chain, read_graph
+from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.regions import polygons_of, read_locator, read_places, read_regions
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from refusals import refused
 from symdp_ros import ChainError
-from symdp_ros.core.graph import structure
 from symdp_ros.maps import read_chain, read_graph
+from symdp_ros.maps.graph import structure
 
 RMF = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rmf'
 
@@ -198,7 +198,7 @@ def test_a_file_that_is_cut_off_is_refused(building):
 
 
 def test_aliases_cannot_blow_up(building, monkeypatch):
-    monkeypatch.setattr('symdp_ros.core.yaml_reader._MOST_ENTRIES', 100_000)
+    monkeypatch.setattr('symdp_ros.files.yaml_reader._MOST_ENTRIES', 100_000)
     many = ', '.join(['[0, 0, 0, ""]'] * 500)
     levels = ', '.join(f'M{i}: *m' for i in range(500))
     text = f'levels: {{L: &m {{vertices: [{many}], lanes: [[0, 1]]}}, {levels}}}\nname: house\n'

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 import symdp_ros
-from symdp_ros.core import errors
+from symdp_ros import errors
 
 PACKAGE = Path(symdp_ros.__file__).parent
 THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'shapely', 'yaml'}
@@ -18,7 +18,7 @@ THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'shapely',
 #: Folder, or module, of this package → the folders that its modules may import, besides itself.
 LAYERS = {
     'core': (), 'options': ('core',), 'analysis': ('core',), 'maps': ('core',), 'logs': ('core',),
-    'release': ('core', 'analysis', 'logs'), 'fleet_file': ('core', 'options', 'ros.resources'),
+    'release': ('core', 'analysis', 'logs'), 'fleet_file': ('core', 'options', 'files.resources'),
     'ros': ('core', 'options', 'fleet_file', 'maps', 'release'),
     'nodes': ('core', 'options', 'fleet_file', 'analysis', 'maps', 'logs', 'release', 'ros'),
 }
@@ -88,7 +88,7 @@ def test_there_are_files_to_look_at():
     ('from symdp_ros.ros import qos', ['symdp_ros.ros.qos']),
     ('from symdp_ros import nodes', ['symdp_ros.nodes']),
     ('from .. import cli', ['symdp_ros.cli']), ('from ..maps import a', ['symdp_ros.maps.a']),
-    ('from . import chain\nfrom .chain import Chain\nimport symdp_ros.core.graph\n'
+    ('from . import chain\nfrom .chain import Chain\nimport symdp_ros.maps.graph\n'
      'from symdp_ros.core import errors\nimport numpy as np\nimport collections.abc', [])])
 def test_the_search_finds(source, found):
     assert strangers(source, 'symdp_ros.core', 'core') == found

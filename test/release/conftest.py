@@ -7,8 +7,8 @@ from pathlib import Path
 from forked_children import forked_children  # noqa: F401
 import pytest
 from symdp_ros import Chain, Privacy
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile
-from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.outbox import digest_of
 
 

@@ -13,7 +13,7 @@ from forked import forked
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.ledger.ledger import Ledger
 
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')

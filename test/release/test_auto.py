@@ -10,13 +10,12 @@ from in_process import run_symdp
 import pytest
 from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import best_mechanism, expected_accuracy
-from symdp_ros.core.offline import CHOICES as NAMED
-from symdp_ros.core.offline import MOST_COUNTING_STEPS, OfflineMechanism, SELECTIONS
+from symdp_ros.core.offline import (CHOICES as NAMED, MOST_COUNTING_STEPS, OfflineMechanism,
+                                    SELECTIONS)
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
-from symdp_ros.release import mechanisms
-from symdp_ros.release import settings as release_settings
+from symdp_ros.release import mechanisms, settings as release_settings
 from symdp_ros.release.engine import Releaser
-from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import chosen_mechanism, compared, Mechanisms
 from symdp_ros.release.settings import ReleaseSettings
 

@@ -18,7 +18,7 @@ import pytest
 from refusals import refused
 from scipy.stats import chi2
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.ledger.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')

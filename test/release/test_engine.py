@@ -14,13 +14,12 @@ from forked import forked
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
 from symdp_ros.release import engine, outbox
 from symdp_ros.release.engine import Releaser
-from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.outbox import digest_of
-from symdp_ros.release.report import Outcome as outcome
-from symdp_ros.release.report import Report
+from symdp_ros.release.report import Outcome as outcome, Report
 from symdp_ros.release.settings import ReleaseSettings
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
@@ -420,7 +419,7 @@ sys.path[:0] = 'test/release', 'test/core'
 import symdp_ros.core.offline.kernels
 from test_engine import Place, settings
 from symdp_ros.release.engine import Releaser
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.ledger.ledger import Ledger
 place = Place.__new__(Place)
 FOLDERS = ('symdp_ros/release/', 'symdp_ros/logs/')
 FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}

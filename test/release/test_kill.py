@@ -11,8 +11,8 @@ import time
 from long_runs import first_seed, KILL_ROUNDS, report
 import pytest
 from symdp_ros import Chain
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import read_log, write_log
-from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.outbox import holds, Outbox
 
 ROOT = Path(__file__).resolve().parents[2]

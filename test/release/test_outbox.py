@@ -11,13 +11,13 @@ import sys
 
 import pytest
 from symdp_ros import Chain, ConfigurationError, Privacy
+from symdp_ros.ledger.ledger import Ledger, LedgerFile
+from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release import outbox
 from symdp_ros.release.engine import Releaser
-from symdp_ros.release.ledger import Ledger, LedgerFile
 from symdp_ros.release.outbox import digest_of, holds, Outbox
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.units import Loss
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = '.symdp_ros.lock'

@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.cli import release
-from symdp_ros.core.regions import Locator, Place
+from symdp_ros.maps.positions import Locator, Place
 from symdp_ros.options import PARAMETERS
 from symdp_ros.release.settings import ArchiveSettings, PoseInput, ReleaseSettings
 

@@ -20,8 +20,8 @@ from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.nodes.fleet import Fleet, main
-from symdp_ros.release.ledger import Ledger
 from symdp_ros.ros import spinning
 from symdp_ros.ros.output_domain import leave_domains
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.ros import free_domain
 from symdp_ros.ros.free_domain import FreeDomain
 

@@ -3,7 +3,7 @@
 """Nodes that are given any parameter file: they start, or say in a sentence why not."""
 from harness import ROOT
 from long_runs import fuzz
-from symdp_ros.core.printable import printable
+from symdp_ros.errors import printable
 from symdp_ros.nodes import NODES
 from symdp_ros.options import PARAMETERS
 import yaml

@@ -7,7 +7,7 @@ from geometry_msgs.msg import PoseStamped, PoseWithCovariance
 from long_runs import fuzz
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Bool, Byte, Float32, Int16MultiArray, String, UInt8
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.ros.templates import template_filler
 from test_output_templates import VALUES
 

@@ -14,7 +14,7 @@ from harness import LATCHED, RELIABLE, wait_until
 from long_runs import first_seed, KILL_ROUNDS, report
 import pytest
 from std_msgs.msg import String
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.ledger.ledger import Ledger
 
 _STATES = 1500
 _MOST_LOST = 200  # symbols that were drawn, and had not arrived when the process was killed

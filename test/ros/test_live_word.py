@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine
 import pytest
 from symdp_ros import BudgetError, Chain, OnlineMechanism, Privacy, StateFileError
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ros import live_word
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod
 from symdp_ros.ros.live_word import Account, LiveWord, Start

@@ -19,11 +19,11 @@ from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symdp_ros import Chain
-from symdp_ros.core.compile_notice import COMPILING, loops_begin
+from symdp_ros.core.compiled.notice import COMPILING, loops_begin
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.maps import read_chain
 from symdp_ros.nodes.log_release import LogRelease
-from symdp_ros.release.ledger import Ledger
 from symdp_ros.release.mechanisms import Mechanisms
 
 

@@ -7,7 +7,7 @@ from geometry_msgs.msg import PoseStamped, PoseWithCovariance
 import pytest
 from rcl_interfaces.msg import ParameterDescriptor
 from std_msgs.msg import Bool, Byte, Int16MultiArray, String, UInt8
-from symdp_ros.core.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.ros.templates import _Symbol, template_filler
 
 VALUES = {'region': _Symbol('dock', '7'), 'next': _Symbol('hall', None), 'x': 1.5, 'y': -2.0,

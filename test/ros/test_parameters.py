@@ -17,11 +17,11 @@ from rclpy.node import NodeNameNonExistentError
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Bool, Byte, Char, Int64MultiArray, Int8, String, UInt8, UInt8MultiArray
 from symdp_ros import ConfigurationError
-from symdp_ros.core.field_paths import NOT_INPUT, symbol_reader
-from symdp_ros.core.message_fields import fields_of, full_name, message_class
+from symdp_ros.files.resources import resolve_path
+from symdp_ros.messages.field_paths import NOT_INPUT, symbol_reader
+from symdp_ros.messages.fields import fields_of, full_name, message_class
 from symdp_ros.nodes import NODES
 from symdp_ros.ros.messages import region_reader, region_writer
-from symdp_ros.ros.resources import resolve_path
 
 
 @pytest.mark.parametrize('name, kind', [

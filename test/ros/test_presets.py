@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
-from symdp_ros.core.field_paths import NOT_INPUT
 from symdp_ros.logs.messages import decoder
 from symdp_ros.logs.wanted import Wanted
 from symdp_ros.maps import read_chain
+from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.options import PARAMETERS
 import yaml
 

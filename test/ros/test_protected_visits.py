@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 from std_msgs.msg import String
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.ledger.ledger import Ledger
 
 RING = {'a': 'b', 'b': 'c', 'c': 'd', 'd': 'e', 'e': 'f', 'f': 'a'}
 VISITS = {'sampling': 'period', 'period': 0.1, 'protect': 0.3, 'moves': 2, 'stay': 1.0}

@@ -16,7 +16,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import pytest
 from std_msgs.msg import String
-from symdp_ros.release.ledger import Ledger
+from symdp_ros.ledger.ledger import Ledger
 
 REACTIVATE = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
 RECONFIGURE = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
@@ -218,7 +218,7 @@ def test_a_state_file_that_fails_ends_the_node_before_the_symbol_goes_out(world,
     script = tmp_path / 'failing.py'
     script.write_text("""
 import sys
-from symdp_ros.core.errors import StateFileError
+from symdp_ros.errors import StateFileError
 from symdp_ros.ros.state_file import StateFile
 def store(self, position, drawn_at=-1):
     raise StateFileError('state_file x cannot be written: Input/output error')

@@ -20,7 +20,7 @@ from lifecycle_msgs.srv import ChangeState
 from long_runs import first_seed, report, SOAK_SECONDS
 from std_msgs.msg import String
 from symdp_ros import Chain
-from symdp_ros.fleet_file import read_fleet
+from symdp_ros.fleet.file import read_fleet
 
 _MOST_GROWTH = 30.0  # MB
 _RATE = 500          # messages a second

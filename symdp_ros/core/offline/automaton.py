@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from symdp_ros.core.annotations import RandomBits
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.core.exact_draw import draw_index
 from symdp_ros.core.mechanism import listed_word
+from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 
 class AutomatonState(NamedTuple):

@@ -6,8 +6,8 @@ from fractions import Fraction
 from math import inf, log, prod
 
 from symdp_ros.core.annotations import Floats, Ints, Word
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.offline.causal import Causal
+from symdp_ros.errors import ConfigurationError
 
 
 class CausalAdaptive(Causal):

@@ -21,9 +21,9 @@ from typing import NoReturn
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts, Word
 from symdp_ros.core.best_route import best_route
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.offline.causal import Causal
 from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.errors import ConfigurationError
 
 #: Symbols·states up to which a word is smoothed: 8 bytes each.
 MOST_SMOOTHED = 2**27

@@ -4,7 +4,7 @@
 from typing import Any
 
 from symdp_ros.core.annotations import Floats, Numbers, Weights
-from symdp_ros.core.compiling import numba
+from symdp_ros.core.compiled.compiling import numba
 
 _STATES = 4  # as many as one multiplication of the processor multiplies
 

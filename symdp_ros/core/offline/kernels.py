@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
-from symdp_ros.core.compiling import compiled, inlined, numba, ONE, ZERO
+from symdp_ros.core.compiled.compiling import compiled, inlined, numba, ONE, ZERO
 from symdp_ros.core.offline.four_states import gather_four
 from symdp_ros.core.offline.reachable import Edges, NO_WEIGHTS
 from symdp_ros.core.offline.segments import add_rows, add_weighted, SEGMENTS

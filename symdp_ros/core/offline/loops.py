@@ -33,7 +33,7 @@ def run(name: str, seconds: float, *arguments: Any) -> Any:
 
     total = _spent[name] + seconds
     if total > _LOADING:
-        from symdp_ros.core.compiling import NotCompiledError, numba, without_compiling
+        from symdp_ros.core.compiled.compiling import NotCompiledError, numba, without_compiling
         from symdp_ros.core.offline import kernels
 
         compiled = getattr(kernels, name)

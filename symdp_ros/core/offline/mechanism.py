@@ -9,7 +9,6 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import RandomBits, ShortInts
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ConfigurationError
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import listed_word, Mechanism
 from symdp_ros.core.offline.causal import Causal, causal
@@ -19,6 +18,7 @@ from symdp_ros.core.offline.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError
 
 
 class OfflineMechanism(Mechanism):

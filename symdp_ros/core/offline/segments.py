@@ -4,7 +4,7 @@
 from typing import Any
 
 from symdp_ros.core.annotations import Floats
-from symdp_ros.core.compiling import numba
+from symdp_ros.core.compiled.compiling import numba
 
 SEGMENTS = 4  # as many as one addition of the processor adds
 

@@ -43,11 +43,11 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ChainError, UnknownSymbolError
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.randomness import MOST_INTEGERS, RandomIntegers
+from symdp_ros.errors import ChainError, UnknownSymbolError
 
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
 

@@ -8,7 +8,7 @@ lane's arithmetic hides the latency of another's.
 """
 import numpy as np
 from symdp_ros.core.annotations import Ints, Number, Numbers, ShortInts
-from symdp_ros.core.compiling import compiled
+from symdp_ros.core.compiled.compiling import compiled
 
 LANES = 4
 TABLE, IDENTITY, SEARCH = 0, 1, 2  # how the target of a symbol is found

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats
-from symdp_ros.core.compiling import numba
+from symdp_ros.core.compiled.compiling import numba
 
 LANES = 8
 

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.online.adaptive import AdaptiveTables, AdaptiveWord
 from symdp_ros.core.online.guided import guided_targets
@@ -20,6 +19,7 @@ from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targe
 from symdp_ros.core.policies import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
+from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 
 if TYPE_CHECKING:
     from symdp_ros.core.offline.causal import Causal

@@ -224,7 +224,7 @@ def _choose(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInt
 @cache
 def _loops() -> tuple[Callable[..., None], Callable[..., tuple[float, float]],
                       Callable[..., Numbers]]:
-    from symdp_ros.core.compiling import compiled
+    from symdp_ros.core.compiled.compiling import compiled
 
     return compiled(_earn), compiled(_improve), compiled(_choose)
 

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Compiling loops: import only where one is about to run (numba takes long to import).
+
+Where there is no numba (Ubuntu 24.04 has no package of it), the same loops run as they are, some
+hundred times slower. They do the same arithmetic: all integers have their types in the text, and a
+float64 of numpy adds as a compiled one does.
+"""
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+import threading
+from typing import Any, TypeVar
+
+import numpy as np
+from symdp_ros.core.compiled.notice import COMPILING, loops_begin, step_begins, UNCOMPILED
+
+numba: Any
+try:
+    import numba
+    from numba.core import event
+    from symdp_ros.core.compiled.cache import WaitingCache
+except ImportError:
+    numba = None
+
+__all__ = ['compiled', 'inlined', 'NotCompiledError', 'numba', 'ONE', 'without_compiling', 'ZERO']
+Function = TypeVar('Function', bound=Callable[..., Any])
+_here = threading.local()
+
+#: Arguments of compiled functions. For a number in the text, numba compiles them once more.
+ZERO: Any = np.int64(0)
+ONE: Any = np.int64(1)
+
+
+class NotCompiledError(Exception):
+    """A loop is not on the disk, and must not be compiled now; raised and caught within `core`."""
+
+
+def compiled(function: Function) -> Function:
+    """Compile on first use; keep the result on disk where some directory can be written."""
+    if numba is None:
+        return np.errstate(over='ignore')(function)  # unsigned integers start again from 0
+    # The error model of NumPy does not look for divisions by 0.
+    fast: Function = numba.njit(nogil=True, error_model='numpy')(function)
+    with suppress(RuntimeError):
+        fast._cache = cache = WaitingCache(function)  # type: ignore[attr-defined]
+        cache.waits = _may_compile
+    return fast
+
+
+def inlined(function: Function) -> Function:
+    """Compile as a part of whatever compiled function calls it."""
+    return function if numba is None else numba.njit(inline='always')(function)
+
+
+def _may_compile() -> bool:
+    return not getattr(_here, 'refuse', False)
+
+
+@contextmanager
+def without_compiling() -> Iterator[None]:
+    """Let this thread raise `NotCompiledError` where a function of this package is compiled."""
+    _here.refuse = True
+    try:
+        yield
+    finally:
+        _here.refuse = False
+
+
+def _watch() -> None:
+    """
+    Report when a function of this package has to be compiled: it was not on the disk.
+
+    Whatever is compiled can be interrupted.
+    """
+    class Begins(event.Listener):
+        def on_start(self, event: Any) -> None:
+            module = event.data['dispatcher'].py_func.__module__ or ''
+            if module.startswith('symdp_ros.'):
+                if not _may_compile():
+                    raise NotCompiledError
+                loops_begin(COMPILING)
+
+        def on_end(self, event: Any) -> None:
+            dispatcher = event.data['dispatcher']
+            if tuple(event.data['args']) not in dispatcher.overloads:  # it failed
+                if isinstance(dispatcher._cache, WaitingCache):
+                    dispatcher._cache.unlock()
+
+    class Step(event.Listener):
+        def on_start(self, event: Any) -> None:
+            step_begins()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register('numba:compile', Begins())  # type: ignore[no-untyped-call]  # of numba
+    event.register('numba:run_pass', Step())  # type: ignore[no-untyped-call]
+
+
+if numba is None:
+    loops_begin(UNCOMPILED)
+else:
+    _watch()

@@ -1,0 +1,394 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The file of a ledger: one SQLite database (WAL, synchronous FULL, mode 0600), and its seals.
+
+The seal of an entry is an HMAC, under a key that never leaves the file, over the row and the seal
+before it; for the first entry, over the id of the ledger. The rows of the table of files, which
+change as releases are moved to their paths, have seals of their own.
+
+Errors of SQLite become a LedgerError here; for a damaged file, it says how to recover.
+"""
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass, fields
+import hmac
+import os
+from pathlib import Path
+import re
+import sqlite3
+import time
+from typing import Any
+import uuid
+
+from symdp_ros.errors import LedgerError, printable, raising
+from symdp_ros.ledger import version_1 as ledger_version_1
+from symdp_ros.ledger.accounts import Entry
+from symdp_ros.ledger.mark import Mark
+
+COLUMNS = tuple(column.name for column in fields(Entry))
+FILE_COLUMNS = ('number', 'path', 'staged', 'digest', 'visible')
+#: What reading a damaged file with SQLite may raise.
+FAILURES = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
+
+_VERSION = 2
+_WAIT = 60.0  # seconds for another process to finish its transaction
+_NOT_DAMAGE = ('locked', 'busy', 'full', 'readonly', 'disk I/O error', 'unable to open',
+               'interrupted', 'not authorized')  # in SQLite's messages where a file is not damaged
+
+_SCHEMA = """
+    CREATE TABLE ledger (version INTEGER NOT NULL, id TEXT NOT NULL, key BLOB NOT NULL);
+    CREATE TABLE charges (             -- and other entries: see accounts.Entry
+        number INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        log_id TEXT,
+        settings TEXT NOT NULL,
+        description TEXT NOT NULL,
+        epsilon TEXT NOT NULL,
+        adjacency INTEGER NOT NULL,
+        sampling TEXT NOT NULL,
+        period TEXT,
+        seconds TEXT,
+        made TEXT NOT NULL,
+        lengths TEXT NOT NULL,
+        content BLOB NOT NULL,
+        packed BLOB NOT NULL,
+        files INTEGER NOT NULL,
+        seal BLOB NOT NULL
+    );
+    CREATE TABLE files (
+        number INTEGER NOT NULL REFERENCES charges,
+        path TEXT NOT NULL UNIQUE,     -- where the release is, or is to be
+        staged TEXT NOT NULL,          -- where it was written first
+        digest TEXT NOT NULL,          -- SHA-256 of its content
+        visible INTEGER NOT NULL,      -- whether it has been moved to its path
+        seal BLOB NOT NULL             -- HMAC of this row
+    );
+"""
+
+
+@dataclass(frozen=True)
+class LedgerFile:
+    """A file (or recording) of a release."""
+
+    number: int
+    path: Path
+    staged: Path
+    digest: str
+    visible: bool
+
+
+class LedgerDatabase:
+    """
+    The opened file of a ledger.
+
+    :param path: made where it is absent, unless `create` is False; a file of version 1 is
+        converted (`was_converted`), unless `convert` is False: then it is refused.
+    :raises LedgerError: the file cannot be made or opened, is no ledger or so damaged that it
+        cannot be read; or it is gone or empty, and its mark lists charges; or another path leads
+        to it, too.
+    """
+
+    def __init__(self, path: str | Path, *, create: bool = True, convert: bool = True):
+        # Only SQLite may open the file: closing any other descriptor of it would drop the locks
+        # that SQLite holds for this process.
+        with raising(LedgerError, f'ledger {printable(path)} cannot be opened',
+                     (OSError, ValueError, RuntimeError)):
+            self.path = Path(os.path.realpath(path))
+            self.name, self.mark = printable(self.path), self.path.with_name(
+                f'{self.path.name}.mark')
+            if not self.path.exists() or self.path.stat().st_size == 0:
+                self._check_not_lost()
+            if self.path.exists() and not self.path.is_file():
+                raise LedgerError(f'ledger {printable(path)} is not a file: name another')
+            refuse_other_paths(self.path)
+            if create and not self.path.parent.is_dir():
+                raise LedgerError(f'ledger {printable(path)} cannot be opened: the directory '
+                                  f'{printable(self.path.parent)} does not exist: make it')
+            if create:
+                with suppress(FileExistsError):
+                    os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            elif not self.path.is_file():
+                raise LedgerError(f'there is no ledger {printable(path)}')
+        with self.errors():
+            self._db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None,
+                                       check_same_thread=False)
+            try:
+                self._open(create, convert)
+            except BaseException:
+                self._db.close()
+                raise
+
+    def _open(self, create: bool, convert: bool) -> None:
+        self._db.execute('PRAGMA cell_size_check = ON')
+        self._db.execute('PRAGMA trusted_schema = OFF')
+        with self.transaction():
+            tables = {name for name, in self._db.execute('SELECT name FROM sqlite_master')}
+            if 'ledger' in tables:
+                check_version(self._db, self.name)
+            if not tables and create:
+                self._make(uuid.uuid4().hex, os.urandom(32))
+            elif not {'ledger', 'charges', 'files'} <= tables:
+                raise self._no_ledger()
+            version = self._read_head()
+            self.was_converted = version == 1
+            if self.was_converted and not convert:
+                raise LedgerError(f'ledger {self.name} is of an older version, and nothing is '
+                                  f'changed now: convert it with symdp ledger {self.name}')
+            if self.was_converted:
+                self._convert()
+        # Only now that it is known to be a ledger.
+        self._use_wal()
+        self._db.execute('PRAGMA synchronous = FULL')
+        with suppress(OSError):
+            os.chmod(self.path, 0o600)
+        self._place = self._place_of_file()
+
+    def _make(self, identity: str, key: bytes) -> None:
+        for statement in _SCHEMA.split(';')[:-1]:
+            self._db.execute(statement)
+        self._db.execute('INSERT INTO ledger VALUES (?, ?, ?)', (_VERSION, identity, key))
+
+    def _read_head(self) -> int:
+        row = self._db.execute('SELECT * FROM ledger').fetchone()
+        version, identity, key = row if row and len(row) == 3 else (None, None, None)
+        if version not in (1, _VERSION) or not (
+                isinstance(identity, str) and isinstance(key, bytes)):
+            raise self.damaged(f'ledger {self.name} is damaged')
+        self.id, self._key = identity, key
+        return int(version)
+
+    def _convert(self) -> None:
+        """Convert a ledger of version 1, in the transaction that is open."""
+        problems = ledger_version_1.problems(self._db, self.id, self._key, self.mark)
+        if problems:
+            raise self.damaged(f'ledger {self.name}: {problems[0]}')
+        entries, files = ledger_version_1.read(self._db)
+        for table in ('files', 'charges', 'ledger'):
+            self._db.execute(f'DROP TABLE {table}')
+        self._make(self.id, self._key)
+        self._fill(entries, [LedgerFile(*row) for row in files])
+
+    def _use_wal(self) -> None:
+        """Switch to WAL; SQLite does not wait for other processes here, so this does."""
+        until = time.monotonic() + _WAIT
+        while True:
+            try:
+                self._db.execute('PRAGMA journal_mode = WAL')
+                return
+            except sqlite3.OperationalError as error:
+                if 'locked' not in str(error) or time.monotonic() > until:
+                    raise
+            time.sleep(0.02)
+
+    def rewrite(self, identity: str, key: bytes, entries: Iterable[Entry],
+                files: Iterable[LedgerFile]) -> None:
+        """Give a new ledger an id, a key, entries that are numbered from 1, and files."""
+        with self.errors(), self.transaction():
+            self._db.execute('UPDATE ledger SET id = ?, key = ?', (identity, key))
+            self.id, self._key = identity, key
+            self._fill(entries, files)
+
+    def _fill(self, entries: Iterable[Entry], files: Iterable[LedgerFile]) -> None:
+        seal = self.id.encode()
+        for entry in entries:
+            seal = self.insert(entry, seal)
+        for file in files:
+            self.insert_file(file)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """Execute a statement; use it within `errors`."""
+        return self._db.execute(statement, values)
+
+    def entries(self, after: int = 0) -> Iterator[tuple[Any, ...]]:
+        """Yield the columns and the seal of every entry after a number, in order."""
+        return self._db.execute(f'SELECT {", ".join(COLUMNS)}, seal FROM charges '
+                                'WHERE number > ? ORDER BY number', (after,))
+
+    def entry(self, number: int | None) -> Entry | None:
+        """Return the entry of a number, if there is one."""
+        row = self._db.execute(f'SELECT {", ".join(COLUMNS)} FROM charges WHERE number = ?',
+                               (number,)).fetchone()
+        return None if row is None else Entry(*row)
+
+    def seal_at(self, number: int) -> object:
+        """Return the seal of an entry, of any type if it is damaged; None: there is none."""
+        row = self._db.execute('SELECT seal FROM charges WHERE number = ?', (number,)).fetchone()
+        return None if row is None else row[0]
+
+    def insert(self, entry: Entry, before: bytes) -> bytes:
+        """Write an entry, given the seal before it; return its own."""
+        seal = self.seal(astuple(entry), before)
+        self._db.execute(f'INSERT INTO charges ({", ".join(COLUMNS)}, seal) '
+                         f'VALUES ({"?, " * len(COLUMNS)}?)', (*astuple(entry), seal))
+        return seal
+
+    def insert_file(self, file: LedgerFile, seal: bytes | None = None) -> None:
+        """Write a row of the table of files; `seal`: instead of its own one."""
+        row = (file.number, str(file.path), str(file.staged), file.digest, int(file.visible))
+        self._db.execute('INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)',
+                         (*row, self.seal(row) if seal is None else seal))
+
+    def seal(self, row: Iterable[object], before: bytes = b'') -> bytes:
+        """Return the seal of a row."""
+        return _seal(self._key, row, before)
+
+    def digest(self, data: bytes) -> bytes:
+        """Return the HMAC of data under the key of the ledger."""
+        return hmac.digest(self._key, data, 'sha256')
+
+    def begin_digest(self) -> hmac.HMAC:
+        """Return an HMAC of nothing yet."""
+        return hmac.new(self._key, digestmod='sha256')
+
+    def check_in_place(self) -> None:
+        """
+        Check that the path still leads to the open file.
+
+        :raises LedgerError: it does not; another path leads to it, too.
+        """
+        if self._place_of_file() != self._place:
+            raise LedgerError(f'ledger {self.name} was replaced or removed while it was open: '
+                              'start this program again')
+        with raising(LedgerError, f'ledger {self.name} cannot be used', OSError):
+            refuse_other_paths(self.path)
+
+    def _place_of_file(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def damaged(self, problem: str) -> LedgerError:
+        """Return the error that says what is damaged, and what to do about it."""
+        return LedgerError(
+            f'{problem}. Nothing is charged to it in this state: restore its newest undamaged '
+            f'copy, if there is one, and run symdp ledger {self.name} --recover', damaged=True)
+
+    def _check_not_lost(self) -> None:
+        """Check that there is no mark of a ledger that is gone."""
+        try:
+            lost = Mark.read(self.mark) is not None
+        except LedgerError:
+            lost = True
+        if lost:
+            state = 'empty' if self.path.exists() else 'gone'
+            raise self.damaged(f'ledger {self.name} is {state}, and {printable(self.mark.name)} '
+                               'shows that it held charges')
+
+    def _no_ledger(self) -> LedgerError:
+        if self.mark.exists():
+            return self.damaged(f'ledger {self.name} is damaged')
+        return LedgerError(f'ledger {self.name} is a file of another kind: name a new one')
+
+    @contextmanager
+    def transaction(self, kind: str = 'IMMEDIATE') -> Iterator[None]:
+        """Do everything inside, or nothing; other writers wait meanwhile."""
+        self._db.execute(f'BEGIN {kind}')
+        try:
+            yield
+            self._db.execute('COMMIT')
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute('ROLLBACK')
+            raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read one state of the ledger, even if other processes write meanwhile."""
+        if self._db.in_transaction:
+            yield
+        else:
+            with self.transaction('DEFERRED'):
+                yield
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn SQLite's errors into ours."""
+        problem = damage = None
+        try:
+            yield
+        except FAILURES as error:
+            problem, damage = str(error) or type(error).__name__, is_damage(error)
+        if problem == 'file is not a database':
+            raise self._no_ledger()
+        if damage:
+            raise self.damaged(f'ledger {self.name} is damaged ({problem})')
+        if problem is not None:
+            raise LedgerError(f'ledger {self.name} cannot be used: {problem}')
+
+
+def refuse_other_paths(path: Path) -> None:
+    """
+    Check that a ledger is reached by one path alone: each path has its own -wal and mark.
+
+    :param path: without symbolic links; nothing is checked where there is no file.
+    :raises LedgerError: the file has a second name (a hard link), or is mounted by itself.
+    """
+    if not path.is_file():
+        return
+    names = path.stat().st_nlink
+    if names > 1:
+        raise LedgerError(
+            f'ledger {printable(path)} has {names} names (hard links). Programs that use another '
+            'name do not see its charges, nor it theirs: remove the other names (to find them: '
+            f'find DIRECTORY -samefile {printable(path)})')
+    mounts = [_mount_of(each) for each in (path, path.parent)]
+    if None not in mounts and mounts[0] != mounts[1]:
+        raise LedgerError(
+            f'ledger {printable(path)} is mounted as a single file. Programs that use it at '
+            'another path do not see its charges, nor it theirs: mount its folder instead')
+
+
+def _mount_of(path: Path) -> str | None:
+    """Return the number of the mount that a path is on; None: this system does not say."""
+    if not hasattr(os, 'O_PATH'):  # not Linux
+        return None
+    # O_PATH does not open the file: closing it drops no lock that SQLite holds.
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        with open(f'/proc/self/fdinfo/{descriptor}', 'rb') as file:
+            found = re.search(rb'^mnt_id:\s*(\d+)$', file.read(), re.MULTILINE)
+    except FileNotFoundError:  # no /proc
+        found = None
+    finally:
+        os.close(descriptor)
+    return found[1].decode() if found else None
+
+
+def check_version(db: sqlite3.Connection, name: str) -> None:
+    """
+    Check that a ledger is not of a newer version than this program knows.
+
+    If the first charge is sealed as in this version, the version number itself is damaged.
+
+    :param name: of the ledger, for the message.
+    :raises LedgerError: it is newer.
+    """
+    version, identity, key = db.execute('SELECT version, id, key FROM ledger').fetchone() or (
+        None, None, None)
+    if not (type(version) is int and version > _VERSION
+            and isinstance(identity, str) and isinstance(key, bytes)):
+        return
+    first = None
+    with suppress(*FAILURES):
+        first = db.execute(f'SELECT {", ".join(COLUMNS)}, seal FROM charges '
+                           'ORDER BY number').fetchone()
+    if first is None or _seal(key, first[:-1], identity.encode()) != first[-1]:
+        raise LedgerError(f'ledger {name} has the version {version}, and this program knows '
+                          f'{_VERSION}: update symdp_ros')
+
+
+def _seal(key: bytes, row: Iterable[object], before: bytes) -> bytes:
+    return hmac.digest(key, ascii((before, *row)).encode(), 'sha256')  # no two rows have one text
+
+
+def is_damage(error: BaseException) -> bool:
+    """Return whether one of `FAILURES` is due to the content of the file."""
+    return not any(words in str(error) for words in _NOT_DAMAGE)

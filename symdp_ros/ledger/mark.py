@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The mark of a ledger: a file with its last entry, and what every subject had spent by then.
+
+It detects a ledger that was put back to an older state, and what such a ledger lacks can still be
+counted. Two lines: JSON, and its SHA-256; for ledgers of version 1 one line with id, number and
+seal.
+"""
+from contextlib import suppress
+from dataclasses import dataclass, field
+import errno
+from fractions import Fraction
+from hashlib import sha256
+import json
+import os
+from pathlib import Path
+import re
+from typing import Any
+
+from symdp_ros.errors import LedgerError, printable
+from symdp_ros.ledger.accounts import Account, amount, amount_or_none, rounded_up, written
+from symdp_ros.ledger.units import Unit
+
+_VERSION_1 = re.compile(r'([0-9a-f]{32}) (\d{1,18}) ([0-9a-f]{64})\n')
+
+
+@dataclass(frozen=True)
+class Mark:
+    """
+    The id of a ledger, number and seal (hex) of its last entry, and its accounts.
+
+    `subjects` maps each subject to its spent ε, ρ, budget, δ, symbols, sampling, period and
+    seconds; ρ and δ are missing in older marks. It is None in a mark of version 1, which lists no
+    subjects.
+    """
+
+    ledger: str
+    number: int
+    seal: str
+    subjects: dict[str, dict[str, Any]] | None = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ledger: str, number: int, seal: bytes, accounts: dict[str, Account]) -> 'Mark':
+        """Return the mark of a ledger."""
+        return cls(ledger, number, seal.hex(), {
+            subject: _written(account) for subject, account in accounts.items()})
+
+    @classmethod
+    def read(cls, path: Path) -> 'Mark | None':
+        """
+        Return the mark, or None where there is none.
+
+        :raises LedgerError: it is damaged, or cannot be read.
+        """
+        try:
+            text = path.read_bytes().decode()
+            found = _VERSION_1.fullmatch(text)
+            if found:
+                return cls(found[1], int(found[2]), found[3], None)
+            line, digest, rest = text.split('\n')
+            if rest == '' and digest == sha256(line.encode()).hexdigest():
+                return cls(**json.loads(line))
+        except (OSError, ValueError, TypeError) as error:
+            if getattr(error, 'errno', None) in (errno.ENOENT, errno.ENAMETOOLONG):
+                return None
+        raise LedgerError(f'{printable(path.name)} is damaged: it is not known whether '
+                          'charges are missing from the ledger', damaged=True)
+
+    def write(self, path: Path) -> None:
+        """
+        Write the mark; a crash leaves the former one, or this one.
+
+        :raises OSError: it cannot be written.
+        """
+        line = json.dumps(vars(self), sort_keys=True)
+        temporary = path.with_name(f'.mark-{sha256(os.fsencode(path.name)).hexdigest()[:16]}.new')
+        try:
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW,
+                              0o600), 'w') as file:
+                file.write(f'{line}\n{sha256(line.encode()).hexdigest()}\n')
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+
+    def accounts(self) -> dict[str, Account]:
+        """Return what each subject had spent, as amounts in addition to charges."""
+        return {subject: _account(subject, stored)
+                for subject, stored in (self.subjects or {}).items()}
+
+
+def _written(account: Account) -> dict[str, Any]:
+    unit = account.unit or Unit()
+    # Without a stored accounting there is no δ in the mark, not even none.
+    accounting = {'delta': account.delta} if account.has_accounting else {}
+    return {'spent': written(account.spent()), 'rho': written(rounded_up(account.rho)),
+            'symbols': unit.symbols, 'sampling': unit.sampling,
+            **{name: None if value is None else written(value) for name, value in (
+                ('budget', account.budget), ('period', unit.period), ('seconds', unit.seconds),
+                *accounting.items())}}
+
+
+def _account(subject: str, stored: dict[str, Any]) -> Account:
+    spent, rho = amount(stored['spent']), amount_or_none(stored.get('rho'))
+    return Account(subject, _unit(stored), amount_or_none(stored['budget']), spent,
+                   delta=amount_or_none(stored.get('delta')), has_accounting='delta' in stored,
+                   raised_rho=rho or Fraction(0),
+                   raised_pure=spent if rho is None else Fraction(0))
+
+
+def _unit(stored: dict[str, Any]) -> Unit | None:
+    if stored['symbols'] is None and stored['seconds'] is None:
+        return None
+    return Unit(stored['symbols'], stored['sampling'], amount_or_none(stored['period']),
+                amount_or_none(stored['seconds']))

@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The unit in which the ε of one subject are counted, so that they can be added.
+
+An ε is for some changes: ε = 1 at k = 20 and ε = 1 at k = 1 cannot be added. Changing j symbols
+never costs more than j·ε/k, so every release can be counted in one unit, the one of its subject:
+
+* k symbols at one sampling: a release at (ε, k') costs ε·k/k'.
+* D seconds: a release of one symbol every T seconds costs (ε/k')·(⌊D/T⌋ + 1), since D seconds
+  touch that many symbols.
+* Some losses cannot be divided (`whole`): their ε is for any one change during D seconds, and they
+  cost no less for fewer seconds. More seconds are ⌈D'/D⌉ such changes, one after another.
+
+**What the sum bounds.** Every release is charged for k changed symbols (D seconds) of what it is
+drawn from. A released log shows its own symbols, and other releases are drawn independently. So a
+change in one log costs the releases of that log, and the same change in every log costs the sum.
+Some releases are drawn from several words for one charge: a chain that was learned, of all of its
+logs, and an archive that is charged as one, of its routes. Its ε is owed in each of these words; a
+change in every one of them, `repeats`, costs `repeats` times its ε. A log or live word that lasts
+several days holds the same visit several times: j visits cost j times its ε.
+
+Symbols of two samplings are different things, and neither is a time: they are not mixed. All is
+exact, in fractions; a float is read as its shortest decimal.
+"""
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from math import ceil
+from typing import TypeAlias
+
+from symdp_ros.core.accounting import Concentrated
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.maps.reports import as_fraction, symbols_during
+
+_EXACT = Context(prec=2000)  # any sum of any doubles, written out
+_ROUGH = Context(prec=6)
+_LONGEST = 24  # characters of a fraction that is shown
+
+#: What a loss is counted by: ('symbols', their period if any), ('seconds', how many it is for), or
+#: ('log', None): any change of one log.
+Step: TypeAlias = tuple[str, Fraction | None]
+ANY_CHANGE: Step = ('log', None)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """
+    The privacy loss of one release: e^ε for any `adjacency` changed symbols.
+
+    :param epsilon: ε ≥ 0, exact.
+    :param adjacency: k' ≥ 1.
+    :param sampling: what a symbol is: 'message', 'change', 'period' or 'archive' (a row); '':
+        not known, in old ledgers alone.
+    :param period: with 'period', the seconds between two symbols; else None.
+    :param seconds: D, where the release protects D seconds (with 'period' alone); None: it
+        protects `adjacency` symbols.
+    :param bound: of `core.accounting.BOUNDS`.
+    :param routes: how many releases it is, each at an equal share of `epsilon`.
+    :param whole: it protects `seconds`, and cannot be divided.
+    :param repeats: in how many words (logs, or routes of an archive) a change costs this ε.
+    :param of_log: the ε of any change of one whole log, however many symbols that are; None: a
+        change of a log costs what it costs anywhere.
+    """
+
+    epsilon: Fraction
+    adjacency: int
+    sampling: str
+    period: Fraction | None = None
+    seconds: Fraction | None = None
+    bound: str = 'pure'
+    routes: int = 1
+    whole: bool = False
+    repeats: int = 1
+    of_log: Fraction | None = None
+
+    @classmethod
+    def of(cls, privacy: Privacy, sampling: str, period: float | None = None,
+           seconds: float | None = None, bound: str = 'pure') -> 'Loss':
+        """Return the loss of a mechanism; `period` is used only with the sampling 'period'."""
+        return cls(as_fraction(privacy.epsilon), privacy.adjacency, sampling,
+                   as_fraction(period) if sampling == 'period' and period is not None else None,
+                   None if seconds is None else as_fraction(seconds), bound)
+
+    @property
+    def step(self) -> Step:
+        """Return what it is counted by."""
+        return ('seconds', self.seconds) if self.whole else ('symbols', self.period)
+
+    @property
+    def per_step(self) -> Fraction:
+        """Return ε/k', or all of ε where it cannot be divided."""
+        return self.epsilon if self.whole else self.epsilon / self.adjacency
+
+    @property
+    def concentrated(self) -> Concentrated:
+        """Return its ρ, for any number of steps."""
+        return Concentrated.of(self.bound, self.per_step / self.routes, self.routes)
+
+    @property
+    def unit(self) -> 'Unit':
+        """Return the unit of a subject whose first release this is."""
+        if self.seconds is not None:
+            return Unit(seconds=self.seconds)
+        return Unit(self.adjacency, self.sampling, self.period)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """
+    The changes that the ε of a subject are for: k `symbols` of one sampling, or D `seconds`.
+
+    :param symbols: k ≥ 1; None where `seconds` are counted.
+    :param sampling, period: as of `Loss`.
+    :param seconds: D; None where symbols are counted.
+    """
+
+    symbols: int | None = None
+    sampling: str = ''
+    period: Fraction | None = None
+    seconds: Fraction | None = None
+
+    def accepts(self, loss: Loss) -> bool:
+        """Return whether a release can be counted in this unit."""
+        if self.seconds is not None or loss.seconds is not None:
+            return self.seconds is not None and loss.seconds is not None
+        return '' in (self.sampling, loss.sampling) or (
+            self.sampling, self.period) == (loss.sampling, loss.period)
+
+    def cost(self, loss: Loss) -> Fraction:
+        """Return what a release that it `accepts` costs in this unit."""
+        return loss.per_step * self.steps(loss.step)
+
+    def steps(self, step: Step) -> int:
+        """Return how many steps of a loss the changes of this unit touch."""
+        kind, length = step
+        if kind == 'log':
+            return 1
+        if self.seconds is None or length is None:
+            return self.symbols or 1
+        return ceil(self.seconds / length) if kind == 'seconds' else symbols_during(
+            self.seconds, length)
+
+    def __str__(self) -> str:
+        if self.seconds is not None:
+            return f'changes during {as_text(self.seconds)} s'
+        sampling = sampling_text(self.sampling, self.period)
+        return (f'changes of up to {self.symbols} symbol{"" if self.symbols == 1 else "s"}'
+                + (f' (sampling: {sampling})' if sampling else ''))
+
+
+def sampling_text(sampling: str, period: Fraction | None) -> str:
+    """Return a sampling as people read it."""
+    return sampling if period is None else f'{sampling} {as_text(period)} s'
+
+
+def as_decimal(amount: Fraction) -> str | None:
+    """Return an amount as an exact decimal; None: there is none."""
+    rest = amount.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return None
+    quotient = _EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+    return f'{quotient.normalize(_EXACT):f}'
+
+
+def as_rounded_text(amount: Fraction) -> str:
+    """Return an amount with six digits."""
+    return f'{_ROUGH.divide(Decimal(amount.numerator), Decimal(amount.denominator)):g}'
+
+
+def as_text(amount: Fraction) -> str:
+    """Return an amount as people read it: exact, or 'about …' where that would be long."""
+    exact = as_decimal(amount)
+    if exact is not None:
+        return exact
+    rough = _ROUGH.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+    about = f'about {rough.normalize()}'
+    return f'{amount} ({about})' if len(str(amount)) <= _LONGEST else about

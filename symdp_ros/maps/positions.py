@@ -1,0 +1,256 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Regions as places on a plane: where each is, and in which of them a position lies.
+
+The distance of a position from a region is 0 inside its polygon, and outside that from its edge;
+from a region without a polygon, a node of a map, it is the distance from the node.
+"""
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot, inf, isfinite
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from symdp_ros.errors import ConfigurationError
+
+Position: TypeAlias = tuple[float, float]
+Corners: TypeAlias = tuple[Position, ...]
+
+#: Metres. A position with a coordinate beyond is no position: no region holds it.
+FARTHEST = 1e9
+
+_LONE_VARIANCE = 0.25  # m², of a map's only node: a disc with a radius of 1 m
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    Where a region is.
+
+    :param x: of a point inside, in metres: a polygon's centroid, or another point of it where
+        the centroid lies outside; a node's own position. `y` likewise.
+    :param variance: (xx, xy, yy) in m² of a point drawn uniformly in the region. A node stands
+        for a disc with half the distance to the nearest other node of its level as its radius.
+    :param level: the name of the floor; None: it counts for every level.
+    :param corners: of its polygon; empty where it has none.
+    """
+
+    x: float
+    y: float
+    variance: tuple[float, float, float]
+    level: str | None = None
+    corners: Corners = ()
+
+
+class Locator:
+    """
+    Find the region of a position, one position after another.
+
+    The region changes only if another region is nearer than the last one by more than
+    `hysteresis`, or if the last one is farther away than `max_distance` + `hysteresis`. The new
+    region is the nearest one, and none (None) if that is farther away than `max_distance`. So
+    positions that all lie within `hysteresis` of one another never lead back to a region that
+    they left: every return takes changes of distance that sum to more than `hysteresis` for each
+    region on the way, and no distance changes by more than the robot moves.
+
+    Of several nearest regions, the last one counts; then, of polygons, the first. What is no
+    position (not finite, or beyond `FARTHEST`) is in no region, and changes nothing. It takes
+    longer where the region may change.
+    """
+
+    def __init__(self, places: Mapping[str, Place], *, hysteresis: float = 0.0,
+                 max_distance: float = 0.0):
+        """
+        Make the index.
+
+        :param places: the regions. If any has a polygon, only those with polygons are found.
+        :param hysteresis: metres, ≥ 0.
+        :param max_distance: metres, ≥ 0. 0: with polygons, nowhere outside; else no limit.
+        :raises ConfigurationError: a distance is not valid, or there are no regions.
+        """
+        for name, value in (('hysteresis', hysteresis), ('max_distance', max_distance)):
+            if not (isfinite(value) and value >= 0):
+                raise ConfigurationError(f'{name} is {value}: it must be a number of metres, at '
+                                         'least 0', setting=name)
+        drawn = {name: place for name, place in places.items() if place.corners}
+        found = list((drawn or places).items())
+        if not found:
+            raise ConfigurationError('there are no regions with a position')
+        self._names = [name for name, _ in found]
+        self._levels = [place.level for _, place in found]
+        self._hysteresis = float(hysteresis)
+        self._limit = float(max_distance) if max_distance or drawn else inf
+        kind = _Polygons if drawn else _Nodes
+        self._shapes: _Shapes = kind([place for _, place in found], self._limit)
+        # Where the last region is no farther than this, no other is nearer by the hysteresis.
+        self._surely = self._shapes.surely_nearest(self._hysteresis)
+        everywhere = [i for i, level in enumerate(self._levels) if level is None]
+        self._nearest: dict[str | None, _Nearest] = {
+            level: self._shapes.index([i for i, own in enumerate(self._levels)
+                                       if level is None or own in (None, level)])
+            for level in {None, *self._levels}}
+        self._of_unknown_level = self._shapes.index(everywhere) if everywhere else None
+        self._last: int | None = None
+
+    def reset(self) -> None:
+        """Forget the last region."""
+        self._last = None
+
+    def follow(self, former: 'Locator') -> None:
+        """Go on from the last region of another locator, if it is one of these."""
+        name = None if former._last is None else former._names[former._last]
+        self._last = self._names.index(name) if name in self._names else None
+
+    def locate(self, x: float, y: float, level: str | None = None) -> str | None:
+        """
+        Return the region of a position, None where it is in none. It never raises.
+
+        :param x: in metres, like `y`.
+        :param level: None: the regions of all levels count. Otherwise those of this level, and
+            those without a level.
+        """
+        if not (-FARTHEST <= x <= FARTHEST and -FARTHEST <= y <= FARTHEST):
+            return None
+        last, away, stays = self._last, inf, False
+        if last is not None and (level is None or self._levels[last] in (None, level)):
+            away = self._shapes.distance(last, x, y)
+            if away <= self._surely[last]:
+                return self._names[last]
+            stays = away <= self._limit + self._hysteresis
+        nearest = self._nearest.get(level, self._of_unknown_level)
+        found, distance = (None, inf) if nearest is None else nearest(x, y)
+        if not (stays and away <= distance + self._hysteresis):
+            self._last = last = found if distance <= self._limit else None
+        return None if last is None else self._names[last]
+
+
+#: (x, y) → the number of the nearest region, and its distance. (None, inf): beyond the limit.
+_Nearest: TypeAlias = Callable[[float, float], tuple[int | None, float]]
+
+
+class _Shapes(Protocol):
+    """Regions of one kind, by number."""
+
+    def distance(self, number: int, x: float, y: float) -> float:
+        """Return the distance of a position from a region, in metres."""
+
+    def index(self, numbers: Sequence[int]) -> _Nearest:
+        """Return a function that finds the nearest of these regions."""
+
+    def surely_nearest(self, hysteresis: float) -> list[float]:
+        """Return up to which distance from each region no other is nearer by the hysteresis."""
+
+
+class _Nodes:
+    def __init__(self, places: Sequence[Place], limit: float):
+        self._xs, self._ys = [place.x for place in places], [place.y for place in places]
+        self._limit = limit
+
+    def distance(self, number: int, x: float, y: float) -> float:
+        return hypot(x - self._xs[number], y - self._ys[number])
+
+    def index(self, numbers: Sequence[int]) -> _Nearest:
+        query, distance = self._tree(numbers).query, self.distance
+
+        def nearest(x: float, y: float) -> tuple[int | None, float]:
+            found = numbers[query((x, y))[1]]
+            return found, distance(found, x, y)
+
+        return nearest
+
+    def surely_nearest(self, hysteresis: float) -> list[float]:
+        every = range(len(self._xs))
+        gaps = self._tree(every).query(list(zip(self._xs, self._ys, strict=True)), k=2)[0][:, 1]
+        return [min((gap + hysteresis) / 2, self._limit + hysteresis) for gap in gaps.tolist()]
+
+    def _tree(self, numbers: Sequence[int]) -> Any:
+        from scipy.spatial import cKDTree
+
+        return cKDTree([(self._xs[i], self._ys[i]) for i in numbers])
+
+
+class _Polygons:
+    def __init__(self, places: Sequence[Place], limit: float):
+        import shapely
+
+        self._polygons = [shapely.Polygon(place.corners) for place in places]
+        shapely.prepare(self._polygons)
+        self._inside, self._point, self._tree = (shapely.intersects_xy, shapely.Point,
+                                                 shapely.STRtree)
+        self._limit = limit
+
+    def distance(self, number: int, x: float, y: float) -> float:
+        polygon = self._polygons[number]
+        return 0.0 if self._inside(polygon, x, y) else float(polygon.distance(self._point(x, y)))
+
+    def index(self, numbers: Sequence[int]) -> _Nearest:
+        tree, limit, as_point = self._tree([self._polygons[i] for i in numbers]), self._limit, \
+            self._point
+
+        def nearest(x: float, y: float) -> tuple[int | None, float]:
+            point = as_point(x, y)
+            found = tree.query(point, predicate='intersects')
+            if len(found):
+                return numbers[found.min()], 0.0
+            if limit:
+                found, distances = tree.query_nearest(point, max_distance=limit,
+                                                      return_distance=True)
+                if len(found):
+                    return numbers[found.min()], float(distances[0])
+            return None, inf
+
+        return nearest
+
+    def surely_nearest(self, hysteresis: float) -> list[float]:
+        return [hysteresis] * len(self._polygons)
+
+
+def place_of_polygon(corners: Corners, level: str | None = None) -> Place:
+    """
+    Return the place of a polygon.
+
+    :param corners: of a valid polygon with an area above 0, in either direction.
+    """
+    import shapely
+
+    # Around a corner: the sums would lose digits far from the origin.
+    origin = np.array(corners[0])
+    ring = np.array(corners) - origin
+    after = np.roll(ring, -1, axis=0)
+    cross = ring[:, 0] * after[:, 1] - after[:, 0] * ring[:, 1]
+    area = cross.sum() / 2
+    centre = ((ring + after) * cross[:, None]).sum(axis=0) / (6 * area)
+    (x, y), (u, v) = ring.T, after.T
+    squares = [(x * x + x * u + u * u) * cross / 12, (y * y + y * v + v * v) * cross / 12,
+               (x * v + 2 * x * y + 2 * u * v + u * y) * cross / 24]
+    xx, yy, xy = (square.sum() / area for square in squares)
+    polygon = shapely.Polygon(corners)
+    inside = shapely.Point(centre + origin)
+    if not polygon.contains(inside):
+        inside = polygon.representative_point()
+    return Place(float(inside.x), float(inside.y),
+                 (float(xx - centre[0]**2), float(xy - centre[0] * centre[1]),
+                  float(yy - centre[1]**2)), level, corners)
+
+
+def places_of_nodes(positions: Mapping[str, Position],
+                    levels: Mapping[str, str] | None = None) -> dict[str, Place]:
+    """Return the places of the nodes of a map, without those beyond `FARTHEST`."""
+    from scipy.spatial import cKDTree
+
+    known, levels = {}, levels or {}
+    for name, (x, y) in positions.items():
+        if abs(x) <= FARTHEST and abs(y) <= FARTHEST:
+            known[name] = float(x), float(y)
+    radius: dict[tuple[str | None, Position], float] = {}
+    for level in {levels.get(name) for name in known}:
+        points = sorted({at for name, at in known.items() if levels.get(name) == level})
+        gaps = cKDTree(points).query(points, k=2)[0][:, 1].tolist()
+        radius |= {(level, at): gap / 2 for at, gap in zip(points, gaps, strict=True)}
+    places = {}
+    for name, at in known.items():
+        r = radius[levels.get(name), at]
+        variance = r * r / 4 if isfinite(r) else _LONE_VARIANCE
+        places[name] = Place(*at, (variance, 0.0, variance), levels.get(name))
+    return places

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reports that are seconds apart: the chain between them, and how many of them a visit touches.
+
+With `sampling: period`, one symbol is one report, every T seconds. A visit of D seconds touches up
+to ⌊D/T⌋ + 1 of them, which is then k. Fewer reports mean a smaller k, and so less noise; between
+two of them the robot may make several moves.
+"""
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from symdp_ros.core.chain import Chain
+from symdp_ros.errors import ConfigurationError
+from symdp_ros.maps.graph import TransitionGraph
+
+_TICK = 1.0  # seconds: the step of a map that names none, where reports are several steps apart
+
+
+@dataclass(frozen=True)
+class Reports:
+    """
+    When a robot reports, and what is known of how it moves.
+
+    :param period: T > 0, seconds from one report to the next.
+    :param moves: the most moves between two reports; 0: each report is one step of the chain.
+    :param stay: seconds for which the robot typically stays in a place; 0: not known.
+    """
+
+    period: float
+    moves: int = 0
+    stay: float = 0.0
+
+    def chain(self, graph: TransitionGraph) -> Chain:
+        """
+        Return the chain of which each report is a symbol.
+
+        The step of the graph is its `tick`; where it names none, one report, or, where `moves` are
+        given, one second.
+
+        :raises ConfigurationError: the settings and the step do not fit together.
+        :raises ChainError: as `Chain.from_graph` and `Chain.every`; `stay` for a graph that has
+            probabilities of its own.
+        """
+        period = as_fraction(self.period)
+        tick = None if graph.tick is None else as_fraction(graph.tick)
+        if graph.moves is not None or not self.moves:
+            if graph.moves is not None and self.moves not in (0, graph.moves):
+                raise ConfigurationError(
+                    f'the chain is one of reports within {graph.moves} moves of each other '
+                    f'already: moves must be {graph.moves}, or left out', setting='moves',
+                    path=graph.source or None)
+            if tick not in (None, period):
+                raise ConfigurationError(
+                    f'a step of the chain is {graph.tick:g} s, and the period is '
+                    f'{self.period:g} s: ' + ('give the same period' if graph.moves is not None
+                                              else 'give the same period, or moves'),
+                    setting='period', path=graph.source or None)
+            return Chain.from_graph(self._with_stay(graph, period))
+        tick = as_fraction(_TICK) if tick is None else tick
+        ticks = period / tick
+        if ticks.denominator != 1:
+            raise ConfigurationError(
+                f'the period {self.period:g} s is no whole number of steps of the chain, which '
+                f'take {float(tick):g} s' + (
+                    ' (where the file does not give its tick)' if graph.tick is None else ''),
+                setting='period', path=graph.source or None)
+        return Chain.from_graph(self._with_stay(graph, tick)).every(int(ticks), self.moves)
+
+    def _with_stay(self, graph: TransitionGraph, tick: Fraction) -> TransitionGraph:
+        if not self.stay:
+            return graph
+        return graph.with_stay(float(1 - tick / as_fraction(self.stay)))
+
+
+def adjacency_of(protect: float, period: float) -> int:
+    """
+    Return k = ⌊D/T⌋ + 1: how many reports a visit touches.
+
+    :param protect: D ≥ 0, seconds.
+    :param period: T > 0, seconds from one report to the next.
+    """
+    return symbols_during(as_fraction(protect), as_fraction(period))
+
+
+def symbols_during(seconds: Fraction, period: Fraction) -> int:
+    """Return how many symbols, one every `period` seconds, a change of some seconds may touch."""
+    return seconds // period + 1
+
+
+def as_fraction(number: float) -> Fraction:
+    """Return a number, read as its shortest decimal, exactly."""
+    return Fraction(Decimal(repr(float(number))))
+
+
+def check_visits(*, sampling: str, adjacency: int, protect: float, moves: int,
+                 stay: float) -> None:
+    """
+    Check that what is said of visits goes with the other settings; 0: not set.
+
+    :raises ConfigurationError: it does not.
+    """
+    for name, value in (('protect', protect), ('moves', moves), ('stay', stay)):
+        if value and sampling != 'period':
+            raise ConfigurationError(f'{name} needs sampling: period', setting=name)
+    if protect and adjacency != 1:
+        raise ConfigurationError('protect and adjacency are two ways to say what ε protects: give '
+                                 'one of them', setting='protect')
+
+
+def protection(protect: float, epsilon: float) -> str:
+    """Return in one sentence what is protected of a visit; D and ε as given."""
+    return (f'protected: whatever the region was during any {protect:g} s. What others see is at '
+            f'most e^{epsilon:g} times as likely as had it been anything else then, the rest '
+            'being the same at the same times')

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+From a log to the word that ε protects.
+
+A log is a sequence of (stamp in nanoseconds, value); a value is a string, or None where the log
+itself says that there is none. The word is what is sampled from it, as the node `privatizer`
+does it live:
+
+`message`  each message is one symbol.
+`change`   as `message`, then consecutive repeats are dropped.
+`period`   one symbol at every tick, T seconds apart from the first message's stamp to the last
+           one's: the region of the latest message up to then. A tick is unknown where that
+           message names no region, or is older than `input_timeout`.
+
+An unknown region is None, one more symbol of the word. What becomes of it:
+
+`uniform`  it stays: for the mechanism, it differs from every state.
+`drop`     it is left out; the length of the word then tells how many were known. Not with
+           `period`: missing symbols would show when it was unknown.
+`split`    the log is cut at every run of unknown symbols into several words, each released by
+           itself. ε protects each of them; their number and lengths, and so where the log was
+           cut, are then public.
+`hold`     the last known region takes its place; before the first known one it stays None. ε
+           then protects the held word: one measured region may fill many of its symbols, and k
+           counts symbols of the held word, not measurements.
+
+`drop`, `split` and `hold` come before the repeats of `change` are dropped.
+"""
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
+
+from symdp_ros.errors import ConfigurationError, LogError
+from symdp_ros.files.bounds import MOST_SYMBOLS
+from symdp_ros.messages.symbols import symbol_table
+from symdp_ros.words import stamps
+from symdp_ros.words.rules import check_sampling, LOG_UNKNOWN_SYMBOL
+
+Log = Sequence[tuple[int, str | None]]
+Word = list[str | None]
+
+
+def sample(log: Log, states: Iterable[str], *, sampling: str = 'message',
+           period: float | None = None, input_timeout: float = 0.0,
+           unknown_symbol: str = 'uniform', symbol_map: Mapping[str, str] = MappingProxyType({}),
+           no_region: Iterable[str] = ('none', '')) -> list[Word]:
+    """
+    Return the words of a log; empty words are left out.
+
+    Only `split` can give more than one word.
+
+    :param log: in the order of its stamps.
+    :param states: those of the chain; any other value is unknown.
+    :param period: T, in seconds, > 0; used by `period` alone, which needs it.
+    :param input_timeout: in seconds; 0: never; `period` alone takes another value.
+    :param symbol_map: value → state; a value that is not listed stands for itself.
+    :param no_region: values that mean that no region is known.
+    :raises ConfigurationError: a setting that is not valid.
+    :raises LogError: more than 10,000,000 ticks.
+    """
+    table = symbol_table(states, symbol_map, no_region)
+    timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
+    check_sampling(None, sampling=sampling, input_timeout=input_timeout,
+                   unknown_symbol=unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
+    values = _values(log, sampling, period, timeout)
+    words = _UNKNOWN[unknown_symbol]([None if value is None else table.get(value)
+                                      for value in values])
+    if sampling == 'change':
+        words = [[symbol for symbol, _ in groupby(word)] for word in words]
+    return [word for word in words if word]
+
+
+def sampled_values(log: Log, *, sampling: str = 'message', period: float | None = None,
+                   input_timeout: float = 0.0) -> Word:
+    """
+    Return the values that become symbols, before it is known which of them name states.
+
+    Parameters and errors as of `sample`.
+    """
+    timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
+    values = list(_values(log, sampling, period, timeout))
+    return [value for value, _ in groupby(values)] if sampling == 'change' else values
+
+
+def _values(log: Log, sampling: str, period: float | None,
+            timeout: int) -> Iterator[str | None]:
+    entries: Iterable[tuple[int, str | None]] = log
+    if sampling == 'period':
+        if period is None:
+            raise ConfigurationError("sampling 'period' needs a period, in seconds",
+                                     setting='period')
+        entries = _ticks(log, stamps.from_seconds(period, 'period'), timeout)
+    return (value for _, value in entries)
+
+
+def _ticks(log: Log, period: int, timeout: int) -> Iterator[tuple[int, str | None]]:
+    """Yield (stamp, value) of every tick."""
+    if not log:
+        return
+    first, last = log[0][0], log[-1][0]
+    count = (last - first) // period + 1
+    if count > MOST_SYMBOLS:
+        raise LogError(f'it spans more than {MOST_SYMBOLS:,} periods: choose a longer period, or '
+                       'look for a stamp that is wrong')
+    latest = -1
+    for tick in range(first, first + count * period, period):
+        while latest + 1 < len(log) and log[latest + 1][0] <= tick:
+            latest += 1
+        stamp, value = log[latest]
+        yield tick, None if timeout and tick - stamp > timeout else value
+
+
+def _hold(word: Word) -> list[Word]:
+    held: Word = []
+    known = None
+    for symbol in word:
+        known = known if symbol is None else symbol
+        held.append(known)
+    return [held]
+
+
+_UNKNOWN: dict[str, Callable[[Word], list[Word]]] = {
+    'uniform': lambda word: [word],
+    'drop': lambda word: [[symbol for symbol in word if symbol is not None]],
+    'split': lambda word: [list(run) for unknown, run in groupby(word, lambda s: s is None)
+                           if not unknown],
+    'hold': _hold,
+}

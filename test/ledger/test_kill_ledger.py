@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recoveries that are killed at any moment: no spend is lost, and the next one goes through."""
+import random
+import shutil
+
+from forked import forked
+from ledgers import loss, make_ledger, put_back_older_copy
+from long_runs import first_seed, KILL_ROUNDS, report
+import pytest
+from symdp_ros import BudgetError, LedgerError
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.recovery import recover
+
+
+KILLED = """
+import os, signal, sys
+from symdp_ros.ledger.recovery import recover
+
+def count(frame, event, argument):
+    global left
+    if event == 'c_call' and getattr(argument, '__module__', '') in ('posix', 'sqlite3') \\
+            or event == 'call' and 'symdp_ros/release' in frame.f_code.co_filename:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+def run(path, moment):
+    global left
+    left = moment
+    sys.setprofile(count)
+    recover(path, {})
+    sys.setprofile(None)
+    return left
+"""
+
+
+@pytest.fixture
+def recovering():
+    with forked(KILLED) as run:
+        yield run
+
+
+def test_a_recovery_that_is_killed_loses_no_spend(tmp_path, recovering):
+    path = tmp_path / 'a.ledger'
+    make_ledger(path, 2)
+    put_back_older_copy(path)
+    place = tmp_path / 'killed' / path.name
+
+    def child(moment):
+        shutil.rmtree(place.parent, ignore_errors=True)
+        place.parent.mkdir()
+        for name in (path.name, f'{path.name}.mark'):
+            shutil.copy(path.with_name(name), place.with_name(name))
+        return recovering(place, moment)
+
+    calls = 10**9 - int(child(10**9)[1])
+    seed = first_seed()
+    print(f'SYMDP_TEST_SEED={seed}')
+    chance = random.Random(seed)
+    # Most of what matters is at the end: writing the ledger anew, and the mark.
+    moments = [*range(calls - 12, calls - 2, 3),
+               *chance.sample(range(1, calls), 2 * KILL_ROUNDS)]
+    assert calls > 100
+    for moment in moments:
+        assert child(moment)[0] == -9
+        with pytest.raises((BudgetError, LedgerError)), Ledger(place) as ledger:
+            ledger.charge('r1', loss(), settings='s', description='{}')
+        recover(place, {})
+        with Ledger(place) as ledger:
+            assert ledger.problems() == [] and ledger.spent('r1') == 3
+        left = {file.name for file in place.parent.iterdir() if 'damaged' not in file.name}
+        assert left == {path.name, f'{path.name}.mark'}
+    report(f'{len(moments)} kills', 'nothing lost')

@@ -1,0 +1,402 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger: exact sums, budgets that hold between processes, seals, the mark."""
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from refusals import refused
+from symdp_ros import BudgetError, LedgerError, Privacy
+from symdp_ros.ledger.ledger import Ledger, NewCharge
+from symdp_ros.ledger.recovery import recover
+from symdp_ros.ledger.units import as_fraction, as_text, Loss
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / 'robots.ledger') as made:
+        yield made
+
+
+def charge(ledger, epsilon=1.0, log_id='a.csv', settings='s', subject='r1', adjacency=1,
+           sampling='message', period=None, seconds=None, **more):
+    loss = Loss.of(Privacy(epsilon, adjacency), sampling, period, seconds)
+    return ledger.charge(subject, loss, log_id=log_id, settings=settings,
+                         **{'description': '{}', **more})
+
+
+@pytest.mark.parametrize('epsilons, total', [
+    ([0.1] * 3, '0.3'), ([0.1, 0.2, 0.7], '1'), ([1e-5, 1e22], '10000000000000000000000.00001'),
+    ([5e-324, 1.0], '1.' + '0' * 323 + '5'), ([], '0'), ([2.5, 2.5], '5'), ([100.0], '100')])
+def test_sums_are_exact(ledger, epsilons, total):
+    for i, epsilon in enumerate(epsilons):
+        charge(ledger, epsilon, settings=str(i))
+    assert as_text(ledger.spent('r1')) == as_text(ledger.spent('r1', 'a.csv')) == total
+
+
+def test_three_times_a_tenth_fits_into_three_tenths_and_not_a_fourth(ledger):
+    for i in range(3):
+        charge(ledger, 0.1, settings=str(i), budget=0.3)
+    tenths = {'limit': Fraction(3, 10), 'spent': Fraction(3, 10), 'left': 0}
+    with refused(BudgetError, **tenths, log_id='a.csv', cost=as_fraction(5e-324)) as says:
+        charge(ledger, 5e-324, settings='more', budget=0.3)
+    assert str(says.value).startswith("the budget of the log 'a.csv' is 0.3: 0.3 of it is spent")
+    assert ledger.spent('r1') == as_fraction(0.3) == Fraction(3, 10)
+
+
+def test_budgets_are_by_log_and_by_subject(ledger):
+    limits = {'budget': 2.0, 'subject_budget': 3.0}
+    charge(ledger, 2.0, 'a.csv', **limits)
+    with refused(BudgetError, subject='r1', log_id='a.csv'):
+        charge(ledger, 0.5, 'a.csv', settings='other', **limits)
+    charge(ledger, 1.0, 'b.csv', **limits)
+    with refused(BudgetError, subject='r1', log_id=None, limit=3, spent=3):
+        charge(ledger, 0.5, None, settings='live', **limits)
+    charge(ledger, 2.0, 'a.csv', subject='r2', **limits)
+    assert [ledger.spent(*who) for who in (('r1',), ('r1', 'a.csv'), ('r2',), ('r4',))] == [
+        3, 2, 2, 0]
+    with refused(BudgetError, limit=3, cost=100):
+        charge(ledger, 100.0, 'c.csv')  # the budget of r1 is stored
+    charge(ledger, 100.0, 'c.csv', subject='r3')  # and r3 has none
+
+
+def test_a_log_is_charged_once_under_the_same_settings(ledger):
+    first, new = charge(ledger, words=[['x', 'y'], ['z']], content=b'abc')
+    again, new_again = charge(ledger, words=[['other']], content=b'def')
+    assert new and not new_again and again == first
+    assert first.words == (('x', 'y'), ('z',)) and first.length == 3
+    assert ledger.find('r1', 'a.csv', 's') == first and ledger.spent('r1') == 1
+    assert ledger.find('r1', 'a.csv', 'other') is None
+    assert ledger.account('r1').logs == 1
+
+
+def test_every_live_word_is_charged(ledger):
+    for _ in range(3):
+        assert charge(ledger, 1.0, None)[1]
+    assert ledger.spent('r1') == 3 and ledger.account('r1').logs == 0
+
+
+def test_it_lasts_and_is_private(tmp_path):
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        identity, fingerprint = ledger.id, ledger.fingerprint([['a', None]])
+        charge(ledger)
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert Path(f'{path}-wal').stat().st_mode & 0o777 == 0o600
+        settings = {name: ledger._database.execute(f'PRAGMA {name}').fetchone()[0]
+                    for name in ('journal_mode', 'synchronous')}
+        assert settings == {'journal_mode': 'wal', 'synchronous': 2}
+    with Ledger(path) as ledger:
+        assert ledger.id == identity and ledger.spent('r1') == 1
+        assert ledger.fingerprint([['a', None]]) == fingerprint
+    with Ledger(tmp_path / 'b.ledger') as other:
+        assert other.fingerprint([['a', None]]) != fingerprint
+
+
+def test_fingerprints_tell_words_apart(ledger):
+    words = [[['a', 'b']], [['a'], ['b']], [['ab']], [['a', None]], [['a', 'None']], [['a', '']],
+             [['b', 'a']], [[]], []]
+    assert len({ledger.fingerprint(word) for word in words}) == len(words)
+
+
+def test_no_sensitive_symbol_is_in_the_file(tmp_path):
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        charge(ledger, content=ledger.fingerprint([['sensitive_place'] * 50]), words=[['public']])
+    assert b'sensitive_place' not in b''.join(
+        file.read_bytes() for file in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize('change, said', [
+    ("UPDATE charges SET epsilon = '0.5' WHERE number = 2", 'charge 2, or the one before'),
+    ("UPDATE charges SET subject = 'r9' WHERE number = 1", 'charge 1, or the one before'),
+    ('DELETE FROM charges WHERE number = 2', 'charges 2 to 2 are missing'),
+    ('DELETE FROM charges WHERE number = 3', 'looks rolled back or replaced'),
+    ("UPDATE charges SET packed = x'00' WHERE number = 3", 'charge 3, or the one before'),
+])
+def test_changes_are_noticed(tmp_path, change, said):
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        for i in range(3):
+            charge(ledger, settings=str(i))
+        assert ledger.problems() == []
+    with sqlite3.connect(path) as db:
+        db.execute(change)
+    db.close()
+    with Ledger(path) as ledger:
+        assert any(said in problem for problem in ledger.problems()), ledger.problems()
+
+
+def test_an_old_copy_put_back_is_noticed(tmp_path):
+    path, copy = tmp_path / 'a.ledger', tmp_path / 'copy'
+    with Ledger(path) as ledger:
+        charge(ledger, settings='1')
+    shutil.copy(path, copy)
+    with Ledger(path) as ledger:
+        charge(ledger, settings='2')
+        charge(ledger, settings='3')
+    for file in tmp_path.glob('a.ledger-*'):
+        file.unlink()
+    shutil.copy(copy, path)
+    for settings in ('4', '5', '6'):  # and later charges cannot cover it up
+        with Ledger(path) as ledger:
+            with refused(LedgerError, f'symdp ledger {path} --recover', damaged=True):
+                charge(ledger, settings=settings)
+            [problem] = ledger.problems()
+            assert 'looks rolled back or replaced: a.ledger.mark lists a charge' in problem
+            assert ledger.spent('r1') == 1
+
+
+def test_another_ledger_in_its_place_is_noticed(tmp_path):
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        charge(ledger)
+    with Ledger(tmp_path / 'other') as ledger:
+        for i in range(3):
+            charge(ledger, settings=str(i))
+    path.write_bytes((tmp_path / 'other').read_bytes())
+    with Ledger(path) as ledger:
+        assert 'looks rolled back or replaced' in ledger.problems()[0]
+        with refused(LedgerError, damaged=True):
+            charge(ledger, settings='3')
+
+
+def spend_everything(path):
+    """Charge 0.1 out of 1.0 until it is refused, in a process of its own; return its output."""
+    return subprocess.run([sys.executable, '-c', f"""
+from fractions import Fraction
+from symdp_ros.errors import SymdpError
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.units import Loss
+try:
+    with Ledger({str(path)!r}) as ledger:
+        for i in range(20):
+            ledger.charge('r1', Loss(Fraction(1, 10), 1, 'message'), settings='s',
+                          description='{{}}', subject_budget=1.0)
+            print('charged')
+except SymdpError as error:
+    print(error)
+"""], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_second_name_is_refused(tmp_path):
+    """Each name has its own -wal and mark: both would spend the whole budget."""
+    first, second = tmp_path / 'a' / 'robots.ledger', tmp_path / 'b' / 'robots.ledger'
+    for path in (first, second):
+        path.parent.mkdir()
+    with Ledger(first) as ledger:
+        charge(ledger, 0.1, subject_budget=1.0)
+        second.hardlink_to(first)
+        for attempt in (lambda: charge(ledger, 0.1, 'b.csv'), lambda: Ledger(second).close(),
+                        lambda: recover(second, {})):
+            with pytest.raises(LedgerError, match=r'has 2 names \(hard links\)'):
+                attempt()
+        second.unlink()
+        charge(ledger, 0.1, 'b.csv')
+        assert ledger.spent('r1') == Fraction(1, 5)
+    assert list(second.parent.iterdir()) == []
+
+
+def test_a_file_that_is_mounted_by_itself_is_refused(tmp_path):
+    """As containers mount it: `-v spent.ledger:/data/spent.ledger`; its folder is fine."""
+    first, second = tmp_path / 'a' / 'robots.ledger', tmp_path / 'b' / 'robots.ledger'
+    for path in (first, second):
+        path.parent.mkdir()
+    Ledger(first).close()
+    second.touch()
+    script = [sys.executable, __file__, str(first), str(second)]
+    isolated = ['unshare', '--map-root-user', '--mount']
+    if not shutil.which('unshare') or subprocess.run([*isolated, 'true']).returncode:
+        pytest.skip('no namespaces of mounts here')
+    done = subprocess.run([*isolated, *script], capture_output=True, text=True, check=True)
+    by_itself, in_its_folder, at_first = done.stdout.split('---\n')
+    assert 'is mounted as a single file' in by_itself and 'mount its folder' in by_itself
+    assert 'charged' not in by_itself
+    assert in_its_folder.count('charged\n') == 10  # it is one ledger there
+    assert 'subject_budget' in at_first and 'charged' not in at_first
+
+
+def test_other_processes_never_take_the_ledger_from_under_two_objects_of_one(tmp_path):
+    """Locks of SQLite belong to the process: nothing else here may open and close the file."""
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as first:
+        charge(first, settings='1')
+        with Ledger(path) as second:
+            charge(second, settings='2')
+        subprocess.run([sys.executable, '-c', 'import sys\n'
+                        'from symdp_ros.ledger.ledger import Ledger\n'
+                        'from symdp_ros.ledger.units import Loss\n'
+                        'with Ledger(sys.argv[1]) as ledger:\n'
+                        '    ledger.charge("r1", Loss(1, 1, "message"), settings="3", '
+                        'description="{}")\n', path],
+                       cwd=ROOT, check=True)
+        charge(first, settings='4')
+        assert first.spent('r1') == 4
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == 4 and ledger.problems() == []
+
+
+@pytest.mark.parametrize('content', [b'a letter\n', b'SQLite format 3\0 but no more of it'])
+def test_other_files_are_refused_and_left_alone(tmp_path, content):
+    path = tmp_path / 'letter'
+    path.write_bytes(content)
+    path.chmod(0o644)
+    with pytest.raises(LedgerError):
+        Ledger(path)
+    assert path.read_bytes() == content and path.stat().st_mode & 0o777 == 0o644
+    assert [file.name for file in tmp_path.iterdir()] == ['letter']
+
+
+def test_another_database_is_refused(tmp_path):
+    path = tmp_path / 'other.db'
+    with sqlite3.connect(path) as db:
+        db.execute('CREATE TABLE charges (x)')
+    db.close()
+    before = path.read_bytes()
+    with refused(LedgerError, 'of another kind', damaged=False):
+        Ledger(path)
+    assert path.read_bytes() == before
+
+
+def test_a_ledger_to_look_at_is_not_made(tmp_path):
+    with refused(LedgerError, 'there is no ledger'):
+        Ledger(tmp_path / 'a.ledger', create=False)
+    (tmp_path / 'empty').touch()
+    with refused(LedgerError, 'of another kind'):
+        Ledger(tmp_path / 'empty', create=False)
+    assert (tmp_path / 'empty').read_bytes() == b''
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    with pytest.raises(LedgerError, match='the directory .* does not exist: make it'):
+        Ledger(tmp_path / 'nowhere' / 'a.ledger')
+
+
+def test_a_failed_charge_leaves_nothing(ledger):
+    def fails(number):
+        raise OSError(28, 'No space left on device')
+
+    with pytest.raises(OSError, match='No space left'):
+        charge(ledger, files=fails)
+    assert ledger.spent('r1') == 0 and ledger.charges() == [] and ledger.problems() == []
+    charge(ledger)
+    assert ledger.problems() == []
+
+
+SPENDER = """
+import sys
+from symdp_ros import BudgetError, Privacy
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.units import Loss
+made = 0
+with Ledger(sys.argv[1]) as ledger:
+    for i in range(40):
+        try:
+            ledger.charge('r1', Loss.of(Privacy(0.1), 'message'), settings='s',
+                          log_id=f'log-{sys.argv[2]}-{i}', description='{}', subject_budget=4.0)
+            made += 1
+        except BudgetError:
+            pass
+print(made)
+"""
+
+
+def test_processes_cannot_pass_a_budget_together(tmp_path):
+    path = tmp_path / 'a.ledger'
+    spenders = [subprocess.Popen([sys.executable, '-c', SPENDER, path, str(i)], cwd=ROOT,
+                                 stdout=subprocess.PIPE, text=True) for i in range(3)]
+    made = [int(spender.communicate(timeout=120)[0]) for spender in spenders]
+    with Ledger(path) as ledger:
+        assert sum(made) == 40 and ledger.spent('r1') == 4
+        assert ledger.problems() == []
+
+
+def test_one_log_from_many_threads_is_charged_once(tmp_path):
+    path = tmp_path / 'a.ledger'
+    Ledger(path).close()
+
+    def spend(i):
+        with Ledger(path) as ledger:
+            return charge(ledger, words=[[str(i)]])
+
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(spend, range(12)))
+    assert sum(new for _, new in results) == 1
+    assert len({found.words for found, _ in results}) == 1
+
+
+def test_it_survives_kill_9_at_any_moment(tmp_path):
+    """A process that charges again and again is killed at random moments; nothing is torn."""
+    script = ('import sys\nfrom symdp_ros.ledger.ledger import Ledger\n'
+              'from symdp_ros.ledger.units import Loss\n'
+              'from fractions import Fraction\n'
+              'ledger = Ledger(sys.argv[1])\nprint("ready", flush=True)\n'
+              'for i in range(10**6):\n'
+              '    ledger.charge("r1", Loss(Fraction(1, 2), 1, "message"), settings="s", '
+              'description="{}")\n'
+              '    print(i + 1, flush=True)\n')
+    path, acknowledged = tmp_path / 'a.ledger', 0
+    for round_ in range(6):
+        child = subprocess.Popen([sys.executable, '-c', script, path], cwd=ROOT, text=True,
+                                 stdout=subprocess.PIPE)
+        assert child.stdout.readline() == 'ready\n'
+        for _ in range(3 + 2 * round_):
+            count = int(child.stdout.readline())
+        child.kill()
+        rest = child.stdout.read().split()
+        child.wait()
+        acknowledged += int(rest[-1]) if rest else count
+        with Ledger(path) as ledger:
+            charges = len(ledger.charges())
+            assert acknowledged <= charges <= acknowledged + round_ + 1
+            assert ledger.spent('r1') == Fraction(charges, 2) and ledger.problems() == []
+
+
+def wanted(log_id, epsilon=1.0, **more):
+    return NewCharge(Loss.of(Privacy(epsilon), 'message'), 's', '{}', log_id, **more)
+
+
+def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
+    charge(ledger, log_id='before.csv')
+    ledger.keep_budget('r1', 4.0)
+    made = ledger.charge_all('r1', [
+        wanted('a.csv'), wanted('before.csv'), wanted('big.csv', 2.5), wanted('b.csv'),
+        wanted('a.csv', content=b'another'), wanted('\udcff'), wanted('c.csv'), wanted('d.csv')])
+    assert [each[0].log_id if isinstance(each, tuple) else type(each) for each in made] == [
+        'a.csv', 'before.csv', BudgetError, 'b.csv', 'a.csv', LedgerError, 'c.csv', BudgetError]
+    assert [each[1] for each in made if isinstance(each, tuple)] == [
+        True, False, True, False, True]
+    assert made[4][0] == made[0][0] and ledger.spent('r1') == 4
+    assert [entry.log_id for entry in ledger.charges()] == [
+        'before.csv', 'a.csv', 'b.csv', 'c.csv']
+    assert ledger.problems() == [] == ledger.charge_all('r1', [])
+
+
+def test_of_many_charges_none_is_made_where_one_fails(ledger, tmp_path):
+    charge(ledger, log_id='before.csv')
+
+    def fails(number):
+        raise OSError(f'at charge {number}')
+
+    with pytest.raises(OSError, match='at charge 3'):
+        ledger.charge_all('r1', [wanted('a.csv'), wanted('b.csv', files=fails)])
+    assert ledger.spent('r1') == 1 and ledger.find('r1', 'a.csv', 's') is None
+    assert charge(ledger, log_id='c.csv')[0].number == 2
+    with Ledger(tmp_path / 'robots.ledger') as again:
+        assert again.problems() == [] and again.spent('r1') == 2
+
+
+if __name__ == '__main__':  # in a namespace of mounts: see above
+    original, mounted = map(Path, sys.argv[1:])
+    subprocess.run(['mount', '--bind', original, mounted], check=True)
+    print(spend_everything(mounted), end='---\n')
+    subprocess.run(['mount', '--bind', original.parent, mounted.parent], check=True)
+    print(spend_everything(mounted), end='---\n')
+    print(spend_everything(original), end='')

@@ -1,0 +1,268 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger with accounting: zcdp: what is counted, refused, stored, and recovered."""
+from fractions import Fraction
+import json
+import sqlite3
+
+from ledgers import loss
+import pytest
+from refusals import refused
+from symdp_ros import BudgetError
+from symdp_ros.core.accounting import epsilon_at
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.recovery import recover
+from symdp_ros.ledger.units import Loss
+
+DELTA = Fraction(1, 10**6)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / 'robots.ledger') as made:
+        yield made
+
+
+def lost(epsilon, bound='pure', routes=1, k=1, **more):
+    plain = loss(epsilon, k, **more)
+    return Loss(plain.epsilon, k, plain.sampling, plain.period, plain.seconds, bound, routes)
+
+
+def charge(ledger, spend, log_id=None, **more):
+    return ledger.charge('r1', spend, log_id=log_id, settings='s', description='{"policy": "x"}',
+                         **more)
+
+
+@pytest.mark.parametrize('spend, rho', [
+    (lost(2, 'range'), '1/2'), (lost(2, 'symbols'), '2'), (lost(2), '2'),
+    (lost(2, 'range', k=4), '1/2'), (lost(2, 'symbols', k=4), '1/2'), (lost(2, k=4), '2'),
+    # 6 routes at ε = 1/2
+    (lost(3, 'range', 6), '3/16'), (lost(3, 'symbols', 6), '3/4'), (lost(3, routes=6), '3/4'),
+    (lost(31, 'symbols', k=31, sampling='period', period=1, seconds=30), '31/2')])
+def test_rho_of_a_charge(ledger, spend, rho):
+    charge(ledger, spend)
+    assert ledger.account('r1').rho == Fraction(rho)
+    with Ledger(ledger.path) as other:
+        assert other.account('r1').rho == Fraction(rho) and other.problems() == []
+        assert other.charges()[0].loss == spend
+
+
+def test_rho_counts_for_the_unit_of_the_subject(ledger):
+    """It grows with the number of changed symbols, or its square; never with ε."""
+    charge(ledger, lost(1, 'range', k=4))
+    charge(ledger, lost(1, 'symbols', k=2))    # x = 1/2, 4 symbols
+    charge(ledger, lost(1, 'pure', k=8))       # x = 1/8, 4 symbols
+    assert ledger.account('r1').rho == Fraction(1, 8) + Fraction(1, 2) + Fraction(1, 8)
+    ledger.charge('r2', lost(1, 'range', k=31, sampling='period', period=1, seconds=30),
+                  settings='s', description='{}')
+    ledger.charge('r2', lost(1, 'symbols', k=3, sampling='period', period=20, seconds=40),
+                  settings='s', description='{}')  # x = 1/3; 30 s touch 2 symbols
+    assert ledger.account('r2').rho == Fraction(1, 8) + Fraction(1, 9)
+
+
+def test_many_releases_add_up_to_less(ledger):
+    ledger.keep_budget('r1', 20.0, 'zcdp', 1e-6)
+    for i in range(100):
+        charge(ledger, lost('0.5', 'range'), f'{i}')
+    account = ledger.account('r1')
+    assert account.spent() == 50 and account.rho == Fraction(100, 32)
+    assert account.counted == epsilon_at(account.rho, DELTA) < 16
+    assert account.left == 20 - account.counted
+    assert str(account) == (f'r1 has spent ε = {float(account.counted)} (zcdp, δ = 1e-06) of 20, '
+                            'for changes of up to 1 symbol (sampling: message)')
+    assert account.budget_text == 'subject_budget: 20 (zcdp, δ = 1e-06)'
+    assert account.zcdp_text().startswith('accounting zcdp: ρ = 3.125, which is ε = 15.')
+
+
+def test_few_releases_are_counted_by_their_sum(ledger):
+    """The sum of ε holds, too, and is less at first."""
+    ledger.keep_budget('r1', 3.0, 'zcdp', 1e-6)
+    for i in range(2):
+        charge(ledger, lost(1, 'range'), f'{i}')
+    account = ledger.account('r1')
+    assert account.counted == 2 < epsilon_at(account.rho, DELTA)
+
+
+def test_what_the_budget_refuses(ledger):
+    ledger.keep_budget('r1', 5.0, 'zcdp', 1e-6)
+    made = 0
+    with pytest.raises(BudgetError) as says:
+        while True:
+            ledger.check('r1', lost('0.1', 'symbols'))
+            charge(ledger, lost('0.1', 'symbols'), f'{made}')
+            made += 1
+    counted = ledger.account('r1').counted
+    assert counted <= 5 < epsilon_at(Fraction(made + 1, 200), DELTA) and made > 80
+    assert (says.value.limit, says.value.spent, says.value.left) == (5, counted, 5 - counted)
+    assert str(says.value).endswith('more (zcdp, δ = 1e-06)')
+    with refused(BudgetError, subject='r1', limit=None):
+        charge(ledger, lost(0, 'symbols', sampling='change'))
+    charge(ledger, lost(0, 'symbols'), 'free')
+
+
+def test_the_first_charge_is_counted_too(ledger):
+    with refused(BudgetError, limit=4, cost=5):
+        ledger.keep_budget('r1', 4.0, 'zcdp', 1e-6)
+        charge(ledger, lost(5, k=3), 'a')
+    assert ledger.charges() == []
+
+
+def test_an_accounting_is_not_changed_in_passing(ledger):
+    ledger.keep_budget('r1', 5.0, 'zcdp', 1e-6)
+    ledger.keep_budget('r1', 5.0, 'zcdp', 1e-6)
+    ledger.keep_budget('r1', 0.0, 'zcdp', 1e-6)
+    for left_out in ((0.0,), (5.0,), (0.0, 'pure')):
+        ledger.keep_budget('r1', *left_out)
+    assert len(ledger.entries()) == 1 and ledger.account('r1').delta == DELTA
+    with Ledger(ledger.path) as other, pytest.raises(BudgetError, match=(
+            r'is 5 \(zcdp, δ = 1e-06\) in the ledger, not 5 \(pure\): leave it out, name that '
+            r"accounting, or change it with symdp ledger .* --set-budget 'r1' 5 "
+            r'--accounting pure$')):
+        other.keep_budget('r1', 5.0, 'pure')
+    with refused(BudgetError, '--accounting zcdp --delta 1e-05', limit=5):
+        ledger.keep_budget('r1', 0.0, 'zcdp', 1e-5)
+    ledger.keep_budget('r2', 5.0)
+    with pytest.raises(BudgetError, match=r'is 5 \(pure\) in the ledger, not 5 \(zcdp'):
+        ledger.keep_budget('r2', 5.0, 'zcdp', 1e-6)
+    ledger.set_budget('r1', Fraction(7))
+    assert ledger.account('r1').delta == DELTA and ledger.account('r1').budget == 7
+    ledger.set_budget('r1', Fraction(7), 'pure')
+    assert ledger.account('r1').delta is None
+    ledger.set_budget('r1', Fraction(0), 'zcdp', 1e-9)
+    assert ledger.account('r1').budget is None and ledger.account('r1').delta == Fraction('1e-9')
+    with refused(BudgetError, 'is 0 (zcdp', limit=0):
+        ledger.keep_budget('r1', 5.0, 'pure')
+    ledger.keep_budget('r1', 5.0)
+    assert ledger.account('r1').budget == 5 and ledger.account('r1').delta == Fraction('1e-9')
+    assert ledger.problems() == []
+
+
+def test_an_accounting_without_a_budget_is_kept(ledger):
+    charge(ledger, lost(1, 'range'))
+    ledger.keep_budget('r1', 0.0, 'zcdp', 1e-6)
+    assert ledger.account('r1').delta == DELTA and ledger.account('r1').budget is None
+    charge(ledger, lost(9), subject_budget=40.0)
+    assert ledger.account('r1').delta == DELTA and ledger.account('r1').budget == 40
+
+
+@pytest.mark.parametrize('accounting, delta, text', [
+    ('zcdp', 0.0, 'needs delta'), ('zcdp', 0.02, 'at most 0.01'), ('zcdp', -1.0, 'needs delta'),
+    ('zcdp', float('nan'), 'needs delta'), ('pure', 1e-6, 'for accounting: zcdp alone'),
+    ('', 1e-6, 'for accounting: zcdp alone'), ('rdp', 0.0, 'one of pure, zcdp')])
+def test_wrong_accountings(ledger, accounting, delta, text):
+    with pytest.raises(BudgetError, match=text):
+        ledger.keep_budget('r1', 5.0, accounting, delta)
+    assert ledger.entries() == []
+
+
+def test_charges_of_before_count_as_pure(ledger):
+    """Their entries do not name a bound; (k·x)²/2 holds for every mechanism."""
+    entry, _ = charge(ledger, loss(2))
+    assert 'bound' not in entry.described and ledger.account('r1').rho == 2
+    assert Ledger.find(ledger, 'r1', 'a', 's') is None
+
+
+def test_a_damaged_description_counts_as_pure(ledger):
+    entry, _ = charge(ledger, lost(2, 'range'))
+    assert entry.described == {'policy': 'x', 'bound': 'range', 'routes': 1}
+    for described in ('{', '[]', '{"bound": 3}', '{"bound": "range", "routes": -1}'):
+        other = type(entry)(**{**vars(entry), 'description': described})
+        assert other.loss.routes == 1 and (other.loss.bound == 'range') == ('range' in described)
+
+
+def test_a_changed_setting_is_named_without_the_bound(ledger):
+    charge(ledger, lost(1, 'range'), 'a', subject_budget=1.0)
+    with refused(BudgetError, 'other settings: policy x → y;', cost=1):
+        ledger.check('r1', lost(1, 'symbols'), 'a', description=json.dumps({'policy': 'y'}))
+
+
+def test_a_recovery_from_the_mark_keeps_it(tmp_path):
+    path = tmp_path / 'robots.ledger'
+    with Ledger(path) as ledger:
+        ledger.keep_budget('r1', 30.0, 'zcdp', 1e-6)
+        for i in range(50):
+            charge(ledger, lost('0.5', 'range'), f'{i}')
+        before = ledger.account('r1')
+    path.unlink()
+    report = recover(path, {})
+    assert any('the budget is 30 (zcdp, δ = 1e-06), as the mark says' in line for line in report)
+    with Ledger(path) as ledger:
+        after = ledger.account('r1')
+        assert (after.budget, after.delta) == (30, DELTA)
+        assert (after.spent(), after.rho, after.counted) == (
+            before.spent(), before.rho, before.counted)
+        charge(ledger, lost('0.5', 'range'), 'more')
+        assert ledger.account('r1').rho == before.rho + Fraction(1, 32)
+        assert ledger.problems() == []
+
+
+@pytest.mark.parametrize('described', ['{"bound": "range", "routes": 1}',
+                                       '{"bound": "pure", "routes": 1000000}'])
+def test_a_recovery_does_not_lower_rho(tmp_path, described):
+    """Where the sum of ε is that of the mark, and a changed row has a smaller ρ."""
+    path = tmp_path / 'robots.ledger'
+    with Ledger(path) as ledger:
+        ledger.keep_budget('r1', 30.0, 'zcdp', 1e-6)
+        for i in range(9):
+            charge(ledger, lost('0.7'), f'{i}')
+        charge(ledger, lost('1/3'), 'third')  # ρ has no decimal
+        before = ledger.account('r1')
+    with sqlite3.connect(path) as db:
+        db.execute('UPDATE charges SET description = ? WHERE log_id = 5', (described,))
+    db.close()
+    report = recover(path, {})
+    assert any('r1: the mark says ρ = 2.26056, and the charges that were kept' in line
+               for line in report)
+    with Ledger(path) as ledger:
+        after = ledger.account('r1')
+        assert after.spent() == before.spent() and ledger.problems() == []
+        assert before.rho <= after.rho < before.rho + Fraction(1, 10**29)
+        entries = len(ledger.entries())
+    (tmp_path / 'robots.ledger.mark').write_text('damaged')
+    recover(path, {'r1': before.spent()})
+    with Ledger(path) as ledger:
+        assert len(ledger.entries()) == entries + 1  # the recovery alone: nothing is missing
+
+
+def test_a_recovery_from_an_older_mark(tmp_path):
+    """It lists no ρ: what it lists may have been one release."""
+    path = tmp_path / 'robots.ledger'
+    with Ledger(path) as ledger:
+        charge(ledger, lost(3, 'range'), 'a', subject_budget=4.0)
+    mark = json.loads((tmp_path / 'robots.ledger.mark').read_text().splitlines()[0])
+    del mark['subjects']['r1']['rho'], mark['subjects']['r1']['delta']
+    from hashlib import sha256
+    line = json.dumps(mark, sort_keys=True)
+    (tmp_path / 'robots.ledger.mark').write_text(
+        f'{line}\n{sha256(line.encode()).hexdigest()}\n')
+    path.unlink()
+    recover(path, {})
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == 3 and ledger.account('r1').rho == Fraction(9, 2)
+        assert ledger.account('r1').budget == 4 and ledger.account('r1').delta is None
+
+
+def test_the_stricter_accounting_is_recovered(tmp_path):
+    path = tmp_path / 'robots.ledger'
+    with Ledger(path) as ledger:
+        ledger.keep_budget('r1', 9.0, 'zcdp', 1e-6)
+        ledger.keep_budget('r2', 9.0)
+        ledger.keep_budget('r3', 9.0, 'zcdp', 1e-9)
+    copy = path.read_bytes()
+    with Ledger(path) as ledger:
+        ledger.set_budget('r1', Fraction(9), 'pure')
+        ledger.set_budget('r2', Fraction(8), 'zcdp', 1e-6)
+        ledger.set_budget('r3', Fraction(10), 'zcdp', 1e-6)
+    path.write_bytes(copy)
+    recover(path, {})
+    with Ledger(path) as ledger:
+        found = {name: (ledger.account(name).budget, ledger.account(name).delta)
+                 for name in ('r1', 'r2', 'r3')}
+    assert found == {'r1': (9, None), 'r2': (8, None), 'r3': (9, Fraction('1e-9'))}
+
+
+def test_spent_by_the_operator_is_one_release(ledger):
+    """Of 3, then 5 in all, it is not known whether one release spent 5."""
+    for least in (3, 5):
+        ledger.set_spent('r1', Fraction(least), 'remembered')
+    assert ledger.account('r1').rho == Fraction(25, 2)

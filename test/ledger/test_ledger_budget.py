@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The budget of a subject is kept in the ledger, and what is refused says what would be spent."""
+from fractions import Fraction
+import json
+from pathlib import Path
+import subprocess
+import sys
+
+from ledgers import loss
+import pytest
+from refusals import refused
+from symdp_ros import BudgetError, LedgerError
+from symdp_ros.ledger.ledger import Ledger
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / 'robots.ledger') as made:
+        yield made
+
+
+def charge(ledger, epsilon=1, log_id='a', description='{}', **more):
+    return ledger.charge('r1', loss(epsilon), log_id=log_id, settings=f'{epsilon}',
+                         description=description, **more)
+
+
+def test_a_budget_that_was_named_once_holds(ledger):
+    charge(ledger, 4, subject_budget=5.0)
+    with refused(BudgetError, subject='r1', log_id=None, limit=5, spent=4, left=1, cost=2) as says:
+        charge(ledger, 2, 'b')
+    assert str(says.value) == ("the subject_budget of 'r1' is 5: 4 of it is spent, 1 is left, and "
+                               'this costs 2 more')
+    with Ledger(ledger.path) as other:
+        assert other.account('r1').budget == 5
+        with refused(BudgetError, limit=5):
+            other.check('r1', loss(2), 'b')
+        charge(other, 1, 'b', subject_budget=5.0)
+    assert ledger.spent('r1') == 5
+
+
+def test_another_budget_in_passing_is_refused(ledger):
+    charge(ledger, subject_budget=5.0)
+    for attempt in (lambda: charge(ledger, 1, 'b', subject_budget=6.0),
+                    lambda: ledger.check('r1', loss(), 'b', subject_budget=4.0),
+                    lambda: ledger.keep_budget('r1', 100.0)):
+        with refused(BudgetError, f'leave it out, or change it with symdp ledger {ledger.path} '
+                     "--set-budget 'r1'", subject='r1', limit=5, cost=None):
+            attempt()
+    assert ledger.spent('r1') == 1
+
+
+def test_a_budget_is_kept_though_the_charge_that_named_it_is_refused(ledger):
+    with pytest.raises(BudgetError):
+        charge(ledger, 6, subject_budget=5.0)
+    with refused(BudgetError, limit=5, spent=0):
+        charge(ledger, 6)
+    other = ledger.charge('r2', loss(6), settings='s', description='{}')
+    assert other[1] and ledger.account('r2').budget is None
+
+
+@pytest.mark.parametrize('budget', [float('nan'), float('inf'), -1.0])
+def test_budgets_that_are_none(ledger, budget):
+    with pytest.raises(BudgetError, match='it must be a finite number'):
+        charge(ledger, subject_budget=budget)
+
+
+def test_a_budget_is_changed_by_an_entry(ledger):
+    charge(ledger, 1, subject_budget=1.0)
+    ledger.set_budget('r1', Fraction('2.5'))
+    charge(ledger, 1, 'b', subject_budget=2.5)
+    ledger.set_budget('r1', Fraction(0))
+    charge(ledger, 7, 'c')
+    entries = ledger.entries()
+    assert [entry.kind for entry in entries] == ['budget', 'charge', 'budget', 'charge', 'budget',
+                                                 'charge']
+    assert [entry.epsilon for entry in entries if entry.kind == 'budget'] == ['1', '2.5', '0']
+    assert ledger.account('r1').budget is None and ledger.problems() == []
+
+
+def test_a_refusal_says_what_is_new(ledger):
+    before = {'chain': 64 * 'a', 'epsilon': 1.0, 'mechanism': 'causal', 'period': 2.0}
+    now = {'chain': 64 * 'b', 'epsilon': 2.0, 'mechanism': 'causal'}
+    charge(ledger, 1, description=json.dumps(before), subject_budget=2.0)
+    for attempt in (charge, lambda *arguments, **more: ledger.check('r1', loss(2), 'a', **more)):
+        with pytest.raises(BudgetError, match='^released before under other settings: another '
+                           'chain, epsilon 1 → 2, period 2 → none; this costs 2 more, and 1 is '
+                           "left: the subject_budget of 'r1' is 2$"):
+            attempt(ledger, 2, description=json.dumps(now))
+    with refused(BudgetError, cost=2, left=1) as says:
+        charge(ledger, 2, 'new log', description=json.dumps(now))
+    assert 'before' not in str(says.value)
+
+
+def test_what_was_spent_besides_counts_for_every_log(ledger):
+    charge(ledger, 1)
+    assert ledger.set_spent('r1', Fraction(3), 'an older release') == 2
+    assert ledger.set_spent('r1', Fraction(3), 'once more') == 0
+    assert ledger.spent('r1') == ledger.spent('r1', 'a') == 3 and ledger.spent('r1', 'b') == 2
+    with refused(BudgetError, log_id='b', limit=2, spent=2):
+        charge(ledger, 1, 'b', budget=2.0)
+    assert ledger.set_spent('new', Fraction(1, 3), 'elsewhere') == Fraction(1, 3)
+    ledger.charge('new', loss(1, 3), settings='s', description='{}')
+    with Ledger(ledger.path) as other:
+        assert other.spent('new') == Fraction(4, 3) and other.problems() == []
+
+
+def test_names_that_are_not_utf_8(ledger):
+    with pytest.raises(LedgerError, match=r"subject 'r.udcff' is not UTF-8"):
+        ledger.charge('r\udcff', loss(), settings='s', description='{}')
+    with pytest.raises(LedgerError, match='not UTF-8'):
+        charge(ledger, 1, 'log\udcff')
+    assert ledger.charges() == []
+
+
+CHARGES = """
+import resource, sys
+from fractions import Fraction
+from symdp_ros import LedgerError
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.units import Loss
+made = 0
+with Ledger(sys.argv[1]) as ledger:
+    ledger.problems()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+    for i in range(40):
+        try:
+            ledger.charge('r1', Loss(Fraction(1), 1, 'message'), log_id=str(i), settings='s',
+                          description='{}', words=[[str(j * 7919) for j in range(2000)]])
+            made += 1
+        except LedgerError as error:
+            assert 'cannot be used' in str(error), error
+            assert not ledger._database._db.in_transaction
+print(made)
+"""
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='limits of Linux')
+@pytest.mark.parametrize('limit', [0, 60_000, 200_000])
+def test_a_disk_that_is_full_burns_nothing(tmp_path, limit):
+    """Files that cannot grow stand for it: what could not be written is not spent, and is said."""
+    path = tmp_path / 'a.ledger'
+    Ledger(path).close()
+    run = subprocess.run([sys.executable, '-c', CHARGES, path, str(limit)], cwd=ROOT, text=True,
+                         capture_output=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    made = int(run.stdout)
+    assert made < 40 and (made > 0 or limit < 200_000)
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == made and ledger.problems() == []
+        charge(ledger)

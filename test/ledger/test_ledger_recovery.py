@@ -1,0 +1,327 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A ledger that is damaged, lost or an older copy is not charged, and can be recovered."""
+from fractions import Fraction
+import json
+from pathlib import Path
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+from ledgers import loss, make_ledger, make_version_1, put_back_older_copy
+import pytest
+from refusals import refused
+from symdp_ros import BudgetError, LedgerError
+from symdp_ros.cli.main import main
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.recovery import recover
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Return a ledger that has spent 2 of 3."""
+    make_ledger(tmp_path / 'a.ledger', 2)
+    return tmp_path / 'a.ledger'
+
+
+def charge(ledger, log_id='new.csv', epsilon=1, **more):
+    return ledger.charge('r1', loss(epsilon), log_id=log_id, settings='s', description='{}',
+                         **more)
+
+
+def change(path, *statements):
+    with sqlite3.connect(path) as db:
+        for statement in statements:
+            db.execute(statement)
+    db.close()
+
+
+def flip_epsilons(path):
+    """Make the charges cheaper by a bit in each ε: 1 becomes 0."""
+    content = path.read_bytes()
+    change(path, "UPDATE charges SET epsilon = '0' WHERE kind = 'charge'")
+    assert path.read_bytes() != content
+
+
+DAMAGES = {
+    'older copy': put_back_older_copy,
+    'removed': lambda path: path.unlink(),
+    'emptied': lambda path: path.write_bytes(b''),
+    'another file': lambda path: path.write_text('Dear Sir'),
+    'another database': lambda path: (path.unlink(), change(path, 'CREATE TABLE x (y)')),
+    'another ledger': lambda path: (path.unlink(), path.with_name('a.ledger.mark').rename(
+        path.with_name('kept')), make_ledger(path, 1), path.with_name('kept').rename(
+        path.with_name('a.ledger.mark'))),
+    'cheaper': flip_epsilons,
+    'other k': lambda path: change(path, 'UPDATE charges SET adjacency = 1000 WHERE number = 2'),
+    'larger budget': lambda path: change(
+        path, "UPDATE charges SET epsilon = '9' WHERE number = 1"),
+    'of another subject': lambda path: change(path, "UPDATE charges SET subject = 'r2'"),
+    'a charge less': lambda path: change(path, 'DELETE FROM charges WHERE number = 2'),
+    'another kind of charge': lambda path: change(
+        path, "UPDATE charges SET kind = 'recovery' WHERE number = 2"),
+    'no key': lambda path: change(path, "UPDATE ledger SET key = x'00'"),
+    'another key': lambda path: change(path, 'UPDATE ledger SET key = randomblob(32)'),
+    'another version': lambda path: change(path, 'UPDATE ledger SET version = 3'),
+    'no version': lambda path: change(path, 'UPDATE ledger SET version = -126'),
+    'no head': lambda path: change(path, 'DELETE FROM ledger'),
+    'a file less': lambda path: change(path, 'DELETE FROM files WHERE number = 2'),
+    'another file of it': lambda path: change(path, "UPDATE files SET digest = 'e'"),
+    'cut off': lambda path: path.write_bytes(path.read_bytes()[:9000]),
+    'a damaged mark': lambda path: path.with_name('a.ledger.mark').write_text('damaged'),
+    'an empty mark': lambda path: path.with_name('a.ledger.mark').write_bytes(b''),
+    'a cheaper mark': lambda path: path.with_name('a.ledger.mark').write_text(
+        path.with_name('a.ledger.mark').read_text().replace('"spent": "2"', '"spent": "1"')),
+}
+
+
+@pytest.mark.parametrize('name', DAMAGES)
+def test_what_is_damaged_is_not_charged_and_then_recovered(path, name, capsys):
+    DAMAGES[name](path)
+    for create in (True, False):
+        with refused(LedgerError, f'symdp ledger {path} --recover', damaged=True):
+            with Ledger(path, create=create) as ledger:
+                assert ledger.problems() != []
+                charge(ledger, epsilon='0.001')
+    with refused(LedgerError, damaged=True):
+        with Ledger(path) as ledger:
+            ledger.check('r1', loss(), 'new.csv')
+    with refused(LedgerError, damaged=True):
+        with Ledger(path) as ledger:
+            ledger.set_budget('r1', Fraction(9))
+    assert main(['ledger', str(path)]) == 1 and capsys.readouterr().err
+    before = path.read_bytes() if path.exists() else b''
+    assert main(['ledger', str(path), '--recover']) == 0, capsys.readouterr().err
+    answer = capsys.readouterr()
+    assert answer.err.startswith('symdp ledger: found: ') and 'verified' in answer.out
+    kept = list(path.parent.glob('a.ledger.damaged-*'))
+    assert [file.read_bytes() for file in kept] == ([before] if before else [])
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in [*kept, path])
+    spent = 3 if name == 'older copy' else 2
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == spent and ledger.account('r1').budget == 3
+        assert ledger.problems() == []
+        *_, note = [entry for entry in ledger.entries() if entry.kind == 'recovery']
+        assert any('found: ' in said for said in note.described['said'])
+        with pytest.raises(BudgetError):
+            charge(ledger, epsilon=4 - spent)
+        charge(ledger, epsilon=3 - spent)
+        assert ledger.spent('r1') == 3 and ledger.problems() == []
+
+
+@pytest.mark.parametrize('statements', [
+    # as another version may seal its charges, add columns, or name its tables
+    ["UPDATE charges SET seal = x'00'"],
+    ['ALTER TABLE ledger ADD COLUMN more', 'ALTER TABLE charges ADD COLUMN more',
+     'UPDATE charges SET seal = randomblob(32)'],
+    ['ALTER TABLE charges RENAME TO entries'],
+    ['DELETE FROM charges']])
+@pytest.mark.parametrize('marked', [True, False])
+def test_a_ledger_of_a_newer_version_is_left_as_it_is(path, statements, marked, capsys):
+    change(path, 'UPDATE ledger SET version = 3', *statements)
+    if not marked:
+        path.with_name('a.ledger.mark').unlink()
+    before = path.read_bytes()
+    with refused(LedgerError, 'has the version 3, and this program knows 2', damaged=False):
+        Ledger(path)
+    for told in ([], ['--spent-at-least', 'r1', '3']):
+        assert main(['ledger', str(path), '--recover', *told]) == 1
+        assert capsys.readouterr().err == (
+            f'symdp ledger: ledger {path} has the version 3, and this program knows 2: update '
+            'symdp_ros\n')
+    assert path.read_bytes() == before
+    assert {file.name for file in path.parent.iterdir()} <= {path.name, 'a.ledger.mark'}
+
+
+def test_an_older_copy_that_is_recovered_counts_what_it_has_forgotten(path):
+    put_back_older_copy(path)
+    said = recover(path, {})
+    assert any('the mark says that 3 was spent; 1 more is counted' in one for one in said)
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1', '0.csv') == 2  # the lost charge may have been of any log
+        assert ledger.find('r1', 'third.csv', 's') is None  # and a log that was lost is a new one
+        assert ledger.find('r1', '0.csv', 's').words == (('dock',) * 20,)
+        assert [str(file.path) for file in ledger.files()] == ['/out/2', '/out/3']
+        with pytest.raises(BudgetError):
+            charge(ledger, 'third.csv')
+
+
+def test_a_copy_that_went_on_elsewhere_is_recovered_with_both(path):
+    """A copy without its mark was charged on another machine, and then put back."""
+    copy = path.with_name('elsewhere')
+    shutil.copy(path, copy)
+    with Ledger(copy) as ledger:
+        charge(ledger, 'elsewhere.csv', Fraction(1, 2))
+    with Ledger(path) as ledger:
+        charge(ledger, 'here.csv')
+    path.write_bytes(copy.read_bytes())
+    recover(path, {})
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == 3  # the most of 2.5 and 3; the operator may say 3.5
+        assert ledger.find('r1', 'elsewhere.csv', 's') is not None
+    assert main(['ledger', str(path), '--spent-at-least', 'r1', '3.5']) == 0
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == Fraction('3.5')
+
+
+@pytest.mark.parametrize('damage', [flip_epsilons, DAMAGES['cut off'], DAMAGES['another file']])
+def test_where_nothing_tells_what_was_spent_the_operator_says_it(path, damage, capsys):
+    damage(path)
+    path.with_name('a.ledger.mark').unlink()
+    before = path.read_bytes()
+    assert main(['ledger', str(path), '--recover']) == 1
+    assert '--spent-at-least SUBJECT EPSILON' in capsys.readouterr().err
+    assert path.read_bytes() == before and len(list(path.parent.iterdir())) == 1
+    assert main(['ledger', str(path), '--recover', '--spent-at-least', 'r1', '2.5',
+                 '--set-budget', 'r1', '3']) == 0
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == Fraction('2.5') and ledger.account('r1').budget == 3
+
+
+def test_a_damaged_mark_beside_a_whole_ledger(path):
+    mark = path.with_name('a.ledger.mark')
+    mark.write_bytes(mark.read_bytes()[:-1])
+    said = recover(path, {})
+    assert 'a.ledger.mark is damaged' in said[0]
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == 2
+        charge(ledger)
+
+
+def test_nothing_to_recover(path, tmp_path):
+    before = path.read_bytes()
+    assert recover(path, {}) == ['nothing is wrong with the ledger']
+    assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 2
+    with pytest.raises(LedgerError, match='there is no ledger'):
+        recover(tmp_path / 'nowhere', {'r1': Fraction(1)})
+    assert not (tmp_path / 'nowhere').exists()
+    (tmp_path / 'folder').mkdir()
+    with pytest.raises(LedgerError, match='cannot be recovered: Is a directory'):
+        recover(tmp_path / 'folder', {})
+
+
+def test_a_copy_without_its_mark_is_a_ledger(path):
+    """As one is that was moved to another machine: nothing tells that it is an older one."""
+    path.with_name('a.ledger.mark').unlink()
+    with Ledger(path) as ledger:
+        charge(ledger)
+    assert path.with_name('a.ledger.mark').exists()
+
+
+HOLDER = """
+import sys
+from symdp_ros.ledger.ledger import Ledger
+with Ledger(sys.argv[1]) as ledger:
+    ledger.problems()
+    print('open', flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_ledger_that_is_in_use_is_not_recovered(path):
+    put_back_older_copy(path)
+    with subprocess.Popen([sys.executable, '-c', HOLDER, path], cwd=ROOT, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == 'open\n'
+        with pytest.raises(LedgerError, match='another program has the ledger .* open'):
+            recover(path, {})
+        holder.stdin.close()
+    assert holder.returncode == 0
+    recover(path, {})
+    with Ledger(path) as ledger:
+        assert ledger.problems() == []
+
+
+def test_a_ledger_that_is_replaced_while_it_is_open_is_not_charged(path):
+    with Ledger(path) as ledger:
+        charge(ledger, epsilon='0.5')
+        shutil.copy(path, path.with_name('copy'))
+        path.with_name('copy').rename(path)
+        with refused(LedgerError, 'was replaced or removed while it was open', damaged=False):
+            charge(ledger, 'b', '0.5')
+    path.unlink()
+
+
+def test_what_changes_while_it_is_open_is_noticed(path):
+    with Ledger(path) as ledger:
+        assert ledger.problems() == []
+        change(path, "UPDATE charges SET epsilon = '0.5' WHERE number = 3")
+        assert any('charge 3' in problem for problem in ledger.problems())
+    make_ledger(path.with_name('b.ledger'), 2)
+    with Ledger(path.with_name('b.ledger')) as ledger:
+        assert ledger.problems() == []
+        change(ledger.path, 'DELETE FROM charges WHERE number = 3')
+        with refused(LedgerError, 'charge 3 was changed or removed', damaged=True):
+            charge(ledger)
+
+
+def test_sums_do_not_go_by_an_index(path):
+    with sqlite3.connect(path) as db:
+        assert [name for name, in db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'charges'")] == []
+    db.close()
+
+
+def test_a_damaged_index_is_a_problem(path):
+    change(path, 'PRAGMA writable_schema = ON',
+           'UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE '
+           "name = 'charges') WHERE name = 'sqlite_autoindex_files_1'")
+    with refused(LedgerError, damaged=True):
+        with Ledger(path) as ledger:
+            assert ledger.problems() != []
+            charge(ledger)
+
+
+def test_an_old_ledger_that_is_damaged_is_recovered(tmp_path):
+    path = tmp_path / 'a.ledger'
+    described = {'adjacency': 2, 'sampling': 'message', 'mechanism': 'causal'}
+    make_version_1(path, [('r1', f'{i}', 1, described) for i in range(3)])
+    change(path, "UPDATE charges SET epsilon = '0.5' WHERE number = 2",
+           'DELETE FROM charges WHERE number = 3')
+    with pytest.raises(LedgerError, match='no mark shows what was spent'):
+        recover(path, {})  # marks of version 1 do not tell it
+    recover(path, {'r1': Fraction(3)})
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == 3 and ledger.problems() == []
+        assert ledger.find('r1', '0', 's').adjacency == 2
+
+
+def test_a_disk_that_is_full_leaves_the_ledger_as_it_is(path):
+    put_back_older_copy(path)
+    before = path.read_bytes()
+    run = subprocess.run([sys.executable, '-c', (
+        'import resource, sys\nfrom symdp_ros.cli.main import main\n'
+        'resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))\n'
+        'sys.exit(main(["ledger", sys.argv[1], "--recover"]))'), path], cwd=ROOT, text=True,
+        capture_output=True, timeout=120)
+    assert run.returncode == 1 and 'cannot be' in run.stderr and 'Traceback' not in run.stderr
+    assert path.read_bytes() == before
+    recover(path, {})
+
+
+def test_the_command_line(path, capsys):
+    assert main(['ledger', str(path), '--set-budget', 'r1', '2.5', '--spent-at-least', 'r2',
+                 '0.3']) == 0
+    out = capsys.readouterr().out
+    for text in ('budget: 3', 'budget: 2.5', 'also spent: 0.3',
+                 'r1 has spent ε = 2 of 2.5, for changes of up to 1 symbol (sampling: message)',
+                 'r2 has spent ε = 0.3\n'):
+        assert text in out
+    assert main(['ledger', str(path), '--set-budget', 'r1', '0']) == 0
+    assert 'budget: no limit' in capsys.readouterr().out
+    for value in ('-1', 'nan', 'inf', 'much', '1e999', ''):
+        assert main(['ledger', str(path), '--set-budget', 'r1', value]) == 1
+        assert 'is no ε' in capsys.readouterr().err
+    with Ledger(path) as ledger:
+        ledger.charge('r1', loss(1, 3), log_id='c', settings='s', description=json.dumps(
+            {'mechanism': 'causal', 'policy': 'guided'}))
+    assert main(['ledger', str(path)]) == 0
+    [row] = [line.split() for line in capsys.readouterr().out.splitlines() if ' c ' in line]
+    assert row[3:] == ['c', '0', '1', '3', '1/3', '(about', 'causal', 'guided'] or '1/3' in row
+    assert main(['ledger', str(path), '--export', 'json']) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row['epsilon'], row['adjacency'], row['cost']) for row in rows] == [
+        ('1', 1, '1'), ('1', 1, '1'), ('1', 3, '1/3')]

@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the ε of a subject are counted in: costs are exact, and what cannot be added is refused."""
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+import subprocess
+import sys
+
+from ledgers import loss
+import pytest
+from refusals import refused
+from symdp_ros import BudgetError, Privacy
+from symdp_ros.core.accounting import epsilon_at
+from symdp_ros.ledger import ledger as ledger_module
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.overlap import most_at_once
+from symdp_ros.ledger.units import as_decimal, as_text, Loss, symbols_during, Unit
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path / 'robots.ledger') as made:
+        yield made
+
+
+def charge(ledger, spend, log_id, **more):
+    return ledger.charge('r1', spend, log_id=log_id, settings=f'{spend}', description='{}', **more)
+
+
+@pytest.mark.parametrize('symbols, epsilon, adjacency, cost', [
+    (1, '1', 1, '1'), (20, '1', 20, '1'), (20, '1', 1, '20'), (1, '1', 20, '1/20'),
+    (1, '1', 3, '1/3'), (7, '0.1', 3, '7/30'), (3, '0', 2, '0'), (2, '1e-300', 1, '2e-300')])
+def test_what_symbols_cost(symbols, epsilon, adjacency, cost):
+    spend = Loss.of(Privacy(float(epsilon), adjacency), 'message')
+    assert Unit(symbols, 'message').cost(spend) == Fraction(cost)
+
+
+@pytest.mark.parametrize('seconds, period, epsilon, adjacency, cost', [
+    # (ε/k')·(⌊D/T⌋ + 1); 0.6/0.2 is 3, on shortest decimals
+    ('30', '1', '1', 31, '1'), ('30', '15', '2', 3, '2'), ('0.6', '0.2', '1', 4, '1'),
+    ('30', '7', '1', 1, '5'), ('30', '31', '1', 1, '1'), ('30', '10', '0.5', 3, '2/3'),
+    ('0.3', '0.1', '1', 1, '4'), ('1', '1', '1', 1, '2')])
+def test_what_seconds_cost(seconds, period, epsilon, adjacency, cost):
+    spend = Loss.of(Privacy(float(epsilon), adjacency), 'period', float(period), seconds=5.0)
+    assert Unit(seconds=Fraction(seconds)).cost(spend) == Fraction(cost)
+    assert symbols_during(Fraction(seconds), Fraction(period)) * Fraction(epsilon) / adjacency \
+        == Fraction(cost)
+
+
+def test_a_period_counts_where_it_is_the_sampling():
+    assert Loss.of(Privacy(1.0), 'message', 2.0) == loss()
+    assert Loss.of(Privacy(0.1, 3), 'period', 0.2) == loss('0.1', 3, 'period', '0.2')
+    assert Loss.of(Privacy(0.1, 3), 'period', 0.2, 5.0).unit == Unit(seconds=Fraction(5))
+
+
+ONE = loss()
+OTHERS = [loss(sampling='change'), loss(sampling='archive'), loss(sampling='period', period=1),
+          loss(sampling='period', period=2), loss(adjacency=3, sampling='period', period=2,
+                                                  seconds=5)]
+
+
+@pytest.mark.parametrize('first', [ONE, *OTHERS], ids=lambda first: str(first.unit))
+def test_what_is_counted_otherwise_cannot_be_added(ledger, first):
+    charge(ledger, first, 'a')
+    for other in [ONE, *OTHERS]:
+        if other != first:
+            with refused(BudgetError, 'the two cannot be added', subject='r1', limit=None):
+                charge(ledger, other, 'b')
+            with refused(BudgetError, subject='r1', limit=None):
+                ledger.check('r1', other, 'b')
+    assert ledger.spent('r1') == first.epsilon and len(ledger.charges()) == 1
+
+
+def test_the_first_charge_sets_the_unit(ledger):
+    charge(ledger, loss(1, 20), 'a')
+    charge(ledger, loss(1, 1), 'b')  # a change of 20 symbols costs 20
+    assert ledger.spent('r1') == 21 and ledger.spent('r1', 'b') == 20
+    charge(ledger, loss(1, 40), 'c')
+    assert ledger.spent('r1') == Fraction('21.5')
+    assert str(ledger.account('r1')) == (
+        'r1 has spent ε = 21.5, for changes of up to 20 symbols (sampling: message)')
+    assert [ledger.cost(entry) for entry in ledger.charges()] == [1, 20, Fraction(1, 2)]
+    with refused(BudgetError, 'costs 20 more (ε = 1 at k = 1, counted for changes of up to 20 '
+                 'symbols', limit=22, spent=Fraction('21.5'), left=Fraction('0.5'), cost=20):
+        charge(ledger, loss(1, 1), 'd', subject_budget=22.0)
+
+
+def test_seconds_are_added_over_periods(ledger):
+    charge(ledger, loss(1, 31, 'period', 1, seconds=30), 'a')
+    charge(ledger, loss(1, 3, 'period', 15, seconds=30), 'b')
+    charge(ledger, loss(1, 5, 'period', 15, seconds=60), 'c')  # 60 s: 30 s of it cost 3/5
+    assert ledger.spent('r1') == Fraction('2.6')
+    assert str(ledger.account('r1')) == 'r1 has spent ε = 2.6, for changes during 30 s'
+
+
+def test_the_same_visit_every_day(ledger):
+    """One visit costs what its log has spent, at most; in every log, the sum."""
+    charge(ledger, loss(1, 31, 'period', 1, seconds=30), 'monday')
+    assert ledger.account('r1').repeated_text == ''
+    charge(ledger, loss(1, 3, 'period', 15, seconds=30), 'tuesday')
+    charge(ledger, loss('0.5', 3, 'period', 15, seconds=30), 'tuesday')
+    for epsilon in ('0.7', '0.2'):
+        ledger.charge('r1', loss(epsilon, 31, 'period', 1, seconds=30), settings='live',
+                      description='{}')
+    account = ledger.account('r1')
+    assert account.spent_by_one == Fraction('1.5') and account.left is None
+    assert account.repeated_text == (
+        'such a change in one of its 2 logs and 2 live words costs at most ε = 1.5; in every one '
+        'of them (the same visit every day), ε = 3.4')
+    ledger.charge('r1', loss(3, 31, 'period', 1, seconds=30), settings='live', description='{}',
+                  subject_budget=7.0)
+    assert ledger.account('r1').spent_by_one == 3
+    assert ledger.account('r1').left == Fraction('0.6')
+
+
+def learned(ledger, loss_, logs=('0', '1', '2'), **more):
+    ledger.charge('r1', loss_, log_id='chain of logs', settings='learn', description='{}',
+                  logs={log: (10**9 * 100 * int(log), 10**9 * (100 * int(log) + 50))
+                        for log in logs}, **more)
+
+
+def test_a_learned_chain_is_owed_in_each_of_its_logs(ledger):
+    """30 daily logs learnt at ε = 1, one of them then released at ε = 1."""
+    days = [str(i) for i in range(30)]
+    learned(ledger, replace(loss(), repeats=30), days)
+    assert ledger.account('r1').logs == 0  # none is released
+    charge(ledger, loss(), '7')
+    account = ledger.account('r1')
+    assert (account.logs, account.spent(), account.spent('7'), account.spent('8')) == (1, 2, 2, 1)
+    assert account.repeated_text == (
+        'such a change in one of its 30 logs costs at most ε = 2; in every one of them (the same '
+        'visit every day), ε = 31')
+    with pytest.raises(BudgetError, match="the budget of the log '8' is 1.5: 1 of it is spent"):
+        charge(ledger, loss(), '8', budget=1.5)
+
+
+def test_the_same_change_in_all_that_one_charge_is_for_with_zcdp(ledger):
+    """Changing j symbols in each of m words changes j·m: ρ grows with their square."""
+    learned(ledger, replace(loss('0.1', 2), repeats=10))
+    ledger.keep_budget('r1', 100.0, 'zcdp', 1e-6)
+    account = ledger.account('r1')
+    assert account.rho == Fraction(1, 10)**2 / 2
+    assert account.spent_by_all == min(Fraction(1), epsilon_at(Fraction(1) / 2, account.delta))
+
+
+@pytest.mark.parametrize('unit, cost', [(10, 1), (30, 1), (31, 2), (60, 2), (61, 3)])
+def test_what_cannot_be_divided_costs_no_less_for_fewer_seconds(ledger, unit, cost):
+    charge(ledger, loss(0, unit + 1, 'period', 1, seconds=unit), 'sets the unit')
+    whole = replace(loss(1, 31, 'period', 1, seconds=30), whole=True)
+    assert ledger.account('r1').cost(whole) == cost
+    learned(ledger, whole)
+    assert ledger.spent('r1') == ledger.spent('r1', '2') == cost
+    assert ledger.account('r1').rho == Fraction(cost**2, 2)
+
+
+def test_a_whole_log_costs_its_own_whatever_the_unit(ledger):
+    """`learn --unit log`: 3 logs at ε = 1, two of which 30 s can touch."""
+    whole = replace(loss(2, 31, 'period', 1, seconds=30), whole=True, repeats=3)
+    learned(ledger, replace(whole, of_log=Fraction(1)))
+    account = ledger.account('r1')
+    assert (account.spent(), account.spent('1'), account.spent_by_all) == (2, 1, 3)
+
+
+def test_archives_that_are_charged_as_one(ledger):
+    charge(ledger, replace(loss(sampling='archive'), repeats=3000), 'walks.parquet')
+    assert ledger.account('r1').repeated_text == (
+        'such a change in one of its 3,000 routes costs at most ε = 1; in every one of them (the '
+        'same visit every day), ε = 3000')
+    ledger.note('spent', 'r1', epsilon='0.5', description='{"reason": "test"}')
+    assert 'every day), at least ε = 3000.5' in ledger.account('r1').repeated_text
+
+
+@pytest.mark.parametrize('description, log_id, told', [
+    ('{"archive": []}', 'walks.parquet', 'at least ε = 2'),
+    ('{"learn": "symbols"}', 'chain of 30 logs 0123456789ab', 'day), ε = 31')])
+def test_charges_of_before_they_said_of_how_many_words_they_are(
+        ledger, monkeypatch, description, log_id, told):
+    monkeypatch.setattr(ledger_module, '_described', lambda loss, logs: {})
+    ledger.charge('r1', loss(sampling='archive' if 'archive' in description else 'message'),
+                  settings='old', description=description, log_id=log_id)
+    ledger.charge('r1', loss(sampling='archive' if 'archive' in description else 'message'),
+                  settings='s', description='{}', log_id='monday')
+    account = ledger.account('r1')
+    assert told in account.repeated_text
+    assert account.spent('monday') == (2 if 'learn' in description else 1)
+
+
+def test_logs_that_show_the_same_time(ledger):
+    """By their stamps; with a unit of seconds, also those that one change can touch."""
+    spans = {'a': (0, 100), 'b': (50, 150), 'c': (160, 200), 'd': (500, 600)}
+    for subject, unit, most in (('r1', loss(), 2), ('r2', loss(1, 31, 'period', 1, seconds=30), 2),
+                                ('r3', loss(1, 61, 'period', 1, seconds=60), 3)):
+        for log, (first, last) in spans.items():
+            ledger.charge(subject, unit, log_id=log, settings='s', description='{}',
+                          logs={log: (first * 10**9, last * 10**9)})
+        account = ledger.account(subject)
+        assert (account.spent_by_one, account.spent_at_once) == (1, most)
+        assert account.repeated_text == (
+            f'such a change in one of its 4 logs costs at most ε = 1; where several logs show it, '
+            f'by their stamps, at most ε = {most}; in every one of them (the same visit every '
+            'day), ε = 4')
+
+
+def test_most_at_once_is_that_of_every_moment():
+    """Against every change, one by one."""
+    random = Random(7)
+    for _ in range(300):
+        spans = {str(i): (first := random.randrange(12) * 10**9,
+                          first + random.randrange(6) * 10**9) for i in range(5)}
+        costs = {log: Fraction(random.randrange(4)) for log in spans}
+        seconds = random.choice([None, Fraction(1), Fraction(5, 2)])
+        every = [sum(costs[log] for log, (first, last) in spans.items()
+                     if first <= begin + int((seconds or 0) * 10**9) and begin <= last)
+                 for begin in range(-4 * 10**9, 20 * 10**9, 10**9 // 2)]
+        most, logs = most_at_once(spans, costs, seconds)
+        assert most == max(every) == sum(costs[log] for log in logs)
+
+
+def test_three_thirds_fit_into_one(ledger):
+    charge(ledger, loss(0, 1), 'first', subject_budget=1.0)
+    for i in range(3):
+        charge(ledger, loss(1, 3), f'{i}')
+    assert ledger.spent('r1') == 1
+    with refused(BudgetError, 'this costs 1/3 (about 0.333333) more', cost=Fraction(1, 3)):
+        charge(ledger, loss(1, 3), 'more')
+
+
+@pytest.mark.parametrize('amount, text', [
+    ('0', '0'), ('1/4', '0.25'), ('100', '100'), ('1/3', '1/3 (about 0.333333)'),
+    ('22/7', '22/7 (about 3.14286)'), (f'1{"0" * 30}/3', 'about 3.33333E+29')])
+def test_amounts_as_people_read_them(amount, text):
+    assert as_text(Fraction(amount)) == text
+    assert (as_decimal(Fraction(amount)) is None) == text.endswith(')') or 'E' in text
+
+
+SPENDER = """
+import sys
+from symdp_ros import BudgetError, Privacy
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.units import Loss
+made = 0
+with Ledger(sys.argv[1]) as ledger:
+    for i in range(30):
+        try:
+            ledger.charge('r1', Loss.of(Privacy(0.1, int(sys.argv[2])), 'message'),
+                          log_id=f'{sys.argv[2]} {i}', settings='s', description='{}')
+            made += 1
+        except BudgetError:
+            pass
+print(made)
+"""
+
+
+def test_three_processes_that_count_otherwise_keep_one_budget(tmp_path):
+    """At k = 1, 2 and 3 a release of ε = 0.1 costs 0.6, 0.3 and 0.2 of a budget for 6 symbols."""
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        ledger.charge('r1', loss(0, 6), settings='first', description='{}', subject_budget=6.0)
+    spenders = [subprocess.Popen([sys.executable, '-c', SPENDER, path, str(k)], cwd=ROOT,
+                                 stdout=subprocess.PIPE, text=True) for k in (1, 2, 3)]
+    made = [int(spender.communicate(timeout=120)[0]) for spender in spenders]
+    with Ledger(path) as ledger:
+        spent = ledger.spent('r1')
+        assert spent == sum(n * Fraction(cost) for n, cost in zip(made, ('0.6', '0.3', '0.2')))
+        assert spent <= 6 and 6 - spent < Fraction('0.6')  # each went on until its own did not fit
+        assert ledger.problems() == []

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of subjects: those that look alike are told, those that are none are refused."""
+from ledgers import loss
+import pytest
+from symdp_ros import LedgerError
+from symdp_ros.cli.main import main
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.subjects import look_alike_text, look_alikes
+
+
+@pytest.mark.parametrize('other', [
+    'ｒ1', 'R1', 'r\u200b1', 'r１', '\ufeffr1', 'r1 ', 'r\u00ad1', 'r\u3164', 'r\ufe0f1',
+    'r\u00a01'])
+def test_names_that_look_alike(other):
+    alike = other != 'r\u3164'
+    assert look_alikes('r1', ['r1', other, 'r2', '1r']) == [other] * alike
+    assert look_alikes('r', ['r\u3164', 'r1']) == ['r\u3164']
+    assert (ascii(other) in look_alike_text('r1', ['r1', other])) == alike
+
+
+@pytest.mark.parametrize('name', [
+    '', ' ', 'r\n1', 'r\x001', 'r\x7f', 'r\u2028', 'r\u202e1', '\x1b[2J', '\udcff'])
+def test_names_that_are_none(tmp_path, capsys, name):
+    with Ledger(tmp_path / 'a.ledger') as ledger:
+        for attempt in (lambda: ledger.keep_budget(name, 1.0),
+                        lambda: ledger.charge(name, loss(), settings='s', description='{}')):
+            with pytest.raises(LedgerError, match='the name of the subject'):
+                attempt()
+        assert ledger.entries() == []
+    for change in ('--set-budget', '--spent-at-least'):
+        assert main(['ledger', str(tmp_path / 'a.ledger'), change, name, '1']) == 1
+        assert 'the name of the subject' in capsys.readouterr().err
+
+
+def test_a_subject_of_before_can_be_used_and_corrected(tmp_path, monkeypatch):
+    with Ledger(tmp_path / 'a.ledger') as ledger:
+        with monkeypatch.context() as before:
+            before.setattr(Ledger, 'check_subject', lambda *_: None)
+            ledger.charge('r\n1', loss(), settings='s', description='{}')
+        ledger.set_budget('r\n1', ledger.spent('r\n1'))
+        assert ledger.account('r\n1').left == 0
+
+
+def test_the_command_line_warns(tmp_path, capsys):
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        ledger.charge('r', loss(), settings='s', description='{}')
+    assert main(['ledger', str(path), '--set-budget', 'r\u200b', '1']) == 0
+    error = capsys.readouterr().err
+    assert r"the subject 'r\u200b' looks like 'r', and is another one" in error
+    assert main(['ledger', str(path)]) == 0
+    assert r"the subject 'r' looks like 'r\u200b'" in capsys.readouterr().err

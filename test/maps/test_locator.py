@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""From positions to regions: against a scan, on edges, in the hysteresis, odd floats, levels."""
+from math import hypot, inf, nan
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from refusals import refused
+import shapely
+from symdp_ros import ConfigurationError
+from symdp_ros.maps.positions import FARTHEST, Locator, Place, place_of_polygon, places_of_nodes
+
+ODD = (nan, inf, -inf, 1e300, -1e300, 1e9, -1e9, FARTHEST * 1.001, 5e-324, -0.0, 1.8e308, 0)
+
+
+def cell(x, y, size=1.0):
+    return (x, y), (x + size, y), (x + size, y + size), (x, y + size)
+
+
+def squares(side):
+    """Return a checkerboard of polygons, 1 m each."""
+    return {f'{x},{y}': place_of_polygon(cell(float(x), float(y)))
+            for y in range(side) for x in range(side)}
+
+
+def nodes(side):
+    return places_of_nodes({f'{x},{y}': (x + 0.5, y + 0.5)
+                            for y in range(side) for x in range(side)})
+
+
+KINDS = {'polygons': squares(8), 'nodes': nodes(8)}
+
+
+def distance(place, x, y):
+    if not place.corners:
+        return hypot(place.x - x, place.y - y)
+    return shapely.Polygon(place.corners).distance(shapely.Point(x, y))
+
+
+def scanned(places, last, x, y, level, hysteresis, limit):
+    """Return the region by the rule, from the distances of all."""
+    away = {name: distance(place, x, y) for name, place in places.items()
+            if level is None or place.level in (None, level)}
+    if last in away and away[last] <= limit + hysteresis and (
+            away[last] <= min(away.values()) + hysteresis):
+        return last
+    nearest = min(away, key=away.get, default=None)
+    return nearest if away and away[nearest] <= limit else None
+
+
+LEVELS = st.sampled_from(['L1', 'L2', None])
+COORDINATE = st.integers(-4, 28).map(lambda n: n / 4)
+
+
+@st.composite
+def disjoint_polygons(draw):
+    """Return squares and triangles in cells of a grid, many of which touch."""
+    number = st.integers(0, 4)
+    cells = draw(st.lists(st.tuples(number, number), min_size=1, unique=True))
+    corners = st.sampled_from([(0, 1, 2, 3), (0, 1, 2), (0, 1, 3), (3, 2, 1, 0), (2, 0, 3)])
+    return {f'{x},{y}': place_of_polygon(tuple(cell(float(x), float(y))[i]
+                                               for i in draw(corners)), draw(LEVELS))
+            for x, y in cells}
+
+
+@st.composite
+def scattered_nodes(draw):
+    points = draw(st.lists(st.tuples(COORDINATE, COORDINATE), min_size=1, unique=True))
+    names = [f's{i}' for i in range(len(points))]
+    levels = {name: level for name in names if (level := draw(LEVELS))}
+    return places_of_nodes(dict(zip(names, points, strict=True)), levels)
+
+
+@given(st.one_of(disjoint_polygons(), scattered_nodes()),
+       st.lists(st.tuples(COORDINATE, COORDINATE, st.sampled_from(['L1', 'L2', 'L9', None]))),
+       st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([0.0, 0.2, 2.0]))
+def test_the_index_agrees_with_a_scan(places, poses, hysteresis, limit):
+    locator = Locator(places, hysteresis=hysteresis, max_distance=limit)
+    drawn = any(place.corners for place in places.values())
+    last = None
+    for x, y, level in poses:
+        found = locator.locate(x, y, level)
+        expected = scanned(places, last, x, y, level, hysteresis,
+                           limit if limit or drawn else inf)
+        if found != expected:  # equally far away, up to rounding
+            assert None not in (found, expected)
+            assert distance(places[found], x, y) == pytest.approx(
+                distance(places[expected], x, y), abs=1e-9)
+        last = found
+
+
+@given(disjoint_polygons(), COORDINATE, COORDINATE)
+def test_the_region_holds_the_position(places, x, y):
+    found = Locator(places).locate(x, y)
+    holding = [name for name, place in places.items()
+               if shapely.Polygon(place.corners).intersects(shapely.Point(x, y))]
+    assert found == (holding[0] if holding else None)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('hysteresis', [0.0, 0.1, 2.0])
+@pytest.mark.parametrize('limit', [0.0, 0.3])
+def test_odd_positions_raise_nothing_and_change_nothing(kind, hysteresis, limit):
+    locator = Locator(KINDS[kind], hysteresis=hysteresis, max_distance=limit)
+    for x in (*ODD, 3.5):
+        for y in (*ODD, 3.5):
+            locator.reset()
+            before = locator.locate(3.5, 2.5)
+            found = locator.locate(x, y)
+            assert found in KINDS[kind] or found is None
+            if not (abs(x) <= FARTHEST and abs(y) <= FARTHEST):
+                assert found is None and locator.locate(3.5, 2.5) == before == '3,2'
+
+
+def jittering(random, count, spread):
+    """Yield positions around edges, corners and the outline, in groups less than spread wide."""
+    centres = random.integers(-1, 10, (count, 2)) + np.where(
+        random.random((count, 2)) < 0.5, 0.0, random.random((count, 2)))
+    angle, radius = random.random((2, count, 20))
+    radius = np.sqrt(radius) * spread / 2 * 0.999
+    angle = angle * 2 * np.pi
+    yield from np.stack([centres[:, :1] + radius * np.cos(angle),
+                         centres[:, 1:] + radius * np.sin(angle)], axis=2).tolist()
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('limit', [0.0, 0.3])
+def test_no_flicker_within_the_hysteresis(kind, limit):
+    """Within one group, no region is entered again that was left; nowhere counts as a region."""
+    random = np.random.default_rng(7)
+    locator = Locator(KINDS[kind], hysteresis=0.2, max_distance=limit)
+    changes = 0
+    for group in jittering(random, 500, 0.2):
+        found = [locator.locate(x, y) for x, y in group]
+        entered = [b for a, b in zip(found, found[1:], strict=False) if a != b]
+        assert len({found[0], *entered}) == 1 + len(entered), (group, found)
+        changes += len(entered)
+    assert changes > 0
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_region_is_left_when_another_is_nearer_by_the_hysteresis(kind):
+    locator = Locator(KINDS[kind], hysteresis=0.25)
+    assert locator.locate(1.5, 1.5) == '1,1'
+    step = 0.25 if kind == 'polygons' else 0.125  # by which the edge may be passed
+    assert locator.locate(2 + step - 0.001, 1.5) == '1,1'
+    assert locator.locate(2 + step + 0.001, 1.5) == '2,1'
+    assert locator.locate(2 - step + 0.001, 1.5) == '2,1'
+    assert locator.locate(2 - step - 0.001, 1.5) == '1,1'
+    locator.reset()
+    assert locator.locate(2.001, 1.5) == '2,1'
+
+
+def test_outside_of_polygons_and_far_from_nodes():
+    alone = {'a': place_of_polygon(cell(0.0, 0.0))}
+    assert Locator(alone).locate(1.01, 0.5) is None
+    near = Locator(alone, max_distance=0.5)
+    assert near.locate(1.5, 0.5) == 'a' and near.locate(1.51, 0.5) is None
+    late = Locator(alone, max_distance=0.5, hysteresis=0.2)
+    assert late.locate(1.6, 0.5) is None and late.locate(1.5, 0.5) == 'a'
+    assert late.locate(1.69, 0.5) == 'a' and late.locate(1.71, 0.5) is None
+    node = places_of_nodes({'a': (0.0, 0.0)})
+    assert Locator(node).locate(1e9, -1e9) == 'a'
+    assert Locator(node, max_distance=2).locate(2.01, 0) is None
+    assert Locator(node, max_distance=2).locate(2, 0) == 'a'
+
+
+def test_a_position_on_a_shared_edge_is_in_one_region():
+    places = squares(3)
+    assert Locator(places).locate(1.0, 0.5) == '0,0'
+    assert Locator(places).locate(1.0, 1.0) == '0,0'
+    assert Locator(dict(reversed(places.items()))).locate(1.0, 1.0) == '1,1'
+    locator = Locator(places)
+    assert [locator.locate(x, 0.5) for x in (1.5, 1.0, 0.99, 1.0)] == ['1,0', '1,0', '0,0', '0,0']
+
+
+@pytest.mark.parametrize('places', [
+    {'down': place_of_polygon(cell(0.0, 0.0), 'L1'), 'up': place_of_polygon(cell(0.0, 0.0), 'L2'),
+     'lift': place_of_polygon(cell(1.0, 0.0))},
+    places_of_nodes({'down': (0.5, 0.5), 'up': (0.5, 0.5), 'lift': (1.5, 0.5)},
+                    {'down': 'L1', 'up': 'L2'})])
+def test_levels(places):
+    locator = Locator(places)
+    seen = [locator.locate(0.4, 0.5, level) for level in ('L1', 'L2', 'L1', None)]
+    assert seen == ['down', 'up', 'down', 'down']
+    assert locator.locate(1.6, 0.5, 'L2') == locator.locate(1.6, 0.5, 'L9') == 'lift'
+    without = {name: place for name, place in places.items() if place.level}
+    assert Locator(without).locate(0.5, 0.5, 'L9') is None
+    assert Locator(without).locate(0.5, 0.5, '') is None
+    assert Locator(without).locate(0.5, 0.5) in without
+
+
+@given(disjoint_polygons())
+def test_places_of_polygons(places):
+    """The moments are those of triangles; the point is inside."""
+    for place in places.values():
+        polygon = shapely.Polygon(place.corners)
+        assert polygon.contains(shapely.Point(place.x, place.y))
+        n = len(place.corners)
+        expected = (1 / 12, 0.0, 1 / 12) if n == 4 else (1 / 18, None, 1 / 18)
+        xx, xy, yy = place.variance
+        assert (xx, yy) == (pytest.approx(expected[0]), pytest.approx(expected[2]))
+        assert xy == pytest.approx(0) if n == 4 else abs(xy) == pytest.approx(1 / 36)
+
+
+def test_the_moments_of_a_shape_whose_centroid_lies_outside():
+    corners = ((0., 0.), (9., 0.), (9., 9.), (0., 9.), (0., 8.), (8., 8.), (8., 1.), (0., 1.))
+    shifted = tuple((x + 1e6, y - 1e6) for x, y in corners)
+    random = np.random.default_rng(5).random((400_000, 2)) * 9
+    inside = random[(random[:, 0] > 8) | (random[:, 1] < 1) | (random[:, 1] > 8)]
+    for ring in (corners, corners[::-1], shifted):
+        place = place_of_polygon(ring)
+        assert shapely.Polygon(ring).contains(shapely.Point(place.x, place.y))
+        sampled = np.cov(inside.T)
+        assert np.allclose(place.variance, sampled[[0, 0, 1], [0, 1, 1]], atol=0.1)
+
+
+def test_places_of_nodes():
+    places = places_of_nodes({'a': (0, 0), 'b': (4, 0), 'c': (4, 0), 'd': (0, 1),
+                              'far': (1e300, 0)}, {'d': 'L2'})
+    assert places == {'a': Place(0.0, 0.0, (1.0, 0.0, 1.0)), 'b': Place(4.0, 0.0, (1.0, 0.0, 1.0)),
+                      'c': Place(4.0, 0.0, (1.0, 0.0, 1.0)),
+                      'd': Place(0.0, 1.0, (0.25, 0.0, 0.25), 'L2')}
+
+
+@pytest.mark.parametrize('places, options, setting', [
+    ({}, {}, None), (nodes(2), {'hysteresis': -1.0}, 'hysteresis'),
+    (nodes(2), {'hysteresis': nan}, 'hysteresis'),
+    (nodes(2), {'max_distance': inf}, 'max_distance')])
+def test_what_is_refused(places, options, setting):
+    with refused(ConfigurationError, setting=setting):
+        Locator(places, **options)
