@@ -83,7 +83,7 @@ def habit(chain: Chain, seed: int = 1) -> Chain:
 def with_stay(graph: TransitionGraph, chance: float) -> Chain:
     """Return the map with one probability of staying for all states."""
     plain = {state: list(row) for state, row in graph.successors.items()}
-    return Chain.from_graph(TransitionGraph(plain, graph.initial_state).with_stay(chance))
+    return TransitionGraph(plain, graph.initial_state).with_stay(chance).chain()
 
 
 def error(mechanism, words) -> float:
@@ -98,7 +98,7 @@ def exponential(chain: Chain, epsilon: float, k: int = 1, **more) -> OfflineMech
 def rows() -> Iterator[Row]:
     """Yield every comparison."""
     graph = staying(WAREHOUSE)
-    plain = Chain.from_graph(graph)
+    plain = graph.chain()
     known = habit(plain)
     words = patrols(known, LENGTH, WALKS)
     for epsilon, goal in ((1.0, 0.30), (2.0, 0.30), (3.0, 0.35)):
@@ -131,7 +131,7 @@ def all_maps() -> Iterator[tuple[str, Chain]]:
         name = str(path.relative_to(DATA))
         if path.suffix.lower() in SUFFIXES and 'rosbag2' not in name:
             try:
-                yield name, Chain.from_graph(staying(name))
+                yield name, staying(name).chain()
             except ChainError:  # another kind of file, or a map that holds several graphs
                 continue
 

@@ -124,7 +124,7 @@ def accuracy_table() -> str:
 def depot() -> Chain:
     """Return the depot's chain, with staying, from its first state."""
     graph = read_graph(DEPOT, self_loops=True)
-    return Chain.from_graph(graph, next(iter(graph.successors)))
+    return graph.chain(next(iter(graph.successors)))
 
 
 def page() -> str:

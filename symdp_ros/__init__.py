@@ -26,7 +26,7 @@ __all__ = ['BudgetError', 'Chain', 'ChainError', 'ConfigurationError', 'HammingA
            'UnknownSymbolError', '__version__', 'read_chain']
 
 _HOMES = {
-    'Chain': 'core.chain',
+    'Chain': 'maps.chain_file',  # which sets what `Chain.from_yaml` calls
     'HammingAutomaton': 'core.offline.automaton',
     'Ledger': 'ledger.ledger',
     'OfflineMechanism': 'core.offline',

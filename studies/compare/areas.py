@@ -33,7 +33,7 @@ class Area:
         if k > 1 and self.name != SPARSE:
             plain = {state: list(row) for state, row in graph.successors.items()}
             graph = TransitionGraph(plain, graph.initial_state).with_stay(1 - 1 / k)
-        return Chain.from_graph(graph, graph.initial_state or next(iter(graph.successors)))
+        return graph.chain(graph.initial_state or next(iter(graph.successors)))
 
     @cached_property
     def moves(self) -> Floats:

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
                                  'ends in .chain.yaml')
     graph = graph_of(options)
     require_moves(graph)
-    chain = Chain.from_graph(graph, graph.initial_state or next(iter(graph.successors), None))
+    chain = graph.chain(graph.initial_state or next(iter(graph.successors), None))
     write_new_file(output, f'# Made by `symdp chain` from {printable(graph.source)}.\n'
                    + chain_text(graph))
     print(f'{printable(output)}: {counted(len(chain), "state")}, '

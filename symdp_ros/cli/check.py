@@ -87,7 +87,7 @@ def chain_of(options) -> Chain:
     if options.prune:
         print(f'{printable(graph.source)}: pruned: {_pruned(graph)}', file=sys.stderr)
     require_moves(graph)
-    return Chain.from_graph(graph) if reports is None else reports.chain(graph)
+    return graph.chain() if reports is None else reports.chain(graph)
 
 
 def run(options) -> int:
@@ -106,7 +106,7 @@ def run(options) -> int:
     require_moves(graph)
     # If the initial state is not known yet, check the rest with another one.
     unknown = graph.initial_state is None
-    chain = Chain.from_graph(graph, next(iter(graph.successors)) if unknown else None)
+    chain = graph.chain(next(iter(graph.successors)) if unknown else None)
     _print([('alternatives', _alternatives(fewest_differences(chain, from_anywhere=unknown))),
             ('one move only', _single_moves(measured)),
             ('usable', 'yes' + (', with an initial state' if unknown else ''))])

@@ -6,18 +6,17 @@ from collections.abc import Set as AbstractSet
 from hashlib import sha256
 from math import inf, isfinite
 from numbers import Real
-from pathlib import Path
+from os import PathLike
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.naming import instead_of, one_of
 from symdp_ros.errors import ChainError
-from symdp_ros.files.text_file import FilePath
-from symdp_ros.maps.graph import TransitionGraph
 
 _ROW_SUM_TOLERANCE = 1e-9
-_EMPTY = 'the chain is empty: list at least one state'
+EMPTY = 'the chain is empty: list at least one state'
 
 
 class Chain:
@@ -40,6 +39,9 @@ class Chain:
 
     __slots__ = ('_states', '_index', '_initial', '_offsets', '_targets', '_probabilities',
                  '_digest')
+
+    #: What `from_yaml` calls: set by `maps.chain_file`, as nothing in `core` reads files.
+    read_file: ClassVar[Callable[[str | PathLike[str], str | None, bool], 'Chain'] | None] = None
 
     def __init__(self, successors: Mapping[str, Iterable[str]], initial_state: str):
         if not isinstance(successors, Mapping):
@@ -107,32 +109,7 @@ class Chain:
         return self
 
     @classmethod
-    def from_graph(cls, graph: TransitionGraph, initial_state: str | None = None) -> 'Chain':
-        """
-        Return the chain of a graph that was read from a file.
-
-        :param initial_state: used where the graph names none, or instead of its own.
-        :raises ChainError: as the constructor does, with the file and the line.
-        """
-        initial_state = graph.initial_state if initial_state is None else initial_state
-        if initial_state is None:
-            missing = _EMPTY if not graph.successors else (
-                f'the file names no initial state: give {one_of(graph.successors)}, as '
-                'initial_state (--initial-state)')
-            raise graph.problem(missing)
-        if graph.successors and initial_state == graph.initial_state not in graph.successors:
-            raise graph.problem(f'the initial state {initial_state!r} is not a state of the '
-                                f'chain: {instead_of(initial_state, graph.successors)}',
-                                initial_state, graph.initial_line)
-        try:
-            if graph.complete:
-                return cls.complete(graph.successors, initial_state)
-            return cls(graph.successors, initial_state)
-        except ChainError as error:
-            raise graph.problem(error.reason, error.state) from None
-
-    @classmethod
-    def from_yaml(cls, path: FilePath, initial_state: str | None = None, *,
+    def from_yaml(cls, path: str | PathLike[str], initial_state: str | None = None, *,
                   self_loops: bool = False) -> 'Chain':
         """
         Read a chain file (YAML with `initial_state`, and `transitions` or `symbols`).
@@ -141,13 +118,9 @@ class Chain:
         :param self_loops: every state can also follow itself.
         :raises ChainError: with the file and the line.
         """
-        from symdp_ros.maps.chain_file import read_chain_file
-
-        if Path(path).suffix.lower() in ('.geojson', '.json', '.graph', '.tmap2'):
-            raise ChainError(f'{path} is no chain file, which ends in .yaml: read maps of other '
-                             'tools with symdp_ros.read_chain')
-        graph = read_chain_file(path)
-        return cls.from_graph(graph.with_self_loops() if self_loops else graph, initial_state)
+        if cls.read_file is None:
+            raise ChainError('import symdp_ros.maps, which reads chain files')
+        return cls.read_file(path, initial_state, self_loops)
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -340,7 +313,7 @@ def _index_of(states: Iterable[str]) -> dict[str, int]:
                              'it')
         index.setdefault(state, position)
     if not index:
-        raise ChainError(_EMPTY)
+        raise ChainError(EMPTY)
     return index
 
 

@@ -65,7 +65,7 @@ def read_chain(path: FilePath, initial_state: str | None = None, *, self_loops: 
     found = read_graph(path, initial_state=initial_state, self_loops=self_loops, graph=graph,
                        level=level, prune=prune)
     require_moves(found)
-    return Chain.from_graph(found) if reports is None else reports.chain(found)
+    return found.chain() if reports is None else reports.chain(found)
 
 
 def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> TransitionGraph:

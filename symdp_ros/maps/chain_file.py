@@ -22,7 +22,9 @@ its line. Labels must be strings as YAML sees them; `no`, `1` or `null` have to 
 """
 from collections.abc import Mapping
 from math import isfinite
+from pathlib import Path
 
+from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ChainError
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, line_of, TAG, YamlReader
@@ -42,6 +44,18 @@ def read_chain_file(path: FilePath) -> TransitionGraph:
         form, repeats a key, or exceeds a bound of `files.yaml_reader`.
     """
     return graph_from_node(compose_yaml(path), str(path))
+
+
+def _read_chain(path: FilePath, initial_state: str | None, self_loops: bool) -> Chain:
+    """Return what `Chain.from_yaml` does."""
+    if Path(path).suffix.lower() in ('.geojson', '.json', '.graph', '.tmap2'):
+        raise ChainError(f'{path} is no chain file, which ends in .yaml: read maps of other '
+                         'tools with symdp_ros.read_chain')
+    graph = read_chain_file(path)
+    return (graph.with_self_loops() if self_loops else graph).chain(initial_state)
+
+
+Chain.read_file = _read_chain
 
 
 def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:

@@ -7,7 +7,8 @@ from math import gcd
 from typing import Any, TypeAlias
 
 import numpy as np
-from symdp_ros.core.naming import instead_of
+from symdp_ros.core.chain import Chain, EMPTY
+from symdp_ros.core.naming import instead_of, one_of
 from symdp_ros.errors import ChainError
 from symdp_ros.maps.positions import Corners
 
@@ -98,6 +99,29 @@ class TransitionGraph:
 
         rows = {state: with_chance(state, row) for state, row in self.successors.items()}
         return replace(self, successors=rows, complete=False)
+
+    def chain(self, initial_state: str | None = None) -> Chain:
+        """
+        Return the chain of this graph.
+
+        :param initial_state: used where the graph names none, or instead of its own.
+        :raises ChainError: as the constructor does, with the file and the line.
+        """
+        initial_state = self.initial_state if initial_state is None else initial_state
+        if initial_state is None:
+            raise self.problem(EMPTY if not self.successors else (
+                f'the file names no initial state: give {one_of(self.successors)}, as '
+                'initial_state (--initial-state)'))
+        if self.successors and initial_state == self.initial_state not in self.successors:
+            raise self.problem(f'the initial state {initial_state!r} is not a state of the chain: '
+                               + instead_of(initial_state, self.successors), initial_state,
+                               self.initial_line)
+        try:
+            if self.complete:
+                return Chain.complete(self.successors, initial_state)
+            return Chain(self.successors, initial_state)
+        except ChainError as error:
+            raise self.problem(error.reason, error.state) from None
 
     def problem(self, reason: str, state: str | None = None,
                 line: int | None = None) -> ChainError:

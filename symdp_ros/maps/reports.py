@@ -40,7 +40,7 @@ class Reports:
         given, one second.
 
         :raises ConfigurationError: the settings and the step do not fit together.
-        :raises ChainError: as `Chain.from_graph` and `Chain.every`; `stay` for a graph that has
+        :raises ChainError: as `TransitionGraph.chain` and `Chain.every`; `stay` for a graph that has
             probabilities of its own.
         """
         period = as_fraction(self.period)
@@ -57,7 +57,7 @@ class Reports:
                     f'{self.period:g} s: ' + ('give the same period' if graph.moves is not None
                                               else 'give the same period, or moves'),
                     setting='period', path=graph.source or None)
-            return Chain.from_graph(self._with_stay(graph, period))
+            return self._with_stay(graph, period).chain()
         tick = as_fraction(_TICK) if tick is None else tick
         ticks = period / tick
         if ticks.denominator != 1:
@@ -66,7 +66,7 @@ class Reports:
                 f'take {float(tick):g} s' + (
                     ' (where the file does not give its tick)' if graph.tick is None else ''),
                 setting='period', path=graph.source or None)
-        return Chain.from_graph(self._with_stay(graph, tick)).every(int(ticks), self.moves)
+        return self._with_stay(graph, tick).chain().every(int(ticks), self.moves)
 
     def _with_stay(self, graph: TransitionGraph, tick: Fraction) -> TransitionGraph:
         if not self.stay:

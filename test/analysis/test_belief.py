@@ -441,7 +441,7 @@ def test_the_smoothed_route_errs_a_third_less():
     Seeded, so it repeats; the standard errors leave a wide margin besides.
     """
     graph = read_graph(DEPOT, self_loops=True)
-    chain = Chain.from_graph(graph, graph.initial_state or next(iter(graph.successors)))
+    chain = graph.chain(graph.initial_state or next(iter(graph.successors)))
     chains_ = [structured(chain, seed) for seed in range(3)]
     for policy, epsilon in (*product(POLICIES, [2.0]), ('guided', 1.0)):
         errors = belief_errors(chains_, Privacy(epsilon), policy=policy)

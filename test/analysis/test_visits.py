@@ -91,4 +91,4 @@ def test_a_chain_of_reports_is_no_map():
 def test_the_tick_of_the_map():
     found = VisitCalibration(replace(RING, tick=0.5), protect=5.0, stay=4.0, walks=2)
     assert found.periods == (0.5, 1.0, 1.5, 2.0, 3.0, 5.5)
-    assert found.chain == Chain.from_graph(RING.with_stay(1 - 0.5 / 4))
+    assert found.chain == RING.with_stay(1 - 0.5 / 4).chain()

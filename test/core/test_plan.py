@@ -174,7 +174,7 @@ def shared_map(name, staying=True):
     if not file.exists():
         pytest.skip(f'{file} is not there')
     graph = read_nav2_graph(file)
-    return Chain.from_graph(graph.with_self_loops() if staying else graph, [*graph.successors][0])
+    return (graph.with_self_loops() if staying else graph).chain([*graph.successors][0])
 
 
 @pytest.mark.parametrize('epsilon, guided, found', [(2.0, 0.519, 0.480), (3.0, 0.258, 0.229)])

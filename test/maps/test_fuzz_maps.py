@@ -147,7 +147,7 @@ def check_graph(found, file):
     for graph in (found, found.with_self_loops()):
         try:
             measured = structure(graph)
-            chain = Chain.from_graph(graph, next(iter(graph.successors)))
+            chain = graph.chain(next(iter(graph.successors)))
         except ChainError as error:
             check_refusal(error, file)
             continue

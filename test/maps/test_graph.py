@@ -139,7 +139,7 @@ def test_staying_takes_the_share_of_a_uniform_row():
     assert (looped.initial_state, looped.source, looped.positions, looped.lines, looped.repeated) \
         == ('a', 'map', {'a': (0.0, 1.0)}, {'a': 3}, 4)
     complete = TransitionGraph({'a': [], 'b': []}, 'a', complete=True)
-    assert Chain.from_graph(complete.with_self_loops()) == Chain.complete(['a', 'b'], 'a')
+    assert complete.with_self_loops().chain() == Chain.complete(['a', 'b'], 'a')
 
 
 @pytest.mark.parametrize('graph, initial, place', [
@@ -151,12 +151,12 @@ def test_staying_takes_the_share_of_a_uniform_row():
     (TransitionGraph({'a': ['a'], 'b': []}, 'a'), None, (None, None, 'b'))])
 def test_a_graph_that_is_no_chain(graph, initial, place):
     with pytest.raises(ChainError) as caught:
-        Chain.from_graph(graph, initial)
+        graph.chain(initial)
     assert (caught.value.path, caught.value.line, caught.value.state) == place
     assert caught.value.__cause__ is None
 
 
 def test_the_operators_initial_state_wins():
     graph = TransitionGraph({'a': ['b'], 'b': ['a']}, 'a')
-    assert Chain.from_graph(graph).initial_state == 'a'
-    assert Chain.from_graph(graph, 'b').initial_state == 'b'
+    assert graph.chain().initial_state == 'a'
+    assert graph.chain('b').initial_state == 'b'

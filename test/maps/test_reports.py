@@ -22,15 +22,15 @@ def test_how_many_reports_a_visit_touches(protect, period, k):
 
 
 def test_each_report_is_a_step_of_a_map_without_tick():
-    assert Reports(15.0).chain(graph()) == Chain.from_graph(graph())
-    assert Reports(15.0).chain(graph(tick=15.0)) == Chain.from_graph(graph())
+    assert Reports(15.0).chain(graph()) == graph().chain()
+    assert Reports(15.0).chain(graph(tick=15.0)) == graph().chain()
 
 
 def test_reports_several_steps_apart():
     found = Reports(15.0, moves=3).chain(graph())
-    assert found == Chain.from_graph(graph()).every(15, 3)
-    assert Reports(3.0, moves=2).chain(graph(tick=0.5)) == Chain.from_graph(graph()).every(6, 2)
-    assert Reports(0.6, moves=2).chain(graph(tick=0.2)) == Chain.from_graph(graph()).every(3, 2)
+    assert found == graph().chain().every(15, 3)
+    assert Reports(3.0, moves=2).chain(graph(tick=0.5)) == graph().chain().every(6, 2)
+    assert Reports(0.6, moves=2).chain(graph(tick=0.2)) == graph().chain().every(3, 2)
 
 
 def test_how_long_the_robot_stays():
@@ -69,7 +69,7 @@ def test_steps_and_reports_that_do_not_fit(reports, more, setting, said):
 
 def test_a_chain_of_reports_is_not_made_of_reports_again():
     made = graph(tick=15.0, moves=3)
-    expected = Chain.from_graph(made)
+    expected = made.chain()
     assert Reports(15.0).chain(made) == Reports(15.0, moves=3).chain(made) == expected
 
 
