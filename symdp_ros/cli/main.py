@@ -4,12 +4,12 @@
 import os
 import sys
 
-from symdp_ros import __version__, SymdpError
+from symdp_ros import __version__
 from symdp_ros.cli import (automaton, calibrate, chain, check, demo, doctor, isolate, learn,
                            ledger, release, warm_up)
 from symdp_ros.cli.arguments import Parser
 from symdp_ros.core.compiled.notice import on_slow_loops
-from symdp_ros.errors import printable
+from symdp_ros.errors import printable, SymdpError
 
 COMMANDS = (check, chain, calibrate, demo, release, ledger, learn, automaton, doctor, isolate,
             warm_up)
