@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROCESSES = ['test/ros', 'test/launch', 'test/cli/test_demo_fleet.py',
              'test/cli/test_demo_figure.py', 'test/cli/test_doctor.py',
              'test/cli/test_interrupted.py', 'test/cli/test_symdp.py', 'test/release/test_kill.py',
-             'test/release/test_kill_ledger.py', 'test/release/test_cluster.py']
+             'test/ledger/test_kill_ledger.py', 'test/release/test_cluster.py']
 _JOBS = ['-n', '4', '--maxschedchunk', '2', '-q', '--no-header', '-p', 'no:cacheprovider']
 
 

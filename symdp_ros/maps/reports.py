@@ -40,8 +40,8 @@ class Reports:
         given, one second.
 
         :raises ConfigurationError: the settings and the step do not fit together.
-        :raises ChainError: as `TransitionGraph.chain` and `Chain.every`; `stay` for a graph that has
-            probabilities of its own.
+        :raises ChainError: as `TransitionGraph.chain` and `Chain.every`; `stay` for a graph that
+            has probabilities of its own.
         """
         period = as_fraction(self.period)
         tick = None if graph.tick is None else as_fraction(graph.tick)

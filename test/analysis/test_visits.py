@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy
+from symdp_ros import ConfigurationError, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import average_accuracy, patrols
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.maps.graph import TransitionGraph

@@ -3,8 +3,8 @@
 """That something has to be compiled is known at once, and only where it is so."""
 import numba
 import pytest
-from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 import symdp_ros.core.compiled.compiling  # noqa: F401 (it watches what is compiled)
+from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 
 
 def plus_one(x):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The children that read files (`symdp_ros.files.child`), forked from a process that has imported all.
+The children that read files (`symdp_ros.files.child`), forked from one that has imported all.
 
 They are real processes, children of this one, and run the same code. Those that `symdp` starts in
 other tests are not forked: they import all by themselves.

@@ -3,7 +3,7 @@
 """Reports that are seconds apart: k of a visit, and the chain between reports."""
 import pytest
 from refusals import refused
-from symdp_ros import Chain, ChainError, ConfigurationError, read_chain
+from symdp_ros import ChainError, ConfigurationError, read_chain
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, check_visits, protection, Reports
 
