@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The trial of one module: its tests, and its mutants, each in a fork."""
-from collections import defaultdict
+from collections import Counter, defaultdict
 import ctypes
 from functools import _lru_cache_wrapper
 import gc
@@ -98,12 +98,21 @@ class _Trial:
                                         ensure_ascii=False), encoding='utf-8')
 
     def _tests_of(self, mutant):
-        """Return the tests that reach a mutant, shortest first, as many as there is time for."""
+        """
+        Return the tests that reach a mutant, as many as there is time for.
+
+        The shortest case of each test function comes first, then the second one of each.
+        """
         tests = set(self._seconds)
         if mutant.inside:
             tests &= set().union(*(self._reached.get(line, ()) for line in mutant.lines))
-        chosen, left = [], self.options.seconds
+        turns, cases = {}, Counter()
         for test in sorted(tests, key=lambda each: (self._seconds[each], each)):
+            function = test.partition('[')[0]
+            turns[test] = cases[function], self._seconds[test]
+            cases[function] += 1
+        chosen, left = [], self.options.seconds
+        for test in sorted(turns, key=turns.get):
             left -= self._seconds[test]
             if left < 0 and chosen:
                 break

@@ -4,7 +4,7 @@
 from collections import Counter
 from fractions import Fraction
 from functools import cached_property
-from math import exp, log, prod
+from math import exp, log, log2, prod
 from random import Random
 import tracemalloc
 
@@ -211,6 +211,25 @@ def test_the_published_exponent():
     sampler = Sampler(FOUR, 3.0, 2)
     assert sampler.ratio(100) == pytest.approx(exp(3 / 4), rel=1e-12)
     assert rounding_reserve(100, sampler.reachable) == Fraction(5 * 100 * 5, 2**53)
+    assert rounding_reserve(100, sampler.reachable, True) == Fraction(5 * 100 * 6, 2**53)
+    reserve = Fraction(5 * 10**8 * sampler.factors, 2**53)
+    assert sampler.ratio(10**8) == match_ratio(Fraction(3, 2), reserve)
+    assert match_ratio(Fraction(1000), reserve) == 2**40
+
+
+def test_weights_that_could_be_too_far_apart_have_exponents():
+    """A path of `mixing_moves` may cost the least weight of a move, and R·N, so many times."""
+    chain = ReachableChain(grid(23))
+    moves, degrees = chain.mixing_moves, np.diff(chain.offsets[1:])
+    even = np.repeat(1 / degrees, degrees).astype(np.float32)
+    rare = even.copy()
+    rare[0], rare[1:degrees[0]] = 2.0**-40, 1 / (degrees[0] - 1)
+    assert 1700 / 40 < moves < 100
+    for weights, wide in ((even, False), (rare, True)):
+        assert BackwardSampler(chain, Fraction(2), Random(0), weights).plan(10_000).wide == wide
+    for bits, wide in ((1690, False), (1710, True)):
+        epsilon = 2 * (bits / moves - log2(chain.most_successors)) * log(2)
+        assert BackwardSampler(chain, Fraction(epsilon), Random(0)).plan(10_000).wide == wide
 
 
 # How it is drawn.
@@ -284,13 +303,19 @@ def test_a_walk_goes_on_where_bits_were_missing(monkeypatch):
     """Where no choice is ever sure in 53 bits, the rest of the bits make the same law."""
     random = replayable_random()
 
-    def route(word, bits, edges, period, ratio, spacing, near, *others):
-        kernels.sweep(word, edges, period, ratio, spacing, *others[:-2])
-        return 0, 1, 1
+    real = backward.loops.run
 
-    monkeypatch.setattr(kernels, 'route', route)
-    monkeypatch.setattr(kernels, 'walk', lambda position, state, *a: (position, state,
-                                                                      position + 1))
+    def run(name, seconds, *arguments):
+        if name == 'route':
+            word, _, edges, period, ratio, spacing, _, *others = arguments
+            real('sweep', seconds, word, edges, period, ratio, spacing, *others[:-2])
+            return 0, 1, 1
+        if name == 'walk':
+            position, state = arguments[:2]
+            return position, state, position + 1
+        return real(name, seconds, *arguments)
+
+    monkeypatch.setattr(backward.loops, 'run', run)
     word = ['s1', None, 's3', 's0']
     sampler = Sampler(FOUR, 2.0, random=random)
     counts = Counter(tuple(sampler.release(word)) for _ in range(2_000))
