@@ -25,7 +25,7 @@ CHAINS = {
 }
 #: The two examples that are worked out by hand: chain, word, number of words, table.
 BY_HAND = {
-    'abc': (ABC, 'abc', 12, [
+    'abc': (ABC, ['a', 'b', 'c'], 12, [
         '0 0 a 12 a: 1/3, b: 1/3, c: 1/3',
         '1 0 a 4 a: 1/2, c: 1/2',
         '1 1 b 4 a: 1/4, b: 1/2, c: 1/4',

@@ -117,7 +117,6 @@ def here(place, monkeypatch):
     (['--scheduler', 'tcp://127.0.0.1:1'], ['a.csv'], 'out', '--scheduler is not for logs'),
     (['--route-key', 'symbol'], ['walks.parquet'], 'o.parquet', 'three columns'),
     (['--symbol-map', '1=nowhere'], ['walks.parquet'], 'o.parquet', 'not a state of the chain'),
-    (['--epsilon', 'nan'], ['walks.parquet'], 'o.parquet', 'epsilon is nan: it must be a'),
     (['--ledger', 'o.parquet', '--subject', 'r'], ['walks.parquet'], 'o.parquet', 'o.parquet'),
     (['--ledger', 'o.parquet/l', '--subject', 'r'], ['walks.parquet'], 'o.parquet', 'o.parquet'),
 ])

@@ -5,11 +5,9 @@ from math import gcd
 
 from hypothesis import given
 from hypothesis import strategies as st
-import pytest
 from strategies import CHAINS, chains, grid, periodic_chains
 from symdp_ros import Chain
-from symdp_ros.core.offline import reachable as module
-from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.offline.reachable import ReachableChain, Sizes
 
 
 def within(chain, moves):
@@ -22,9 +20,7 @@ def within(chain, moves):
 
 @given(chains(complete=False), st.sampled_from([0, 256]))
 def test_numbers_and_arrays(chain, many):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, '_MANY', many)
-        reachable = ReachableChain(chain)
+    reachable = ReachableChain(chain, Sizes(columns_from=many))
     assert set(reachable.label[1:]) == within(chain, len(chain))
     assert reachable.label[:2] == ['', chain.initial_state]
     for t in range(len(chain) + 2):

@@ -142,7 +142,7 @@ def test_a_short_word_imports_no_compiler():
             'chain = Chain({"a": ["a", "b"], "b": ["a", "b", "c"], "c": ["a"]}, "a")\n'
             'for selection in "exponential", "permute_and_flip":\n'
             '    mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection)\n'
-            '    assert len(mechanism.privatize("abc" * 10)) == 30\n'
+            '    assert len(mechanism.privatize(list("abc" * 10))) == 30\n'
             'assert "numba" not in sys.modules\n')
     subprocess.run([sys.executable, '-c', code], check=True)
 

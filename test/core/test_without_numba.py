@@ -106,7 +106,7 @@ def test_it_is_reported():
             'chain = Chain({"a": ["a", "b"], "b": ["a"]}, "a")\n'
             'notices = []\n'
             'with on_slow_loops(notices.append):\n'
-            '    assert len(OfflineMechanism(chain, Privacy(1.0)).privatize("abaa")) == 4\n'
+            '    assert len(OfflineMechanism(chain, Privacy(1.0)).privatize(list("abaa"))) == 4\n'
             '    assert notices == []\n'
             '    law = Exponential(chain, Privacy(1.0), 0.8, sizes=Sizes(stored_bytes=0))\n'
             '    assert len(law.draw("abaab" * 10)) == 50\n'

@@ -3,6 +3,7 @@
 """The ledger: exact sums, budgets that hold between processes, seals, the mark."""
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+import os
 from pathlib import Path
 import shutil
 import sqlite3
@@ -215,7 +216,9 @@ def test_a_file_that_is_mounted_by_itself_is_refused(tmp_path):
     isolated = ['unshare', '--map-root-user', '--mount']
     if not shutil.which('unshare') or subprocess.run([*isolated, 'true']).returncode:
         pytest.skip('no namespaces of mounts here')
-    done = subprocess.run([*isolated, *script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*isolated, *script], capture_output=True, text=True, check=True,
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, (ROOT, ROOT / 'test/core')))})
     by_itself, in_its_folder, at_first = done.stdout.split('---\n')
     assert 'is mounted as a single file' in by_itself and 'mount its folder' in by_itself
     assert 'charged' not in by_itself

@@ -80,7 +80,7 @@ def test_regions_of_poses(tmp_path, storage):
     assert read_log(bag, topic='pose', locator=Corridor(), where=['header.frame_id=/map']) == [
         (2, 'east')]
     with pytest.raises(LogError, match="pose in the frame 'map', and map_frame is 'odom'"):
-        read_log(bag, topic='pose', locator=Corridor(), map_frame='odom')
+        read_log(bag, topic='pose', locator=Corridor(), map_frame='odom', refuse_frames=True)
     with pytest.raises(LogError, match='leads to no position'):
         read_log(bag, topic='pose', locator=Corridor(), field='header')
     with pytest.raises(LogError, match='no field .level.'):

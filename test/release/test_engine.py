@@ -466,7 +466,8 @@ def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(place, c
     calls = 10**9 - int(left)
     assert status == 0 and calls > 100
     killed = 0
-    for moment in sorted(chance.sample(range(1, calls), 14)) + [calls - 2]:
+    # How many calls there are differs a little from run to run.
+    for moment in sorted(chance.sample(range(1, calls - 20), 14)) + [calls - 2]:
         shutil.rmtree(place.releases)
         place.releases.mkdir()
         for file in place.logs.parent.glob('robots.ledger*'):

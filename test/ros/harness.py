@@ -3,6 +3,7 @@
 """Nodes in processes of their own, each test in a ROS domain of its own, on this machine only."""
 from contextlib import contextmanager, suppress
 from functools import cache
+import gc
 from itertools import cycle
 import os
 from pathlib import Path
@@ -245,6 +246,7 @@ class World:
         self._leave()
         for run in self.runs:
             run.close()
+        gc.collect()  # what is left of a node goes when Python frees it
         left = _ports_here(self.domain)
         assert not left, (f'a node of this process is left in ROS domain {self.domain}, which a '
                           f'later test may be given: it holds the UDP ports {left}')

@@ -131,7 +131,7 @@ def test_what_rosbag2_recorded(monkeypatch):
     pose = PoseStamped(header=Header(frame_id='map'), pose=Pose(position=Point(x=1.0, y=2.0)))
     assert decoded(pose, pose=True)[1] == (1, (1.0, 2.0, None))
     with pytest.raises(LogError, match="in the frame 'map', and map_frame is 'odom'"):
-        decoded(pose, pose=True, map_frame='odom')
+        decoded(pose, pose=True, map_frame='odom', refuse_frames=True)
     with pytest.raises(LogError, match='is a list'):
         decoded(feedback, field='feedback.sequence')
     with pytest.raises(LogError, match='no value of the field'):
