@@ -11,6 +11,7 @@ import sys
 from types import SimpleNamespace
 
 from hypothesis import HealthCheck, settings
+import pytest
 
 # Nothing is timed: other tests may keep the machine busy. A failing example is printed so that it
 # can be replayed.
@@ -47,6 +48,7 @@ def pytest_configure(config):
     os.environ[own_network.MARK] = '1'
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(specs):
     """Start each worker in a network of its own."""
     for spec in specs:

@@ -28,7 +28,7 @@ _MEMORY_PER_BYTE = 8
 _SECONDS_PER_BYTE = 1e-6
 
 _START = ('import marshal, sys; sys.path[:], name = marshal.load(sys.stdin.buffer); '
-          'from symdp_ros.logs import child; child.main(name)')
+          'from symdp_ros.files import child; child.main(name)')
 
 
 def start(function: Callable[[BinaryIO, BinaryIO], None]) -> subprocess.Popen[bytes]:
