@@ -16,6 +16,7 @@ import json
 import os
 from pathlib import Path
 import sys
+import traceback
 
 import yaml
 
@@ -25,7 +26,7 @@ FOUND = ROOT / 'build' / 'mutation'  # verdicts of the last run, one file for ea
 
 
 def main() -> int:
-    """Try the modules that are asked for; return 1 where an unexplained mutant survived."""
+    """Try the modules that are asked for; return 1 where an unexplained mutant survived, 2 for failures."""
     known = yaml.safe_load((HERE / 'modules.yaml').read_text(encoding='utf-8'))
     excused = yaml.safe_load((HERE / 'equivalent.yaml').read_text(encoding='utf-8')) or {}
     options = _options(known)
@@ -38,8 +39,10 @@ def main() -> int:
         equivalent = [name for entry in excused.get(module, ()) for name in entry['mutants']]
         kept = {name: verdict for name, verdict in _verdicts(file).items() if options.again
                 and (verdict == 'noticed' or name in equivalent)}
-        if not options.show:
-            _in_a_process(module, known[module].split(), file, options, kept)
+        if not options.show and not _in_a_process(module, known[module].split(), file, options,
+                                                  kept):
+            print(f'{module}: not tried', file=sys.stderr)
+            return 2
         verdicts = _verdicts(file)
         rows.append(_report(module, verdicts, equivalent))
     print('\n| module | mutants | noticed | equivalent | survived | score |\n'
@@ -68,7 +71,7 @@ def _verdicts(file) -> dict:
     return json.loads(file.read_text(encoding='utf-8')) if file.exists() else {}
 
 
-def _in_a_process(module, tests, file, options, kept) -> None:
+def _in_a_process(module, tests, file, options, kept) -> bool:
     """Try one module in a fork: what it imports goes with it."""
     sys.stdout.flush()
     pid = os.fork()
@@ -77,10 +80,12 @@ def _in_a_process(module, tests, file, options, kept) -> None:
             from mutation.trial import end_with_parent, try_module
 
             end_with_parent()
-            try_module(ROOT, module, tests, file, options, kept)
+            os._exit(not try_module(ROOT, module, tests, file, options, kept))
+        except BaseException:
+            traceback.print_exc()
         finally:
-            os._exit(0)
-    os.waitpid(pid, 0)
+            os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
 
 
 def _report(module, verdicts, equivalent):

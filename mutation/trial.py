@@ -22,8 +22,12 @@ _TEST_SECONDS = 5.0   # processor time of a test; those that take longer are not
 _MEMORY = 8 << 30     # bytes that a mutant may have
 
 
-def try_module(root, module, tests, file, options, kept) -> None:
-    """Try the mutants of a module; write {name: verdict} to a file of JSON as they are found."""
+def try_module(root, module, tests, file, options, kept) -> bool:
+    """
+    Try the mutants of a module; write {name: verdict} to a file of JSON as they are found.
+
+    Return whether all were tried.
+    """
     sys.modules['numba'] = None  # loops run as they are
     os.environ.update(OPENBLAS_NUM_THREADS='1', SYMDP_TEST_SEED='1')  # no threads: it forks
     import numpy  # noqa: F401: every fork has it
@@ -33,8 +37,9 @@ def try_module(root, module, tests, file, options, kept) -> None:
     found = list(mutants(path.read_text(encoding='utf-8'), str(path)))
     print(f'{module}: {len(found)} mutants', flush=True)
     parts = [name.partition('::') for name in tests]
-    _pytest(root, [f'test/{name}.py{between}{test}' for name, between, test in parts],
-            _Trial(module, path, found, file, options, kept))
+    trial = _Trial(module, path, found, file, options, kept)
+    _pytest(root, [f'test/{name}.py{between}{test}' for name, between, test in parts], trial)
+    return trial.done
 
 
 class _Trial:
@@ -43,6 +48,7 @@ class _Trial:
     def __init__(self, module, path, found, file, options, kept):
         self.module, self.path, self.mutants = module, path, found
         self.file, self.options, self.kept = file, options, kept
+        self.done = False
 
     def pytest_runtestloop(self, session):
         importlib.import_module(f'symdp_ros.{self.module.replace("/", ".")}')
@@ -64,6 +70,7 @@ class _Trial:
                     'in a fork' if inside else 'imported afresh'))
                 return True
         self._try_all()
+        self.done = True
         return True
 
     def _print(self, text):
@@ -191,7 +198,7 @@ def _pytest(root, files, plugin):
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
     os.chdir(root)
-    return pytest.main(['-s', '-p', 'no:cacheprovider', '-p', 'no:xdist', '-o',
+    return pytest.main(['-s', '-p', 'no:cacheprovider', '-o',
                         'tmp_path_retention_policy=none', *files], plugins=[plugin])
 
 
