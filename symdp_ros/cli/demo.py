@@ -257,9 +257,14 @@ class _Observer:
         client = self._node.create_client(Trigger, name)
         self.wait(client.service_is_ready, *processes)
         self.spin(0.3, *processes)  # the service discovers the client a moment later
-        answer = client.call_async(Trigger.Request())
-        self.wait(answer.done, *processes)
-        return answer.result().message
+        until = time.monotonic() + _PATIENCE
+        while True:
+            answer = client.call_async(Trigger.Request())
+            self.wait(answer.done, *processes)
+            message = answer.result().message
+            if not message.startswith('starting: ') or time.monotonic() > until:
+                return message
+            self.spin(0.5, *processes)  # it compiles its loops
 
     def spin(self, seconds, *processes):
         """Receive messages for some time, while the processes run."""

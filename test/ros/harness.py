@@ -24,6 +24,7 @@ from rclpy.context import Context  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
 from symdp_ros.ros.free_domain import FreeDomain  # noqa: E402
 from symdp_ros.ros.own_network import is_isolated  # noqa: E402
 
@@ -235,6 +236,14 @@ class World:
             return next((future for _, future in calls if future.done()), None)
 
         return self.wait_until(answered, f'a response of {name}').result()
+
+    def trigger(self, name):
+        """Call a service (Trigger) once its node has compiled its loops; return the response."""
+        def answer():
+            response = self.call(Trigger, name, Trigger.Request())
+            return None if response.message.startswith('starting: ') else response
+
+        return self.wait_until(answer, f'an answer of {name} that is not "starting"')
 
     def close(self):
         if not ALONE and all(run.process.returncode == 0 for run in self.runs):

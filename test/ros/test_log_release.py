@@ -47,6 +47,8 @@ def start(world, place, chain_file, *arguments, wait=True, **more):
     run = world.start('log_release', *arguments, **given(place, chain_file, **more))
     if wait:
         run.wait_for('active')
+        if '-r' not in arguments:
+            world.trigger('/log_release/status')
     return run
 
 

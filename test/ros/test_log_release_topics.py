@@ -29,7 +29,7 @@ def test_kept_topics(world, tmp_path, chain_file):
         'mechanism': 'causal', 'keep_names': True})
     run.wait_for('active')
     assert 'kept topics: /battery_state, /name: ε does not cover them' in run.log
-    answer = world.call(Trigger, '/log_release/release', Trigger.Request())
+    answer = world.trigger('/log_release/release')
     assert answer.success and answer.message == (
         '3 released, 0 already released, 0 refused, 0 failed')
     kept = {path.name: read_bag(path)[1].keys() - {'/region'} for path in released(tmp_path)}
