@@ -74,7 +74,9 @@ demo: setup
 	$(VENV)/bin/symdp demo '$(MAP)' --epsilon '$(EPSILON)' --duration '$(DURATION)' --robots '$(ROBOTS)' \
 	    $(DEMO_OPTIONS)
 
+# Loops are compiled first: nodes under test would wait for it, for a minute and more.
 test: setup
+	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
 	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 $(TEST_OPTIONS)
 
 test-studies: setup
