@@ -26,7 +26,7 @@ FOUND = ROOT / 'build' / 'mutation'  # verdicts of the last run, one file for ea
 
 
 def main() -> int:
-    """Try the modules that are asked for; return 1 where an unexplained mutant survived, 2 for failures."""
+    """Try the modules asked for; return 1 where an unexplained mutant survived, 2 for failures."""
     known = yaml.safe_load((HERE / 'modules.yaml').read_text(encoding='utf-8'))
     excused = yaml.safe_load((HERE / 'equivalent.yaml').read_text(encoding='utf-8')) or {}
     options = _options(known)
