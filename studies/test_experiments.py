@@ -141,7 +141,7 @@ def test_the_paths_of_figure_1():
 
 def test_the_automaton_of_figure_2_has_a_row_for_each_count_of_errors():
     counts, moves = schemes.merged_automaton(
-        HammingAutomaton(schemes.ALPHABET, 'abc', schemes.DISTANCE))
+        HammingAutomaton(schemes.ALPHABET, list('abc'), schemes.DISTANCE))
     assert counts == {(t, e): comb(3 - t, 2 - e) * 2**(2 - e) for t in range(4) for e in range(3)
                       if e <= t and 2 - e <= 3 - t}
     for state in counts:
