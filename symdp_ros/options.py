@@ -153,6 +153,9 @@ MECHANISM = Option('mechanism', str, 'auto',
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
                    'takes the one with the fewest expected errors, chosen from chain, ε, k and '
                    'length alone', choices=('exponential', 'permute_and_flip', 'causal', 'auto'))
+#: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
+LIVE_MECHANISM = (POLICY, TRUST)
+LOG_MECHANISM = (MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH)
 
 # From messages and logs to symbols
 
@@ -317,7 +320,7 @@ OUTPUT_TYPE = Option('output_type', str, 'std_msgs/msg/String',
 OUTPUT_TEMPLATE = Option('output_template', str, '',
                          'for outputs: custom, the fields of the message (YAML), such as {data: '
                          "[1, '{region}', '{next}']}", unit='yaml')
-OUT = (OUTPUTS, OUTPUT_TYPE, OUTPUT_TEMPLATE)
+OUTPUT_OPTIONS = (OUTPUTS, OUTPUT_TYPE, OUTPUT_TEMPLATE)
 STATE_FILE = Option('state_file', str, '',
                     'file that lets the word go on after a restart, one for each robot; if not '
                     'set: a restart begins a new word', unit='file')
@@ -347,19 +350,19 @@ PARAMETER_SERVICES = Option('parameter_services', bool, True,
 #: Name of each node → its parameters.
 PARAMETERS = {
     'privatizer': (
-        *CHAIN, *PRIVACY, POLICY, TRUST, *MESSAGES, BASE_FRAME, LIVE_UNKNOWN_SYMBOL, *OUT,
-        STATE_FILE,
+        *CHAIN, *PRIVACY, *LIVE_MECHANISM, *MESSAGES, BASE_FRAME, LIVE_UNKNOWN_SYMBOL,
+        *OUTPUT_OPTIONS, STATE_FILE,
         replace(LEDGER_FILE, default='',
                 meaning='ledger that every word is charged to; if not set: none'),
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
         SUBJECT_BUDGET, ACCOUNTING, DELTA, OUTPUT_DOMAIN, AUTOSTART, PARAMETER_SERVICES),
     'log_release': (
-        *CHAIN, *PRIVACY, MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH, *MESSAGES, UNKNOWN_SYMBOL,
-        LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA,
-        TOPIC, STAMP_KEY, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS,
-        AUTOSTART, PARAMETER_SERVICES),
-    'belief': (*CHAIN, *PRIVACY, POLICY, TRUST, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP, *OUT,
-               REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
+        *CHAIN, *PRIVACY, *LOG_MECHANISM, *MESSAGES, UNKNOWN_SYMBOL, LOG_DIR, RELEASE_DIR,
+        LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA, TOPIC, STAMP_KEY,
+        SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
+        PARAMETER_SERVICES),
+    'belief': (*CHAIN, *PRIVACY, *LIVE_MECHANISM, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP,
+               *OUTPUT_OPTIONS, REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
     'fleet': (FLEET, PARAMETER_SERVICES),
 }
@@ -481,8 +484,8 @@ DOMAIN = Option('domain', int, '', 'the ROS domain; if not set: that of ROS_DOMA
 SECONDS = Option('seconds', float, 7.0, 'how long to wait for nodes to announce themselves; DDS '
                  'repeats an announcement that was lost every 3 s', least=0, most=3600,
                  unit='seconds')
-LOOKED_AT = Option('topics', list, [], 'look only at this topic and those below it, such as '
-                   '/fleet', unit='topic')
+DOCTOR_TOPICS = Option('topics', list, [], 'look only at this topic and those below it, such as '
+                       '/fleet', unit='topic')
 ISOLATED_BY = Option('for', str, None, 'the tool that keeps everything else in',
                      choices=('sros2', 'zenoh', 'domain-bridge'))
 TO_DOMAIN = Option('to_domain', int, '', 'for domain-bridge, the ROS domain of the readers; if '
@@ -490,9 +493,9 @@ TO_DOMAIN = Option('to_domain', int, '', 'for domain-bridge, the ROS domain of t
 ISOLATION = Option('output', str, None, 'where the files go; made if it does not exist',
                    unit='dir')
 
-RELEASE_MECHANISM = replace(
+RELEASE_MECHANISM = (replace(
     MECHANISM, meaning=f'{MECHANISM.meaning}. For an archive, the longest route counts; '
-    'permute_and_flip draws its routes one by one, which is slow')
+    'permute_and_flip draws its routes one by one, which is slow'), *LOG_MECHANISM[1:])
 RELEASE_LEDGER = (
     replace(LEDGER_FILE, name='ledger', default='',
             meaning='file that records what was spent; made if it does not exist; not in DIR'),

@@ -15,7 +15,7 @@ from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.messages.revealing import shown_by
-from symdp_ros.options import DOMAIN, LOOKED_AT, SECONDS
+from symdp_ros.options import DOCTOR_TOPICS, DOMAIN, SECONDS
 
 if TYPE_CHECKING:
     from symdp_ros.ros.live_graph import LiveGraph
@@ -64,7 +64,7 @@ def add_parser(commands) -> None:
                     'names and types only: it subscribes to nothing and calls nothing. Run it in '
                     'the domain, and on a machine, of those who may see only what is private. '
                     'Exit status 1 if anything shows where a robot is.')
-    add_arguments(parser, [DOMAIN, SECONDS, LOOKED_AT])
+    add_arguments(parser, [DOMAIN, SECONDS, DOCTOR_TOPICS])
     parser.set_defaults(run=run)
 
 

@@ -14,9 +14,9 @@ from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account,
 from symdp_ros.cli.topics import OfTopics, print_topics
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
-from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRUST, OF_ARCHIVES,
-                               OF_LOGS, OUTPUT, POLICY, PRIVACY, privacy_of, RELEASE_LEDGER,
-                               RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP, warnings_of)
+from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, DRY_RUN, OF_ARCHIVES, OF_LOGS, OUTPUT,
+                               PRIVACY, privacy_of, RELEASE_LEDGER, RELEASE_MECHANISM, SYMBOL_KEY,
+                               SYMBOL_MAP, warnings_of)
 
 
 _SHOWN = 3  # logs
@@ -43,7 +43,7 @@ def add_parser(commands) -> None:
     add_arguments(parser, [OUTPUT])
     privacy = parser.add_argument_group('privacy')
     add_chain_arguments(privacy, '--map', '--chain')
-    add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH))
+    add_arguments(privacy, (*PRIVACY, *RELEASE_MECHANISM))
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('before ε is spent'), (DRY_RUN, ALLOW_UNKNOWN))
     add_arguments(parser.add_argument_group('reading and writing'),

@@ -292,7 +292,7 @@ def _count(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]) -> lis
                           f'charges that were kept have {as_rounded_text(rho)}: the rest is '
                           'counted')
     for subject, amount in least.items():
-        more = ledger.set_spent(subject, amount, 'said by the operator')
+        more = ledger.set_spent(subject, amount, 'set by the operator')
         if more:
             report.append(f'{printable(subject)}: the operator says that {as_text(amount)} was '
                           f'spent; {as_text(more)} more is counted')

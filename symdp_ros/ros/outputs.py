@@ -48,7 +48,7 @@ class Outputs:
     The topics of one node, `PREFIX_region` and, if asked for, its `_pose`, `_markers`, `_custom`.
 
     :param prefix: 'private' or 'believed'.
-    :param settings: values of the options `OUT` and of the map.
+    :param settings: values of the options `OUTPUT_OPTIONS` and of the map.
     :param depth: how many regions late readers get.
     :param overridable: whether parameters can override the QoS of `PREFIX_region`.
     :raises ConfigurationError: an option is wrong, or the map lacks what it needs.
