@@ -145,10 +145,6 @@ BASE = Option('base', str, DEFAULT_BASE,
               'for mechanism: exponential, which routes are preferred. chain: those that the '
               'probabilities of the map make likely; counting: none, as published. With chain, '
               'auto considers both', choices=BASES)
-SMOOTH = Option('smooth', bool, False,
-                'for mechanism: causal, release the most probable route that the map allows, '
-                'given the private symbols, instead of these: often fewer errors at the same ε. '
-                'auto considers it')
 MECHANISM = Option('mechanism', str, 'auto',
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
                    'takes the one with the fewest expected errors, chosen from chain, ε, k and '
@@ -354,7 +350,7 @@ PARAMETERS = {
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
         SUBJECT_BUDGET, ACCOUNTING, DELTA, OUTPUT_DOMAIN, AUTOSTART, PARAMETER_SERVICES),
     'log_release': (
-        *CHAIN, *PRIVACY, MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH, *MESSAGES, UNKNOWN_SYMBOL,
+        *CHAIN, *PRIVACY, MECHANISM, BASE, LOG_TRUST, POLICY, *MESSAGES, UNKNOWN_SYMBOL,
         LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA,
         TOPIC, STAMP_KEY, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS,
         AUTOSTART, PARAMETER_SERVICES),

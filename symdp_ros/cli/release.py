@@ -16,7 +16,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, BASE, DRY_RUN, LOG_TRUST, OF_ARCHIVES,
                                OF_LOGS, OUTPUT, POLICY, PRIVACY, privacy_of, RELEASE_LEDGER,
-                               RELEASE_MECHANISM, SMOOTH, SYMBOL_KEY, SYMBOL_MAP, warnings_of)
+                               RELEASE_MECHANISM, SYMBOL_KEY, SYMBOL_MAP, warnings_of)
 
 
 _SHOWN = 3  # logs
@@ -43,7 +43,7 @@ def add_parser(commands) -> None:
     add_arguments(parser, [OUTPUT])
     privacy = parser.add_argument_group('privacy')
     add_chain_arguments(privacy, '--map', '--chain')
-    add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH))
+    add_arguments(privacy, (*PRIVACY, RELEASE_MECHANISM, BASE, LOG_TRUST, POLICY))
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('before ε is spent'), (DRY_RUN, ALLOW_UNKNOWN))
     add_arguments(parser.add_argument_group('reading and writing'),
@@ -145,7 +145,7 @@ def _logs_release(options, chain, output):
     from symdp_ros.release.report import Report
     from symdp_ros.release.settings import output_settings, ReleaseSettings
 
-    same = ('mechanism', 'base', 'trust', 'policy', 'smooth', *OF_SAMPLES, 'unknown_symbol')
+    same = ('mechanism', 'base', 'trust', 'policy', *OF_SAMPLES, 'unknown_symbol')
     settings = ReleaseSettings(
         chain, privacy_of(vars(options)), **read_settings(options),
         **output_settings(vars(options)),
@@ -197,7 +197,7 @@ def _archive_release(options, chain, output):
 
     settings = ArchiveSettings(
         chain, Privacy(options.epsilon, options.adjacency), mechanism=options.mechanism,
-        base=options.base, trust=options.trust, policy=options.policy, smooth=options.smooth,
+        base=options.base, trust=options.trust, policy=options.policy,
         symbol_map=tuple(options.symbol_map), charge=options.charge,
         columns=Columns(options.route_key, options.position_key, options.symbol_key))
     [archive], _ = listed_logs(options.logs)
