@@ -8,8 +8,8 @@ from math import prod
 from random import Random
 
 import numpy as np
-from symdp_ros.analysis.belief import Filter, smooth, smooth_with_constant_normaliser
-from symdp_ros.core.best_route import best_route
+from symdp_ros.analysis.belief import (best_route, Filter, smooth,
+                                       smooth_with_constant_normaliser)
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism

@@ -145,17 +145,13 @@ BASE = Option('base', str, DEFAULT_BASE,
               'for mechanism: exponential, which routes are preferred. chain: those that the '
               'probabilities of the map make likely; counting: none, as published. With chain, '
               'auto considers both', choices=BASES)
-SMOOTH = Option('smooth', bool, False,
-                'for mechanism: causal, release the most probable route that the map allows, '
-                'given the private symbols, instead of these: often fewer errors at the same ε. '
-                'auto considers it')
 MECHANISM = Option('mechanism', str, 'auto',
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
                    'takes the one with the fewest expected errors, chosen from chain, ε, k and '
                    'length alone', choices=('exponential', 'permute_and_flip', 'causal', 'auto'))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
 LIVE_MECHANISM = (POLICY, TRUST)
-LOG_MECHANISM = (MECHANISM, BASE, LOG_TRUST, POLICY, SMOOTH)
+LOG_MECHANISM = (MECHANISM, BASE, LOG_TRUST, POLICY)
 
 # From messages and logs to symbols
 

@@ -19,7 +19,6 @@ from symdp_ros.analysis.belief import smooth_together
 from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.offline.causal_smooth import CausalSmooth
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 
@@ -41,17 +40,13 @@ class Release(NamedTuple):
     exact: bool           # whether the beliefs are
 
 
-def _online(policy: str, smooth: bool = False) -> Callable[..., Release]:
+def _online(policy: str) -> Callable[..., Release]:
     def release(chain: Chain, privacy: Privacy, words: ShortInts, seed: int) -> Release:
         mechanism = OnlineMechanism(chain, privacy, policy=policy, random=Random(seed))
         drawn = _many(mechanism, words)
         states = np.array(chain.states, object)
         beliefs = smooth_together(mechanism, [row.tolist() for row in states[drawn]])
-        if smooth:  # the adversary sees more than is released: what was drawn
-            law, index = CausalSmooth(mechanism), chain.state_index
-            drawn = np.array([[index[s] for s in law.route(row.tolist())]
-                              for row in states[drawn]], np.int32)
-        errors = None if smooth or policy == 'adaptive' else _exact(mechanism, chain, words)
+        errors = None if policy == 'adaptive' else _exact(mechanism, chain, words)
         return Release(words, drawn, errors, beliefs, True)
     return release
 
@@ -107,7 +102,6 @@ MECHANISMS = {
     'planned': Mechanism('planned', True, True, _online('planned')),
     'adaptive': Mechanism('adaptive', True, True, _online('adaptive')),
     'chain': Mechanism('exponential, base: chain', False, True, _offline('exponential')),
-    'smooth': Mechanism('causal, smooth', False, True, _online('guided', smooth=True)),
 }
 
 
@@ -257,7 +251,6 @@ the chain's P | simulated |
 | guided, planned | yes | ours; on a log: `selection: causal` | exact |
 | adaptive | yes | ours | simulated |
 | exponential, base: chain | no | ours, trust 0.8 | exact |
-| causal, smooth | no | ours: guided, then the most probable feasible route | simulated |
 
 Mechanisms 1 and 2 of the paper are its Mechanisms 3 and 4 on a map where every state can follow
 every state (here: lcas_tmap2/test.tmap2); there our implementation draws with ε/k, not ε/(2k),
@@ -307,7 +300,7 @@ The share of wrong symbols, means over all maps:
 
 ### When P is wrong
 
-Planned, adaptive, base: chain, smooth and the likeliest route use P. Here P has a habit, one move
+Planned, adaptive, base: chain and the likeliest route use P. Here P has a habit, one move
 of probability {habit:g} from each state (k = 1, {habit_walks} walks on each map). *Right*: the
 robot has this habit. *Wrong*: it has none, and all its moves are equally likely. Means over
 all maps of the share of wrong symbols; ε holds either way.
@@ -322,7 +315,7 @@ all maps of the share of wrong symbols; ε holds either way.
 
 The adversary knows the chain, P, the mechanism and ε, sees all outputs, and guesses where the
 robot is at each time. For mechanisms that draw symbol by symbol, its success is exact; where
-routes are smoothed or matched, it even sees the symbols that were drawn. For exponential and
+routes are matched, it even sees the symbols that were drawn. For exponential and
 permute-and-flip, the success is that of an attack that takes the normaliser as constant. A better
 attack may succeed more often.
 

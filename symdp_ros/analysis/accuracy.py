@@ -9,7 +9,7 @@ error always. Everything is exact up to rounding:
 | mechanism                 | mean, variance                    | each position | longest word   |
 |---------------------------|-----------------------------------|---------------|----------------|
 | online, causal            | forward, O(n·|E|)                 | yes           | any            |
-| 'adaptive'; causal, smooth | simulated, standard error        | simulated     | any            |
+| 'adaptive'                | simulated, standard error         | simulated     | any            |
 | exponential               | backward and forward, O(n·|E|)    | yes           | any            |
 | permute-and-flip          | distance distribution, O(n²·|E|), | no            | n²·|E| ≤ 10¹⁰, |
 |                           | on an alphabet O(n); where very   | where very    | any            |
@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate, pairwise
-from math import inf, sqrt
+from math import sqrt
 from numbers import Integral
 from random import Random
 
@@ -36,9 +36,7 @@ from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, OfflineMechanism
-from symdp_ros.core.offline.causal import Causal
 from symdp_ros.core.offline.causal_adaptive import CausalAdaptive
-from symdp_ros.core.offline.causal_smooth import CausalSmooth
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
@@ -49,7 +47,6 @@ _TOGETHER = 2**20         # edges·words that are looked at together,
 _KEPT = 2**24             # and states·words·2√n
 _COUNTING_STEPS = 10**10  # n²·|E|·walks that `best_mechanism` spends on permute-and-flip
 _LEAST_WALKS = 2
-_CLEARLY = 0.95           # by which smooth causal release has to err less to be chosen
 _SIMULATED, _MOST_DRAWS = 40_000, 400  # symbols in all, and outputs of a word
 
 
@@ -109,7 +106,7 @@ def expected_accuracy(mechanism: Mechanism, length: int, *,
     """
     Return the expected error per symbol before any word is known: averaged over `patrols`.
 
-    Exact for each walk (simulated for the policy 'adaptive' and with smooth); the walks are the
+    Exact for each walk (simulated for the policy 'adaptive'); the walks are the
     same for all mechanisms of a chain, at every ε and k.
 
     :param length: n ≥ 1.
@@ -205,17 +202,16 @@ def patrols(chain: Chain, length: int, walks: int) -> list[list[str]]:
 
 def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, base: str = DEFAULT_BASE,
                    trust: float = DEFAULT_TRUST, policy: str = DEFAULT_POLICY, walks: int = WALKS,
-                   counting: bool = True, smooth: bool = True) -> str:
+                   counting: bool = True) -> str:
     """Return the first of `compare_mechanisms`: a name of `CHOICES`."""
     return next(iter(compare_mechanisms(
         chain, privacy, length, base=base, trust=trust, policy=policy, walks=walks,
-        counting=counting, smooth=smooth)))
+        counting=counting)))
 
 
 def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str = DEFAULT_BASE,
                        trust: float = DEFAULT_TRUST, policy: str = DEFAULT_POLICY,
-                       walks: int = WALKS, counting: bool = True,
-                       smooth: bool = True) -> dict[str, float]:
+                       walks: int = WALKS, counting: bool = True) -> dict[str, float]:
     """
     Return the expected error per symbol of each offline mechanism; first, the one to be taken.
 
@@ -223,35 +219,29 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
     `expected_accuracy`, at equal ones the first of those that count no words.
     What counts words (permute-and-flip) is left out where it is refused, and gets fewer walks
     where counting is long (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the
-    others then. Smooth causal release is simulated, with this `policy` alone, and only where P is
-    not uniform (elsewhere it gains next to nothing). It is taken where it errs less by 5 % at
-    least.
+    others then.
 
     :param base: 'counting': the base measure of the chain is left out.
     :param trust: of the base measure of the chain.
     :param policy: of causal release.
     :param counting: whether a mechanism that counts words may be chosen.
-    :param smooth: whether smooth causal release may be.
     :raises ConfigurationError: unknown base or policy; `trust`, `length` or `walks` out of range.
     """
     check_base(base, trust)
     made = {name: OfflineMechanism(chain, privacy, selection=selection, base=own, trust=trust,
-                                   policy=policy, smooth=smoothed)
-            for name, (selection, own, smoothed) in CHOICES.items()
-            if not (selection == 'exponential' and own == 'chain' != base
-                    or smoothed and not (smooth and _names_probabilities(chain)))}
+                                   policy=policy)
+            for name, (selection, own) in CHOICES.items()
+            if not (selection == 'exponential' and own == 'chain' != base)}
     steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
     found = {name: expected_accuracy(made[name], length, walks=walks).error
              for name in made if steps[name] == 0}
-    best = min((name for name in found if not made[name].smooth), key=lambda name: found[name])
+    best = min(found, key=lambda name: found[name])
     for name in made:
         if counting and 0 < steps[name] <= MOST_COUNTING_STEPS:
             few = min(walks, max(_LEAST_WALKS, _COUNTING_STEPS // steps[name]))
             least = expected_accuracy(made[best], length, walks=few).error
             counted = found[name] = expected_accuracy(made[name], length, walks=few).error
             best = name if counted < least * (1 - 1e-9) else best
-    best = min(found, key=lambda name: found[name] * (
-        1 if made[name].smooth else _CLEARLY if name == best else inf))
     return {name: found[name] for name in sorted(found, key=lambda name: (
         name != best, found[name]))}
 
@@ -262,36 +252,22 @@ def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Wo
     return [words[i:i + size] for i in range(0, len(words), size)]
 
 
-def _names_probabilities(chain: Chain) -> bool:
-    """Return whether moves of one state differ in their probability."""
-    if not chain.stores_edges:
-        return False
-    degrees = chain.out_degrees()
-    return not np.allclose(chain.edge_probabilities(), np.repeat(1 / degrees, degrees))
-
-
 def _is_simulated(mechanism: Mechanism) -> bool:
     """Return whether each symbol depends on all that is drawn: no recursion is exact then."""
-    return isinstance(mechanism.law, CausalAdaptive | CausalSmooth)
+    return isinstance(mechanism.law, CausalAdaptive)
 
 
 def _simulated(mechanism: Mechanism, words: Sequence[Word]) -> Iterator[Booleans]:
     """Yield where private words differ from each word: shape (draws, n). The seed is fixed."""
     law = mechanism.law
-    assert isinstance(law, Causal)  # the others are not simulated
+    assert isinstance(law, CausalAdaptive)  # the others are not simulated
     each = _SIMULATED // max(1, sum(map(len, words)))
     draws = max(2, min(each, _MOST_DRAWS))
     online = law.online.another(random=Random(draws))
-    if isinstance(law, CausalAdaptive):  # all in one compiled loop
-        symbols = np.repeat(_positions(mechanism.chain, words), draws, axis=0)
-        outputs = online.privatize_many(symbols.ravel(), np.arange(len(symbols) + 1)
-                                        * symbols.shape[1]).reshape(symbols.shape)
-        yield from (outputs != symbols).reshape(len(words), draws, -1)
-        return
-    for word in words:
-        routes = [law.drawn_by(online, word) for _ in range(draws)]
-        yield np.array([[s != o for s, o in zip(word, route, strict=True)]
-                        for route in routes]).reshape(draws, len(word))
+    symbols = np.repeat(_positions(mechanism.chain, words), draws, axis=0)
+    outputs = online.privatize_many(symbols.ravel(), np.arange(len(symbols) + 1)
+                                    * symbols.shape[1]).reshape(symbols.shape)
+    yield from (outputs != symbols).reshape(len(words), draws, -1)
 
 
 def _positions(chain: Chain, words: Sequence[Word]) -> Ints:

@@ -79,7 +79,7 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
     rows = [_row(OnlineMechanism(chain, privacy, policy=policy).law, words, outputs, privacy,
                  'online', policy) for policy in POLICIES]
     for name in WHOLE_WORD:
-        selection, base, _ = CHOICES[name]
+        selection, base = CHOICES[name]
         law = OfflineMechanism(chain, privacy, selection=selection, base=base).law
         rows.append(_row(law, words, outputs, privacy, name))
     return rows

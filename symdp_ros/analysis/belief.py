@@ -20,7 +20,7 @@ a robot was moved by hand to where P says that it cannot be.
 
 **Never worse than the private route,** in expectation over the model: the state of largest c_t
 (b_t) has the most expected matches of all functions of o_1…o_n (o_1…o_t), and o_t is one of them;
-`core.best_route` has the most of all feasible routes, and o_1…o_n is one of them.
+`best_route` has the most of all feasible routes, and o_1…o_n is one of them.
 
 States that come to less than 10⁻²⁰⁰ in (1) count as impossible. So (2) divides by no less than
 about 10⁻²²⁰ and stays within the range of floats, however long the word.
@@ -226,6 +226,31 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
         return column
 
     return _smooth(chain, len(outputs), 1, likelihood)[:, :, 0]
+
+
+def best_route(values: Floats, chain: Chain) -> list[str]:
+    """
+    Return the feasible route r with the largest Σ_t values[t, r_t].
+
+    Where several have the largest, the one that comes first in the order of `successors`.
+    O(n·edges) time, as much memory as the values.
+
+    :param values: shape (n, states).
+    """
+    if not len(values):
+        return []
+    if not chain.stores_edges:
+        return [chain.states[i] for i in values.argmax(axis=1).tolist()]
+    offsets, targets = chain.csr()
+    best = np.array(values, float)  # best[t, s]: the largest sum from t on, where s_t = s
+    for here, there in zip(best[-2::-1], best[:0:-1], strict=True):
+        here += np.maximum.reduceat(there[targets], offsets[:-1])
+    route, state = [], chain.state_index[chain.initial_state]
+    for row in best:
+        edges = slice(offsets[state], offsets[state + 1])
+        state = int(targets[edges][row[targets[edges]].argmax()])
+        route.append(chain.states[state])
+    return route
 
 
 def _smooth(chain: Chain, length: int, words: int,

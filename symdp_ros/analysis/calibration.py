@@ -174,7 +174,7 @@ class Calibration:
         if name not in LOGGED:
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
                                      + '; '.join(MECHANISMS), setting='mechanism')
-        selection, base, _ = CHOICES[name]
+        selection, base = CHOICES[name]
         mechanism = OfflineMechanism(self._chain, privacy, selection=selection, base=base,
                                      trust=self._trust)
         if hasattr(mechanism.law, 'kept_counts'):

@@ -145,7 +145,7 @@ def _logs_release(options, chain, output):
     from symdp_ros.release.report import Report
     from symdp_ros.release.settings import output_settings, ReleaseSettings
 
-    same = ('mechanism', 'base', 'trust', 'policy', 'smooth', *OF_SAMPLES, 'unknown_symbol')
+    same = ('mechanism', 'base', 'trust', 'policy', *OF_SAMPLES, 'unknown_symbol')
     settings = ReleaseSettings(
         chain, privacy_of(vars(options)), **read_settings(options),
         **output_settings(vars(options)),
@@ -197,7 +197,7 @@ def _archive_release(options, chain, output):
 
     settings = ArchiveSettings(
         chain, Privacy(options.epsilon, options.adjacency), mechanism=options.mechanism,
-        base=options.base, trust=options.trust, policy=options.policy, smooth=options.smooth,
+        base=options.base, trust=options.trust, policy=options.policy,
         symbol_map=tuple(options.symbol_map), charge=options.charge,
         columns=Columns(options.route_key, options.position_key, options.symbol_key))
     [archive], _ = listed_logs(options.logs)

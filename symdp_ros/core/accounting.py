@@ -23,7 +23,7 @@ With x = ε/k, for words that differ in j symbols (j is not k: ρ never converts
 * 'symbols': each o_t is drawn given o_1…o_{t−1} and w_t alone, and two symbols in place of w_t
   change no probability by more than e^{±x} (`core.online`): f lies in [−x, x], η = 2x, and each of
   the j changed symbols costs x²/2; the others cost 0. They add up as releases do: ρ = j·x²/2.
-  This is live, causal and smooth, and the exponent ε/k where all words are feasible, whose
+  This is live and causal, and the exponent ε/k where all words are feasible, whose
   positions are independent.
 * 'pure': whatever is e^{j·x}-private: f in [−j·x, j·x], ρ = (j·x)²/2. Permute-and-flip, learned
   chains, and releases of which nothing else is known.

@@ -77,7 +77,7 @@ class LogRelease(ManagedNode):
         settings = self.settings
         chain, chain_name = chain_of(settings)
         privacy = privacy_of(settings)
-        same = ('mechanism', 'base', 'trust', 'policy', 'smooth', 'sampling', 'period',
+        same = ('mechanism', 'base', 'trust', 'policy', 'sampling', 'period',
                 'input_timeout', 'protect', 'unknown_symbol')
         reading = input_settings(settings, lambda: regions_of(settings))
         if 'pose' in reading and reading['message_type'] == MESSAGE_TYPE.default:

@@ -203,12 +203,11 @@ class ArchiveReleaser:
 
             with cluster.connected(self._scheduler) as client:
                 cluster.write(client, archive, survey, replace(
-                    settings, mechanism=mechanism.selection, base=mechanism.base,
-                    smooth=mechanism.smooth), path, on_rows)
+                    settings, mechanism=mechanism.selection, base=mechanism.base), path, on_rows)
         else:
             more = min(os.cpu_count() or 1, archive.sizes.threads) - 1
             mechanisms = [mechanism, *(settings.mechanism_of(
-                mechanism.selection, mechanism.base, mechanism.smooth, self._random)
+                mechanism.selection, mechanism.base, self._random)
                 for _ in range(more))]
             chunks = counted(archive.chunks(position_of=settings.states_by_value()))
             archive_file.write(path, privatized(chunks, mechanisms),

@@ -195,8 +195,7 @@ def _attempt(task: Task) -> Part:
     try:
         with Archive(task.path, settings.columns, task.sizes) as archive:
             archive.check_unchanged(task.stamp)
-            mechanism = settings.mechanism_of(settings.mechanism, settings.base,
-                                              settings.smooth)
+            mechanism = settings.mechanism_of(settings.mechanism, settings.base)
             chunks = archive.chunks(position_of=settings.states_by_value(), first=task.first,
                                     end=task.end, start=task.start)
             rows = archive_file.write(path, privatized(chunks, [mechanism]),

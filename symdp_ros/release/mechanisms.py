@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symdp_ros.analysis.accuracy import compare_mechanisms
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline import (CHOICES, loops, MOST_COUNTING_STEPS, MOST_SMOOTHED,
-                                    OfflineMechanism)
+from symdp_ros.core.offline import CHOICES, loops, MOST_COUNTING_STEPS, OfflineMechanism
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.release.settings import Settings
@@ -16,11 +15,10 @@ from symdp_ros.release.settings import Settings
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
 
-_Choice: TypeAlias = tuple[str, str, bool]  # selection, base, smooth
+_Choice: TypeAlias = tuple[str, str]  # selection, base
 
 _JUDGED = 200  # symbols
 _SHORT = 2     # symbols of a word that is drawn in preparation
-_MOST_ONE_BY_ONE = 10**6  # symbols that are smoothed, one word after another
 
 
 @lru_cache(maxsize=1000)
@@ -33,15 +31,14 @@ def compared(chain: Chain, privacy: Privacy, length: int, policy: str, symbols: 
     up to 200 symbols: longer ones commonly err about as much per symbol, and would take long.
 
     :param length: of the longest word.
-    :param symbols: in all words together, where there are several: mechanisms that count words,
-        and smooth, are left out for archives so large that they would take long.
+    :param symbols: in all words together, where there are several: mechanisms that count words
+        are left out for archives so large that they would take long.
     :return: names of `core.offline.CHOICES` → expected error per symbol.
     """
     all_symbols = max(length, symbols)
     return compare_mechanisms(
         chain, privacy, min(length, _JUDGED), base=base, trust=trust, policy=policy, walks=20,
-        counting=all_symbols * length * chain.edge_count <= MOST_COUNTING_STEPS,
-        smooth=all_symbols <= _MOST_ONE_BY_ONE and length * len(chain) <= MOST_SMOOTHED)
+        counting=all_symbols * length * chain.edge_count <= MOST_COUNTING_STEPS)
 
 
 def chosen_mechanism(chain: Chain, privacy: Privacy, length: int, policy: str, symbols: int = 0,
@@ -66,7 +63,7 @@ class Mechanisms:
         self._made: dict[_Choice, OfflineMechanism] = {}
         self._reported: set[str] = set()
         self._named = (None if settings.mechanism == 'auto' else
-                       (settings.mechanism, settings.base, settings.smooth))
+                       (settings.mechanism, settings.base))
         if self._named is not None:
             self._of(*self._named)  # now, so that errors are found at the start
 
@@ -75,8 +72,7 @@ class Mechanisms:
         """Return whether the choice, or whether words are too long, depends on their length."""
         if self._named is None:
             return True
-        mechanism = self._of(*self._named)
-        return mechanism.smooth or mechanism.law.counting_steps(_SHORT) > 0
+        return self._of(*self._named).law.counting_steps(_SHORT) > 0
 
     def for_length(self, length: int, symbols: int = 0) -> OfflineMechanism:
         """
@@ -115,8 +111,8 @@ class Mechanisms:
                             f'symbols: {shown}')
         return name
 
-    def _of(self, selection: str, base: str, smooth: bool = False) -> OfflineMechanism:
-        choice = selection, base, smooth
+    def _of(self, selection: str, base: str) -> OfflineMechanism:
+        choice = selection, base
         if choice not in self._made:
             self._made[choice] = self._settings.mechanism_of(*choice, self._random)
         return self._made[choice]

@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline import check_smooth, OfflineMechanism, WHOLE_WORD
+from symdp_ros.core.offline import OfflineMechanism, WHOLE_WORD
 from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, LogError
@@ -119,7 +119,6 @@ class ReleaseSettings:
     base: str = DEFAULT_BASE
     trust: float = DEFAULT_TRUST
     policy: str = 'guided'
-    smooth: bool = False
     topic: str = 'region'
     message_type: str | None = None
     field: str = 'data'
@@ -223,7 +222,6 @@ class ReleaseSettings:
         :raises ConfigurationError: one of them is not valid.
         """
         check_base(self.base, self.trust)
-        check_smooth(self.smooth, self.mechanism)
         self.keep.check(self.topic, self.format, self.unknown_symbol)
         self._sample([])
         check_sampling(self.chain, sampling=self.sampling, input_timeout=self.input_timeout,
@@ -236,10 +234,10 @@ class ReleaseSettings:
         first = {state: value for value, state in reversed(mapped.items())}
         return {state: first.get(state, state) for state in self.chain.states}
 
-    def mechanism_of(self, selection: str, base: str, smooth: bool = False,
+    def mechanism_of(self, selection: str, base: str,
                      random: 'RandomBits | None' = None) -> OfflineMechanism:
-        """Return a new mechanism of a selection, a base, and smooth."""
-        return _mechanism(self, selection, base, smooth, random)
+        """Return a new mechanism of a selection and a base."""
+        return _mechanism(self, selection, base, random)
 
     def _sample(self, entries: Sequence[tuple[int, str | None]]) -> list[list[str | None]]:
         return sample(entries, self.chain.states, sampling=self.sampling,
@@ -268,7 +266,6 @@ class ArchiveSettings:
     base: str = DEFAULT_BASE
     trust: float = DEFAULT_TRUST
     policy: str = 'guided'
-    smooth: bool = False
     charge: str = 'archive'
     columns: Columns = Columns()
     symbol_map: tuple[str, ...] = ()
@@ -297,7 +294,6 @@ class ArchiveSettings:
         :raises ConfigurationError: one of them is not valid; the packages are not installed.
         """
         check_base(self.base, self.trust)
-        check_smooth(self.smooth, self.mechanism)
         archive_file.parquet()
         self.states_by_value()
         if self.charge not in CHARGES:
@@ -316,10 +312,10 @@ class ArchiveSettings:
         return Inspection(archive.rows, unknown, silent, names, missing,
                           _named(standing, self.chain))
 
-    def mechanism_of(self, selection: str, base: str, smooth: bool = False,
+    def mechanism_of(self, selection: str, base: str,
                      random: 'RandomBits | None' = None) -> OfflineMechanism:
-        """Return a new mechanism of a selection, a base, and smooth."""
-        return _mechanism(self, selection, base, smooth, random)
+        """Return a new mechanism of a selection and a base."""
+        return _mechanism(self, selection, base, random)
 
 
 Settings = ReleaseSettings | ArchiveSettings
@@ -328,15 +324,13 @@ Settings = ReleaseSettings | ArchiveSettings
 def _described(settings: Settings) -> dict[str, Any]:
     """Return the part of `described` that logs and archives have in common."""
     # Only causal release uses the policy; 'auto' may choose it.
-    more: dict[str, str | float | bool] = (
+    more: dict[str, str | float] = (
         {} if settings.mechanism in WHOLE_WORD else {'policy': settings.policy})
     if 'adaptive' in more.values():
         more['trust'] = float(settings.trust)
     # Older versions counted words, and wrote no base.
     if settings.base != 'counting' and settings.mechanism in ('exponential', 'auto'):
         more |= {'base': settings.base, 'trust': float(settings.trust)}
-    if settings.smooth:
-        more['smooth'] = True
     return {'chain': settings.chain.digest(), 'epsilon': settings.privacy.epsilon,
             'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **more,
             'no_region': sorted(settings.no_region), 'symbol_map': sorted(settings.symbol_map)}
@@ -350,8 +344,7 @@ def _digest(described: dict[str, Any]) -> str:
     return sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
-def _mechanism(settings: Settings, selection: str, base: str, smooth: bool,
+def _mechanism(settings: Settings, selection: str, base: str,
                random: 'RandomBits | None') -> OfflineMechanism:
     return OfflineMechanism(settings.chain, settings.privacy, selection=selection, base=base,
-                            trust=settings.trust, policy=settings.policy, smooth=smooth,
-                            random=random)
+                            trust=settings.trust, policy=settings.policy, random=random)

@@ -31,9 +31,8 @@ def warm_up() -> None:
     for chain in chains:
         for epsilon in _EPSILONS:
             OnlineMechanism(chain, Privacy(epsilon)).privatize_many(*_WORDS)
-        for selection, base, smooth in CHOICES.values():
-            mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection, base=base,
-                                         smooth=smooth)
+        for selection, base in CHOICES.values():
+            mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection, base=base)
             mechanism.privatize(_WORD)
             mechanism.privatize_many(*_WORDS)
         compare_mechanisms(chain, Privacy(1.0), len(_WORD), walks=2)

@@ -65,7 +65,7 @@ def test_against_a_plain_search(chain, adjacency):
         return law
 
     def offline(name):
-        selection, base, _ = CHOICES[name]
+        selection, base = CHOICES[name]
         mechanism = OfflineMechanism(chain, privacy, selection=selection, base=base)
         return lambda word: {o: exp(mechanism.log_probability(word, o)) for o in outputs}
 

@@ -17,9 +17,8 @@ from studies.belief import (belief_errors, belief_table, constant_normaliser_err
                             constant_normaliser_table, patrol, structured)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy)
-from symdp_ros.analysis.belief import (Filter, smooth, smooth_together,
+from symdp_ros.analysis.belief import (best_route, Filter, smooth, smooth_together,
                                        smooth_with_constant_normaliser)
-from symdp_ros.core.best_route import best_route
 from symdp_ros.core.online import POLICIES, targets
 from symdp_ros.maps import read_graph
 

@@ -64,20 +64,6 @@ def test_release_with_a_ledger(place):
     assert run.returncode == 1 and '1 released, 0 already released, 1 refused' in run.stdout
 
 
-def test_smooth(place):
-    causal = *LEDGER, '--mechanism', 'causal'
-    for options, released in ((causal, 2), ((*causal, '--smooth'), 2),
-                              ((*causal, '--smooth'), 0)):
-        run = release(place, *options)
-        assert run.returncode == 0 and f'{released} released' in run.stdout, run.stderr
-        assert 'auto takes' not in run.stdout
-    words = [[symbol for _, symbol in read_log(path)]
-             for path in (place / 'out').glob('[!.]*')]
-    assert len(words) == 4 and all(map(Chain.from_yaml(CHAIN).is_feasible, words))
-    run = release(place, *LEDGER, '--smooth')
-    assert run.returncode == 1 and 'smooth is for causal alone, not for auto' in run.stderr
-
-
 def test_another_base_is_another_release(place):
     """And trust counts where the chain's base measure does."""
     again = *LEDGER, '--mechanism', 'exponential'

@@ -93,8 +93,6 @@ def test_bounds_are_not_loose():
 
 def test_live_is_causal():
     assert OnlineMechanism(HABITS, Privacy(1.0)).law.loss_bound == 'symbols'
-    smooth = OfflineMechanism(HABITS, Privacy(1.0), selection='causal', smooth=True)
-    assert smooth.law.loss_bound == 'symbols'
 
 
 def test_sums_of_rho_are_exact():

@@ -711,11 +711,3 @@ def test_copies_of_one_route_give_it_away_at_one_charge(walks):
     each = walks.settings(privacy=Privacy(2.0), mechanism='causal', policy='paper', charge='route')
     assert walks.release(each, output=walks.output.with_name('each.parquet')).kind == 'released'
     assert walks.spent() == 2 + 3000 * 2
-
-
-def test_smooth_routes(walks):
-    """Each is the most probable route given the private one."""
-    walks.archive([(1, 'abbcaab'), (2, 'c'), (3, 'aaaa')])
-    assert walks.release(walks.settings(smooth=True)).kind == 'released'
-    assert walks.release(walks.settings(smooth=True)).kind == 'already released'
-    assert walks.spent() == 1

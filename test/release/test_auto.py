@@ -96,7 +96,7 @@ def test_two_words_of_one_length_give_the_same_choice(tmp_path, used, monkeypatc
     [arguments, named] = asked[0]
     assert arguments == (chain, Privacy(epsilon), 12)
     assert dict(named) == {'base': 'chain', 'trust': 0.8, 'policy': 'guided', 'walks': 20,
-                           'counting': True, 'smooth': True}
+                           'counting': True}
 
 
 @for_all_choices
@@ -110,8 +110,7 @@ def test_the_choice_is_the_best_mechanism(expected, policy, length):
         assert found == best_mechanism(chain, privacy, length, policy=policy, walks=20)
         errors = {name: expected_accuracy(
             OfflineMechanism(chain, privacy, selection=selection, base=base, policy=policy),
-            length, walks=20).error for name, (selection, base, smooth) in NAMED.items()
-            if not smooth}
+            length, walks=20).error for name, (selection, base) in NAMED.items()}
         assert errors[found] == pytest.approx(min(errors.values()), rel=1e-6)
 
 
@@ -175,31 +174,22 @@ def test_both_bases_are_considered(tmp_path, used):
     assert errors[0] < 0.8 * errors[1]
 
 
-def test_smooth_is_taken_where_it_errs_less(tmp_path):
-    """Where the robot stays, and ε is large; the choice is reported once, and by the map alone."""
-    stays = Chain({s: {s: 0.94, **{o: 0.02 for o in 'abcd' if o != s}} for s in 'abcd'}, 'a')
+def test_the_choice_is_reported_once(tmp_path):
+    """And by the map alone; preparing reports nothing."""
     told = []
-    mechanisms_ = Mechanisms(settings(stays, 5.0), on_choice=told.append)
+    mechanisms_ = Mechanisms(settings(STREETS, 2.0), on_choice=told.append)
     mechanisms_.prepare()
     assert told == []
     for length in (40, 41):
-        chosen = mechanisms_.for_length(length)
-        assert (chosen.selection, chosen.smooth) == ('causal', True)
+        assert mechanisms_.for_length(length).selection == 'causal'
     [text] = told
-    assert text.startswith('auto takes "causal, smooth" for 40 symbols. Expected share of wrong '
-                           'symbols: causal, smooth: 0.')
-    errors = compared(stays, Privacy(5.0), 40, 'guided')
-    assert errors['causal, smooth'] < 0.95 * min(error for name, error in errors.items()
-                                                 if name != 'causal, smooth')
-    [outcome] = release(tmp_path / 'p', settings(stays, 5.0), 'abcd' * 10)
-    assert outcome.kind == 'released'
-    most = mechanisms._MOST_ONE_BY_ONE
-    assert 'causal, smooth' not in compared(stays, Privacy(5.0), 40, 'guided', most + 1)
+    assert text.startswith('auto takes "causal" for 40 symbols. Expected share of wrong '
+                           'symbols: causal: 0.')
 
 
-def average(chain, privacy, selection, base, smooth):
-    return expected_accuracy(OfflineMechanism(chain, privacy, selection=selection, base=base,
-                                              smooth=smooth), 20, walks=20).error
+def average(chain, privacy, selection, base):
+    return expected_accuracy(OfflineMechanism(chain, privacy, selection=selection, base=base),
+                             20, walks=20).error
 
 
 def test_it_is_a_release_of_its_own():
@@ -279,7 +269,5 @@ def run(mechanism, moves):
             word = (['a', 'b', None, 'd', 'c'] * length)[:length]
             for base in ('chain', 'counting') if auto else ('chain',):
                 assert len(mechanisms._of(name, base).privatize(word)) == length
-            if name == 'causal':
-                assert len(mechanisms._of(name, 'chain', True).privatize(word)) == length
     return 'done'
 """

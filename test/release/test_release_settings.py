@@ -48,19 +48,6 @@ def test_only_the_policy_adaptive_and_the_base_chain_depend_on_trust():
                 assert ('base' in described) == weighted
 
 
-def test_smooth_is_a_release_of_its_own():
-    for kind in (ReleaseSettings, ArchiveSettings):
-        drawn, smooth, auto = (kind(CHAIN, Privacy(1.0), mechanism=mechanism, smooth=smooth)
-                               for mechanism, smooth in (('causal', False), ('causal', True),
-                                                         ('auto', False)))
-        assert 'smooth' not in drawn.described() and 'smooth' not in auto.described()
-        assert smooth.described() == {**drawn.described(), 'smooth': True}
-        for mechanism in ('auto', 'exponential', 'permute_and_flip'):
-            with refused(ConfigurationError, setting='smooth'):
-                replace(smooth, mechanism=mechanism).check()
-        smooth.check()
-
-
 def test_what_is_read_from_messages_is_part_of_the_digest():
     plain = ReleaseSettings(CHAIN, Privacy(1.0))
     places = {name: Place(float(x), 0.0, (1.0, 0.0, 1.0)) for x, name in enumerate('abc')}

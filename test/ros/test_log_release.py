@@ -312,16 +312,14 @@ def test_a_release_dir_that_cannot_be_made(starter, place, chain_file):
         'log_release', **given(place, chain_file, release_dir=chain_file / 'x'))
 
 
-def test_smooth_and_what_auto_takes(world, place, chain_file):
+def test_what_auto_takes_is_logged(world, place, chain_file):
     write_log(place / 'logs' / 'one.csv', list('abc') * 4, format='csv')
-    for more in ({}, {'mechanism': 'causal', 'smooth': True}):
+    for more in ({}, {'mechanism': 'causal'}):
         run = start(world, place, chain_file, **more)
         assert call(world).message.startswith('1 released, 0 already released')
         assert run.stop() == 0
         assert run.log.count(' for 12 symbols. Expected share of wrong symbols: ') == (not more)
     assert len(released(place)) == 2
-    run = start(world, place, chain_file, smooth=True, wait=False)
-    assert run.wait() == 1 and 'smooth is for causal alone, not for auto' in run.log
 
 
 def test_many_calls_at_once_share_a_run(world, place, chain_file):

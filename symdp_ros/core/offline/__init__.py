@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The offline mechanisms: a private word for a whole logged word."""
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
-from symdp_ros.core.offline.causal_smooth import MOST_SMOOTHED
-from symdp_ros.core.offline.mechanism import (check_smooth, CHOICES, OfflineMechanism, SELECTIONS,
-                                              WHOLE_WORD)
+from symdp_ros.core.offline.mechanism import CHOICES, OfflineMechanism, SELECTIONS, WHOLE_WORD
 
-__all__ = ['check_smooth', 'CHOICES', 'MOST_COUNTING_STEPS', 'MOST_SMOOTHED', 'OfflineMechanism',
-           'SELECTIONS', 'WHOLE_WORD']
+__all__ = ['CHOICES', 'MOST_COUNTING_STEPS', 'OfflineMechanism', 'SELECTIONS', 'WHOLE_WORD']

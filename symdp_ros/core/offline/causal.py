@@ -12,13 +12,10 @@ from symdp_ros.core.offline.moments import forward, Move
 from symdp_ros.core.online import OnlineMechanism
 
 
-def causal(online: OnlineMechanism, smooth: bool = False) -> 'Causal':
+def causal(online: OnlineMechanism) -> 'Causal':
     """Return the law of an online mechanism over a whole word."""
     from symdp_ros.core.offline.causal_adaptive import CausalAdaptive
-    from symdp_ros.core.offline.causal_smooth import CausalSmooth
 
-    if smooth:
-        return CausalSmooth(online)
     return Causal(online) if online.tables is None else CausalAdaptive(online)
 
 
@@ -39,13 +36,9 @@ class Causal:
         except IndexError:
             online = self.online.another()
         try:
-            return self.drawn_by(online, word)
+            return online.privatize(word)
         finally:
             self._idle.append(online)
-
-    def drawn_by(self, online: OnlineMechanism, word: Word) -> list[str]:
-        """Return a private word that this online mechanism draws."""
-        return online.privatize(word)
 
     def ratio(self, length: int) -> None:
         return None

@@ -12,7 +12,6 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import listed_word, Mechanism
 from symdp_ros.core.offline.causal import Causal, causal
-from symdp_ros.core.offline.causal_smooth import MOST_SMOOTHED
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.online import OnlineMechanism
@@ -39,9 +38,7 @@ class OfflineMechanism(Mechanism):
     exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
     every distance, O(n²·|E|) time, so long words are refused; O(n) where all words are feasible.
 
-    selection='causal': the online mechanism over the word, with its `policy`. smooth=True: then
-    the most probable feasible route, given what it drew (`core.offline.causal_smooth`), which
-    costs no privacy; how likely a release is, is then not known.
+    selection='causal': the online mechanism over the word, with its `policy`.
 
     **Privacy.** For all adjacent words and all outputs P[o|w] ≤ e^ε·P[o|w'], as drawn, rounding
     included: the exponential mechanism reserves 5·n·(N+2)·2⁻⁵³ of ε for it (N: the largest number
@@ -65,27 +62,22 @@ class OfflineMechanism(Mechanism):
     :param trust: of base 'chain' alone, from 0 to 1: below 1, a robot that leaves its habits is
         followed better.
     :param policy: of the online mechanism; used by 'causal' alone.
-    :param smooth: of 'causal' alone.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
-    :raises ConfigurationError: unknown selection, base or policy; `trust` out of range; `smooth`
-        with another selection.
+    :raises ConfigurationError: unknown selection, base or policy; `trust` out of range.
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',
                  base: str = DEFAULT_BASE, trust: float = DEFAULT_TRUST,
-                 policy: str = DEFAULT_POLICY, smooth: bool = False,
-                 random: RandomBits | None = None):
+                 policy: str = DEFAULT_POLICY, random: RandomBits | None = None):
         if selection not in SELECTIONS:
             raise ConfigurationError(f'selection must be one of {", ".join(SELECTIONS)}, '
                                      f'not {selection!r}', setting='selection')
         check_base(base, trust)
-        check_smooth(smooth, selection)
         super().__init__(chain, privacy)
         self._selection, self._base, self._trust = selection, base, float(trust)
-        self._smooth = smooth
         self._law = LAWS[selection](chain, privacy, random, base=base, trust=self._trust,
-                                    policy=policy, smooth=smooth)
+                                    policy=policy)
 
     @property
     def selection(self) -> str:
@@ -103,35 +95,17 @@ class OfflineMechanism(Mechanism):
         return self._trust
 
     @property
-    def smooth(self) -> bool:
-        """Return whether the most probable route is released, not what was drawn."""
-        return self._smooth
-
-    @property
     def online(self) -> OnlineMechanism | None:
         """Return what causal release draws with, and exponential on an alphabet; else None."""
         return self.law.online
 
     def __repr__(self) -> str:
-        more = '' if self.online is None else f', policy={self.online.policy!r}' + (
-            ', smooth=True' if self.smooth else '')
+        more = '' if self.online is None else f', policy={self.online.policy!r}'
         if self.selection == 'exponential' and self.online is None:
             more = f', base={self.base!r}' + (
                 f', trust={self.trust!r}' if self.base == 'chain' else '')
         return (f'OfflineMechanism({self.chain}, {self.privacy}, selection={self.selection!r}'
                 f'{more})')
-
-    def check(self, length: int) -> None:
-        """
-        Refuse words that are too long to be privatized: to be called before anything is spent.
-
-        :raises ConfigurationError: as `Mechanism.check`; smooth, where symbols·states > 2²⁷.
-        """
-        super().check(length)
-        if self.smooth and length * len(self._chain) > MOST_SMOOTHED:
-            raise ConfigurationError(
-                f'smoothing {length} symbols on a chain of {len(self._chain)} states takes more '
-                'than 1 GiB of memory: shorten the word, or leave smooth out', setting='smooth')
 
     def ratio(self, length: int) -> float:
         """
@@ -179,7 +153,7 @@ class OfflineMechanism(Mechanism):
         Off by rounding to at most 10⁻⁹, for words that are not refused.
 
         :raises UnknownSymbolError: a symbol of the word is no state.
-        :raises ConfigurationError: as `check`; smooth, where no probability is known.
+        :raises ConfigurationError: as `check`.
         """
         word, output = self._checked(word), listed_word(output)
         self.check(len(word))
@@ -203,30 +177,18 @@ def _permute_and_flip(chain: Chain, privacy: Privacy, random: RandomBits | None,
 
 
 def _causal(chain: Chain, privacy: Privacy, random: RandomBits | None, *, trust: float,
-            policy: str, smooth: bool, **_: object) -> Law:
-    return causal(OnlineMechanism(chain, privacy, policy=policy, trust=trust, random=random),
-                  smooth)
+            policy: str, **_: object) -> Law:
+    return causal(OnlineMechanism(chain, privacy, policy=policy, trust=trust, random=random))
 
 
 #: selection → what makes its law: a new mechanism is one more module and one more line here.
 LAWS: dict[str, Callable[..., Law]] = {
     'exponential': _exponential, 'permute_and_flip': _permute_and_flip, 'causal': _causal}
 SELECTIONS = tuple(LAWS)
-#: What can be chosen, by name → selection, base and smooth.
-CHOICES = {'exponential': ('exponential', 'chain', False),
-           'exponential, counting': ('exponential', 'counting', False),
-           'permute_and_flip': ('permute_and_flip', DEFAULT_BASE, False),
-           'causal': ('causal', DEFAULT_BASE, False),
-           'causal, smooth': ('causal', DEFAULT_BASE, True)}
+#: What can be chosen, by name → selection and base.
+CHOICES = {'exponential': ('exponential', 'chain'),
+           'exponential, counting': ('exponential', 'counting'),
+           'permute_and_flip': ('permute_and_flip', DEFAULT_BASE),
+           'causal': ('causal', DEFAULT_BASE)}
 #: Those that look at the whole word: causal release errs as the online mechanism does.
 WHOLE_WORD = tuple(name for name, choice in CHOICES.items() if choice[0] != 'causal')
-
-
-def check_smooth(smooth: bool, selection: str) -> None:
-    """Refuse what `smooth` cannot be."""
-    if not isinstance(smooth, bool):
-        raise ConfigurationError(f'smooth must be true or false, not {smooth!r}', setting='smooth')
-    if smooth and selection != 'causal':
-        raise ConfigurationError(f'smooth is for causal alone, not for {selection}: leave it out'
-                                 + (', auto considers it' if selection == 'auto' else ''),
-                                 setting='smooth')
