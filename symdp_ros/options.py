@@ -9,15 +9,11 @@ test, and so are the choices that other modules define.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from symdp_ros.core.policies import BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.words import rules as sampling_rules
-
-if TYPE_CHECKING:
-    from symdp_ros.core.privacy import Privacy
-    from symdp_ros.maps.reports import Reports
 
 LARGEST_INTEGER = 2**62
 
@@ -544,42 +540,3 @@ def warnings_of(values: Mapping[str, Any], given: Collection[str]) -> list[str]:
         sentences.append(f'epsilon is {epsilon:g}: others can be practically sure of the truth (e^'
                          f'{epsilon:g} to 1); values of use are below 10')
     return sentences
-
-
-def reports_of(values: Mapping[str, Any]) -> 'Reports | None':
-    """
-    Return when the robot reports; None where `sampling` is not `period`, or no option.
-
-    :raises ConfigurationError: the options about visits do not go with the others.
-    """
-    from symdp_ros.maps.reports import check_visits, Reports
-
-    if 'sampling' not in values:
-        return None
-    check_visits(**{name: values[name] for name in ('sampling', 'adjacency', 'protect', 'moves',
-                                                    'stay')})
-    if values['sampling'] != 'period':
-        return None
-    return Reports(values['period'], values['moves'], values['stay'])
-
-
-def privacy_of(values: Mapping[str, Any]) -> 'Privacy':
-    """
-    Return ε and k; with `protect`, k is how many symbols a visit touches.
-
-    :raises PrivacyError: they are not valid.
-    """
-    from symdp_ros.core.privacy import Privacy
-    from symdp_ros.maps.reports import adjacency_of
-
-    k = values['adjacency']
-    if values.get('protect'):
-        k = adjacency_of(values['protect'], values['period'])
-    return Privacy(values['epsilon'], k)
-
-
-def map_choices(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `maps.read_graph` takes besides the file."""
-    return {'initial_state': values['initial_state'] or None, 'self_loops': values['self_loops'],
-            'graph': None if values['graph'] == GRAPH.default else values['graph'],
-            'level': values['level'] or None, 'prune': values['prune']}

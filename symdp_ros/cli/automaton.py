@@ -33,8 +33,8 @@ def run(options) -> int:
         automaton = HammingAutomaton(chain, word, options.distance)
     except UnknownSymbolError:
         raise ConfigurationError(
-            f'--word holds a symbol that is no state of the chain in {options.file}: separate '
-            f'symbols by commas, as in --word {",".join(chain.states[:3])}') from None
+            f'--word holds a symbol that is no state of the chain in {options.chain_file}: '
+            f'separate symbols by commas, as in --word {",".join(chain.states[:3])}') from None
     if not automaton.word_count:
         raise ConfigurationError(f'no feasible word is at distance {options.distance} from this '
                                  'one: try another --distance')

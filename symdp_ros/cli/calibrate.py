@@ -67,7 +67,7 @@ def run(options) -> int:
     console = Console(highlight=False, markup=False)
     source = (f'averaged over {options.walks} walks by the chain’s probabilities' if word is None
               else f'for the word of {printable(options.word)}')
-    console.print(f'{printable(options.file)}: {len(chain)} states; {length} symbols, '
+    console.print(f'{printable(options.chain_file)}: {len(chain)} states; {length} symbols, '
                   f'k = {options.adjacency}; {source}')
     if word is not None:
         print('symdp calibrate: this result is as sensitive as the word it is made from',
@@ -107,7 +107,7 @@ def run(options) -> int:
                                    for epsilon, row in table.items()]
                      for name in names}, options.plot,
                     x='ε', y='expected error: share of symbols that are wrong',
-                    title=f'{printable(Path(options.file).name)}: {length} symbols, '
+                    title=f'{printable(Path(options.chain_file).name)}: {length} symbols, '
                           f'k = {options.adjacency}', target=options.target_error,
                     dashed=[shown[name] for name in names if name not in LIVE])
         console.print(f'drawn in {printable(options.plot)}')

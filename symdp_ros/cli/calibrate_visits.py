@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
                               trust=options.trust)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     told = options.stay or any(isinstance(row, dict) for row in graph.successors.values())
-    console.print(f'{printable(options.file)}: {len(visits.chain)} states; a visit of '
+    console.print(f'{printable(options.chain_file)}: {len(visits.chain)} states; a visit of '
                   f'{options.protect:g} s is protected')
     console.print(f'these walks stay {visits.mean_stay:.3g} s in a place' + (
         '' if told else '; if yours stay longer, give --stay: nothing else changes the errors '
@@ -131,5 +131,5 @@ def _draw(rows: Sequence[Row], options: argparse.Namespace) -> None:
         y, title = 'ε', f'wrong for {options.target_error:g} of the time'
     draw_curves(curves, options.plot, x='report period (s)', y=y, dashed=['logs only'],
                 share=options.target_error is None,
-                title=f'{printable(Path(options.file).name)}: a visit of {options.protect:g} s, '
-                      + title)
+                title=f'{printable(Path(options.chain_file).name)}: a visit of '
+                      f'{options.protect:g} s, {title}')

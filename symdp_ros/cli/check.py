@@ -9,13 +9,15 @@ from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.naming import one_of
 from symdp_ros.errors import printable
-from symdp_ros.maps import read_graph
+from symdp_ros.files.resources import resolve_path
 from symdp_ros.maps.dead_ends import counted, listed, require_moves
 from symdp_ros.maps.graph import Structure, structure, TransitionGraph
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.maps.regions import polygons_of, read_places, read_regions
-from symdp_ros.options import (CHAIN, CHAIN_FILE, CHECKED_TOPIC, DOMAIN, FIELD, LISTENED,
-                               map_choices, REGIONS, reports_of, STATES, SYMBOL_MAP, WHERE)
+from symdp_ros.options import (CHAIN, CHAIN_FILE, CHECKED_TOPIC, DOMAIN, FIELD, LISTENED, REGIONS,
+                               STATES, SYMBOL_MAP, WHERE)
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 
 def add_parser(commands) -> None:
@@ -39,9 +41,9 @@ def add_chain_arguments(parser, *names: str) -> None:
 
     :param names: options for the file, such as `--map`; none: it is given without one.
     """
-    names = names or ('file',)
-    option = {'required': True, 'dest': 'file'} if names[0].startswith('-') else {}
-    parser.add_argument(*names, metavar='MAP', help=CHAIN_FILE.meaning, **option)
+    option = {'required': True, 'dest': CHAIN_FILE.name} if names else {}
+    parser.add_argument(*(names or [CHAIN_FILE.name]), metavar='MAP', help=CHAIN_FILE.meaning,
+                        **option)
     add_arguments(parser, CHAIN[1:])
 
 
@@ -49,45 +51,26 @@ def graph_of(options) -> TransitionGraph:
     """
     Return the graph that the arguments name; its initial state may be None.
 
-    :raises ChainError: with the file and the place in it.
+    :raises ChainError, ConfigurationError: with the file and the place in it.
     """
-    return read_graph(file_of(options), **map_choices(vars(options)))
+    return MapSettings.of(vars(options)).read()
 
 
-def file_of(options) -> str:
-    """
-    Return the path of the file that the arguments name.
-
-    :raises ConfigurationError: of package://PACKAGE/PATH, the package is not found.
-    """
-    return resolved(options.file)
-
-
-def resolved(path: str) -> str:
-    """
-    Return the path of a file that may be given as package://PACKAGE/PATH.
-
-    :raises ConfigurationError: the package is not found.
-    """
-    if not path.startswith('package://'):
-        return path
-    from symdp_ros.files.resources import resolve_path
-    return str(resolve_path(path))
+def pruned_graph_of(options) -> TransitionGraph:
+    """Return the same, and print on stderr what was pruned."""
+    graph = graph_of(options)
+    if options.prune:
+        print(f'{printable(graph.source)}: pruned: {_pruned(graph)}', file=sys.stderr)
+    return graph
 
 
 def chain_of(options) -> Chain:
     """
     Return the chain that the arguments name, and print pruned states on stderr.
 
-    With `sampling: period`, it is that of reports.
-
-    :raises ChainError: with the file and the place in it.
+    :raises ChainError, ConfigurationError: with the file and the place in it.
     """
-    graph, reports = graph_of(options), reports_of(vars(options))
-    if options.prune:
-        print(f'{printable(graph.source)}: pruned: {_pruned(graph)}', file=sys.stderr)
-    require_moves(graph)
-    return graph.chain() if reports is None else reports.chain(graph)
+    return SamplingSettings.of(vars(options)).chain(pruned_graph_of(options))
 
 
 def run(options) -> int:
@@ -100,7 +83,7 @@ def run(options) -> int:
     measured = structure(graph)
     _print(_report(graph, measured, options.prune))
     if options.regions:
-        regions = read_regions(resolved(options.regions))
+        regions = read_regions(resolve_path(options.regions))
         _print(_compared(graph, regions))
         polygons_of(graph, regions)  # raises where one names no state
     require_moves(graph)

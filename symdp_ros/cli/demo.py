@@ -14,10 +14,11 @@ import time
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.check import add_chain_arguments, chain_of, file_of, graph_of
+from symdp_ros.cli.check import add_chain_arguments, chain_of, graph_of
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import printable, SymdpError
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.options import ADJACENCY, DURATION, EPSILON, FIGURE, POLICY, RATE, ROBOTS
 from symdp_ros.ros.free_domain import FreeDomain
 from symdp_ros.ros.own_network import is_isolated, restart_isolated
@@ -60,7 +61,7 @@ def run(options) -> int:
         import rclpy  # noqa: F401
     except ImportError:
         raise DemoError('the demo needs ROS 2 (rclpy): source it, or use `make demo`') from None
-    if not options.file.isprintable():
+    if not options.chain_file.isprintable():
         raise DemoError('the nodes cannot open a file of this name: rename it')
     graph = graph_of(options)
     if graph.initial_state is None:
@@ -131,7 +132,8 @@ def visibility() -> str:
 
 def map_parameters(options, chain) -> dict:
     """Return the parameters of nodes that name the map."""
-    return {'chain_file': os.path.abspath(file_of(options)), 'initial_state': chain.initial_state,
+    path = os.path.abspath(MapSettings.of(vars(options)).path)
+    return {'chain_file': path, 'initial_state': chain.initial_state,
             'self_loops': options.self_loops, 'level': options.level or '',
             'graph': options.graph, 'prune': options.prune}
 
@@ -323,8 +325,9 @@ def heading(options, chain, more) -> str:
     from rich.markup import escape
 
     single = single_moves(chain)
-    return (f'[bold]{escape(printable(os.path.basename(options.file)))}[/]: {len(chain)} states, '
-            f'{chain.edge_count} moves, from state {escape(chain.initial_state)}; '
+    name = escape(printable(os.path.basename(options.chain_file)))
+    return (f'[bold]{name}[/]: {len(chain)} states, {chain.edge_count} moves, from state '
+            f'{escape(chain.initial_state)}; '
             f'ε = {options.epsilon:g}, k = {options.adjacency}, policy {options.policy}; {more}'
             + (f'\n{single}' if single else ''))
 

@@ -11,7 +11,6 @@ from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-import json
 import os
 
 from symdp_ros.cli.log_arguments import new_account
@@ -26,15 +25,15 @@ from symdp_ros.release.archive_file import Archive
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
-from symdp_ros.release.settings import ReleaseSettings, Settings
+from symdp_ros.release.settings import ReleaseSettings
 
 _NUMBERS = 'symbols', 'known', 'unknown', 'no move', 'cost', 'left'
 _NO_NUMBERS = ('',) * len(_NUMBERS)
 
 
-def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Sequence[SkippedLog] = (), *,
-            allow_unknown: float, ledger: str | None, subject: str, budget: float,
-            subject_budget: float, accounting: str, delta: float,
+def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
+            skipped: Sequence[SkippedLog] = (), *, allow_unknown: float, ledger: str | None,
+            subject: str, budget: float, subject_budget: float, accounting: str, delta: float,
             on_message: Callable[[str], None]) -> int:
     """
     Print what a release of the logs would do; return 0 where none would be refused or fail.
@@ -94,8 +93,8 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Sequence[Skipp
         console.print('no move: steps that the map does not allow. The first step starts from the '
                       f'initial state {quoted(settings.chain.initial_state)}. A release has no '
                       'such steps', soft_wrap=True)
-    if isinstance(settings, ReleaseSettings):
-        print_topics(console, trial.topics, settings.keep.coarse_stamps)
+    if settings.archive is None:
+        print_topics(console, trial.topics, settings.writing.keep.coarse_stamps)
     console.print(trial.total() if ledger else 'no --ledger: a release would not be recorded',
                   soft_wrap=True)
     return 0 if Report(tuple(outcomes)).ok else 1
@@ -104,7 +103,7 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Sequence[Skipp
 class _Trial:
     """What releases would cost, one after another; nothing is charged."""
 
-    def __init__(self, settings: Settings, allow_unknown: float, ledger: Ledger | None,
+    def __init__(self, settings: ReleaseSettings, allow_unknown: float, ledger: Ledger | None,
                  subject: str, budget: float, subject_budget: float, accounting: str,
                  delta: float):
         self._settings, self._allow_unknown, self._ledger = settings, allow_unknown, ledger
@@ -129,23 +128,24 @@ class _Trial:
     def release(self, log: LogFile) -> Outcome:
         """Return the outcome that a release would have."""
         settings, content = self._settings, b''
-        if isinstance(settings, ReleaseSettings):
+        if settings.archive is None:
             entries = settings.entries(log)
             words = settings.words_of(entries, log)
-            found, loss = settings.inspect(entries, words, self._moves), settings.loss
+            found, loss = settings.inspect(entries, words, self._moves), settings.loss()
             longest = max(map(len, words))
-            if settings.keep.topics:
-                with KeptTopics(log.path, settings.keep, settings.topic, strict=False) as kept:
-                    if topics := kept.outcomes(settings.field, settings.values):
+            keep, read = settings.writing.keep, settings.input
+            if keep.topics:
+                with KeptTopics(log.path, keep, read.topic, strict=False) as kept:
+                    if topics := kept.outcomes(read.field, read.values(settings.chain.states)):
                         self.topics.append((log.id, topics))
                     kept.check()  # one that is missing or refused makes the log fail
             if self._ledger is not None:
                 content = self._ledger.fingerprint(words)
         else:
-            with Archive(log.path, settings.columns) as archive:
+            with Archive(log.path, settings.archive.columns) as archive:
                 survey = archive.survey()
-                found, loss = settings.inspect(archive, self._moves), settings.loss_of(
-                    survey.routes)
+                found = settings.inspect_archive(archive, self._moves)
+                loss = settings.loss(routes=survey.routes)
                 longest = survey.longest
             if self._ledger is not None:
                 content = self._ledger.file_fingerprint(log.path)
@@ -157,12 +157,12 @@ class _Trial:
                 return Outcome(log.id, 'already released' if same else 'failed', reason=(
                     'costs nothing' if same else 'its content has changed since it was released'))
         problem = found.problem(settings.chain, self._allow_unknown,
-                                archive=not isinstance(settings, ReleaseSettings))
+                                archive=settings.archive is not None)
         if problem is not None:
             return Outcome(log.id, 'failed', reason=problem)
         # 'auto' takes seconds to choose, and takes no mechanism that is too slow.
-        if self._account.delta is not None or settings.mechanism != 'auto':
-            all_symbols = 0 if isinstance(settings, ReleaseSettings) else found.symbols
+        if self._account.delta is not None or settings.mechanism.selection != 'auto':
+            all_symbols = 0 if settings.archive is None else found.symbols
             mechanism = self._mechanisms.for_length(longest, all_symbols)  # refuses long words
             loss = replace(loss, bound=mechanism.law.loss_bound)
         self._check_budget(log, loss)
@@ -174,7 +174,7 @@ class _Trial:
         """Raise BudgetError where the ledger would refuse this, after the logs before it."""
         if self._ledger is not None:
             self._ledger.check(self._account.subject, loss, log.id, budget=self._budget,
-                               description=json.dumps(self._settings.described()))
+                               description=self._settings.description())
         account, of_log = self._account, self._account.spent(log.id)
         limits = ((account.budget, account.counted, account.counted_with(loss)),
                   (as_fraction(self._budget) or None, of_log, of_log + account.cost(loss)))

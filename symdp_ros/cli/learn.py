@@ -6,13 +6,13 @@ from pathlib import Path
 import sys
 
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account, OF_SAMPLES,
-                                         read_settings)
+from symdp_ros.cli.check import add_chain_arguments, pruned_graph_of
+from symdp_ros.cli.log_arguments import check_period, listed_logs, new_account
 from symdp_ros.errors import ConfigurationError, LogError, printable
+from symdp_ros.ledger.charging import Charging
 from symdp_ros.logs import LogState
 from symdp_ros.options import (CLIP, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS,
-                               PRIVACY, privacy_of)
+                               PRIVACY)
 
 
 def add_parser(commands) -> None:
@@ -50,10 +50,10 @@ def run(options: argparse.Namespace) -> int:
     if options.unit != 'log' and options.clip != CLIP.default:
         raise ConfigurationError('--clip is for --unit log: leave it out')
     check_period(options)
+    charging = Charging.of(vars(options))
     settings = LearnSettings(
-        ReleaseSettings(chain_of(options), privacy_of(vars(options)), **read_settings(options),
-                        **{name: getattr(options, name) for name in OF_SAMPLES}),
-        clip=options.clip if options.unit == 'log' else 0, moves=options.moves)
+        ReleaseSettings.of(pruned_graph_of(options), vars(options), refuse_frames=True),
+        clip=options.clip if options.unit == 'log' else 0)
     settings.reading.check()
     output = Path(options.output)
     if output.suffix.lower() not in ('.yaml', '.yml'):
@@ -69,16 +69,15 @@ def run(options: argparse.Namespace) -> int:
         print(f'symdp learn: {printable(log.name)} is skipped: it is an archive of routes, and no '
               'log', file=sys.stderr, flush=True)
     with Ledger(options.ledger) as ledger:
-        if note := new_account(ledger, options.subject):
+        if note := new_account(ledger, charging.subject):
             print(f'symdp learn: {note}', file=sys.stderr, flush=True)
-        ledger.keep_budget(options.subject, options.subject_budget, options.accounting,
-                           options.delta)
+        charging.keep_in(ledger)
         outcome = learn_from_logs(
-            settings, logs, output, ledger=ledger, subject=options.subject,
-            subject_budget=options.subject_budget, wait=float('inf'),
+            settings, logs, output, ledger=ledger, subject=charging.subject,
+            subject_budget=charging.subject_budget, wait=float('inf'),
             on_wait=lambda: print('symdp learn: another process is releasing into this directory: '
                                   'waiting until it is done', file=sys.stderr, flush=True))
-        account = ledger.account(options.subject)
+        account = ledger.account(charging.subject)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     before = ', as before: nothing more is spent' if outcome.kind == 'already released' else ''
     console.print(f'{printable(outcome.files[0])}: learned from {len(logs)} logs, '

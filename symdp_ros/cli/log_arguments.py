@@ -1,41 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The logs that arguments of `symdp` name, and what is read from them."""
+"""The logs that arguments of `symdp` name."""
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 import os
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from symdp_ros.cli.check import graph_of, resolved
 from symdp_ros.core.naming import alike, quoted
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog
-from symdp_ros.maps.positions import Locator, Place
-from symdp_ros.maps.regions import read_locator, read_places
 from symdp_ros.options import PERIOD
-from symdp_ros.release.settings import input_settings
 
 if TYPE_CHECKING:
     from symdp_ros.ledger.ledger import Ledger
-
-#: Options that `ReleaseSettings` takes as they are: how logs are sampled.
-OF_SAMPLES = ('sampling', 'period', 'input_timeout', 'protect')
-
-
-def read_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """
-    Return the arguments of `ReleaseSettings` that say what is read from logs.
-
-    :raises ChainError, ConfigurationError: the regions of poses cannot be used.
-    """
-    def read() -> tuple[Locator, Mapping[str, Place]]:
-        graph = graph_of(options)
-        file = options.regions_file and resolved(options.regions_file)
-        return read_locator(graph, file, hysteresis=options.hysteresis,
-                            max_distance=options.max_distance), read_places(graph, file)
-
-    return input_settings(vars(options), read, refuse_frames=True)
 
 
 def check_period(options: argparse.Namespace) -> None:

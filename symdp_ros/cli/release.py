@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release`: privatize logs, or an archive of many routes, without ROS."""
 from contextlib import contextmanager, ExitStack
+from dataclasses import asdict
 import os
 from pathlib import Path
 import sys
 
 from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.check import add_chain_arguments, chain_of
-from symdp_ros.cli.log_arguments import (check_period, listed_logs, new_account, OF_SAMPLES,
-                                         read_settings)
+from symdp_ros.cli.check import add_chain_arguments, pruned_graph_of
+from symdp_ros.cli.log_arguments import check_period, listed_logs, new_account
 from symdp_ros.cli.topics import OfTopics, print_topics
-from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
-from symdp_ros.options import (ACCOUNTING, ALLOW_UNKNOWN, DRY_RUN, OF_ARCHIVES, OF_LOGS, OUTPUT,
-                               PRIVACY, privacy_of, RELEASE_LEDGER, RELEASE_MECHANISM, SYMBOL_KEY,
-                               SYMBOL_MAP, warnings_of)
+from symdp_ros.ledger.charging import Charging
+from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, OF_ARCHIVES, OF_LOGS, OUTPUT, PRIVACY,
+                               RELEASE_LEDGER, RELEASE_MECHANISM, SYMBOL_KEY, SYMBOL_MAP,
+                               warnings_of)
 
 
 _SHOWN = 3  # logs
@@ -57,6 +57,7 @@ def run(options) -> int:
     from rich.console import Console
     from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.release.outbox import check_apart, make_directory
+    from symdp_ros.release.settings import ReleaseSettings
 
     if (options.ledger is None) != (options.subject is None):
         raise ConfigurationError('--ledger and --subject belong together: the ledger keeps what '
@@ -67,47 +68,42 @@ def run(options) -> int:
         if not value.isprintable():
             raise ConfigurationError(f'--{name.replace("_", "-")} {printable(value)} holds '
                                      'characters that cannot be printed: give a plain name')
-    if options.ledger is None and (options.budget or options.subject_budget):
-        raise ConfigurationError('a budget needs a --ledger to keep it in')
-    if options.ledger is None and (options.accounting != ACCOUNTING.default or options.delta):
-        raise ConfigurationError('--accounting and --delta need a --ledger: they say how its '
-                                 'charges add up')
+    charging = Charging.of(vars(options))
+    if options.ledger is None and charging.is_limited:
+        raise ConfigurationError('--budget, --subject-budget, --accounting and --delta need a '
+                                 '--ledger, which keeps what was spent')
     check_period(options)
     for sentence in warnings_of({'epsilon': options.epsilon}, ()):
         _print_message(sentence)
-    chain, output = chain_of(options), Path(options.output)
-    archive = _is_archive(options)
+    output, archive = Path(options.output), _is_archive(options)
+    settings = ReleaseSettings.of(pruned_graph_of(options), vars(options), archive=archive,
+                                  refuse_frames=True)
     prepare = _archive_release if archive else _logs_release
-    settings, logs, skipped, release = prepare(options, chain, output)
+    logs, skipped, release = prepare(options, settings, output)
     if options.ledger:
         check_apart(options.ledger, output)
     if options.dry_run:
         from symdp_ros.cli.dry_run import dry_run
 
         return dry_run(settings, logs, skipped, allow_unknown=options.allow_unknown,
-                       ledger=options.ledger, subject=options.subject or '',
-                       budget=options.budget, subject_budget=options.subject_budget,
-                       accounting=options.accounting, delta=options.delta,
-                       on_message=_print_message)
+                       ledger=options.ledger, **asdict(charging), on_message=_print_message)
     directory = output.parent if archive else output
     make_directory(directory)
     choices: list[str] = []
     topics: list[OfTopics] = []
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
-        if ledger is not None and (note := new_account(ledger, options.subject)):
-            _print_message(note)
         if ledger is not None:
-            ledger.keep_budget(options.subject, options.subject_budget, options.accounting,
-                               options.delta)
-        is_first = ledger is not None and ledger.account(options.subject).unit is None
-        report = release(choices.append, topics, ledger=ledger, subject=options.subject or '',
-                         budget=options.budget, subject_budget=options.subject_budget,
+            if note := new_account(ledger, charging.subject):
+                _print_message(note)
+            charging.keep_in(ledger)
+        is_first = ledger is not None and ledger.account(charging.subject).unit is None
+        report = release(choices.append, topics, ledger=ledger, **charging.limits(),
                          wait=float('inf'),
                          on_wait=lambda: _print_message('another process is releasing into '
                                                         f'{directory}: waiting until it is done'))
-        account = ledger.account(options.subject) if ledger else None
-    _print(report, options, chain, account, choices)
+        account = ledger.account(charging.subject) if ledger else None
+    _print(report, settings, account, choices)
     print_topics(Console(highlight=False, markup=False), topics, options.coarse_stamps)
     if account is not None and account.unit is not None and is_first:
         _print_message(f'from now on, the ledger counts what {account.subject} spends for '
@@ -137,19 +133,13 @@ def _is_archive(options):
     return bool(archives)
 
 
-def _logs_release(options, chain, output):
-    """Return settings, logs, those that were skipped, and a function that releases the logs."""
+def _logs_release(options, settings, output):
+    """Return logs, those that were skipped, and a function that releases the logs."""
     from symdp_ros.release.engine import Releaser
     from symdp_ros.release.mechanisms import Mechanisms
     from symdp_ros.release.outbox import lies_within
     from symdp_ros.release.report import Report
-    from symdp_ros.release.settings import output_settings, ReleaseSettings
 
-    same = ('mechanism', 'base', 'trust', 'policy', *OF_SAMPLES, 'unknown_symbol')
-    settings = ReleaseSettings(
-        chain, privacy_of(vars(options)), **read_settings(options),
-        **output_settings(vars(options)),
-        **{name: getattr(options, name) for name in same})
     logs, skipped = listed_logs(options.logs)
     for name in filter(os.path.isdir, options.logs):
         if lies_within(name, output):
@@ -185,21 +175,14 @@ def _logs_release(options, chain, output):
                            'same command goes on with the others')
             raise
 
-    return settings, logs, skipped, release
+    return logs, skipped, release
 
 
-def _archive_release(options, chain, output):
+def _archive_release(options, settings, output):
     """Return the same for an archive."""
     from symdp_ros.release.archive import ArchiveReleaser
-    from symdp_ros.release.archive_file import Columns
     from symdp_ros.release.report import Report
-    from symdp_ros.release.settings import ArchiveSettings
 
-    settings = ArchiveSettings(
-        chain, Privacy(options.epsilon, options.adjacency), mechanism=options.mechanism,
-        base=options.base, trust=options.trust, policy=options.policy,
-        symbol_map=tuple(options.symbol_map), charge=options.charge,
-        columns=Columns(options.route_key, options.position_key, options.symbol_key))
     [archive], _ = listed_logs(options.logs)
 
     def release(on_choice, topics, **keeping):
@@ -210,7 +193,7 @@ def _archive_release(options, chain, output):
                 **keeping) as releaser:
             return Report((releaser.release(archive),), problems=releaser.problems)
 
-    return settings, [archive], (), release
+    return [archive], (), release
 
 
 def _print_message(text):
@@ -228,7 +211,7 @@ def _progress(shown=True):
         yield progress, progress.add_task('releasing', total=None)
 
 
-def _overlap(report, options):
+def _overlap(report, settings):
     """Return what a change costs that several logs show, by their stamps; '': none does."""
     from symdp_ros.ledger.overlap import most_at_once
     from symdp_ros.ledger.units import as_fraction, as_text
@@ -236,8 +219,8 @@ def _overlap(report, options):
 
     spans = {outcome.log_id: outcome.span for outcome in report.outcomes
              if outcome.span is not None and outcome.kind in KINDS[:2]}
-    most, logs = most_at_once(spans, dict.fromkeys(spans, as_fraction(options.epsilon)),
-                              as_fraction(options.protect or 0))
+    most, logs = most_at_once(spans, dict.fromkeys(spans, as_fraction(settings.privacy.epsilon)),
+                              as_fraction(settings.sampling.protect))
     if len(logs) < 2:
         return ''
     few, more = logs[:_SHOWN], len(logs) - _SHOWN
@@ -245,7 +228,7 @@ def _overlap(report, options):
             f'by their stamps: it then costs ε = {as_text(most)}')
 
 
-def _print(report, options, chain, account, choices):
+def _print(report, settings, account, choices):
     from rich.console import Console
     from rich.table import Table
 
@@ -260,11 +243,12 @@ def _print(report, options, chain, account, choices):
         table.add_row(log.name, '', 'skipped', log.reason)
     console = Console(highlight=False, markup=False)
     console.print(table)
-    each = 'each log' if not _is_archive(options) else (
-        'each route' if options.charge == 'route' else 'the archive')
-    console.print(f'{report.counted()}; ε = {options.epsilon:g} and k = '
-                  f'{privacy_of(vars(options)).adjacency} for {each}')
-    for sentence in filter(None, (_overlap(report, options), *choices, single_moves(chain))):
+    each = 'each log' if settings.archive is None else (
+        'each route' if settings.archive.charge == 'route' else 'the archive')
+    console.print(f'{report.counted()}; ε = {settings.privacy.epsilon:g} and k = '
+                  f'{settings.privacy.adjacency} for {each}')
+    for sentence in filter(None, (_overlap(report, settings), *choices,
+                                  single_moves(settings.chain))):
         console.print(sentence, soft_wrap=True)
     if account is not None:
         console.print(str(account), soft_wrap=True)

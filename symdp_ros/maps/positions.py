@@ -8,6 +8,7 @@ from a region without a polygon, a node of a map, it is the distance from the no
 """
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from math import hypot, inf, isfinite
 from typing import Any, Protocol, TypeAlias
 
@@ -77,6 +78,7 @@ class Locator:
         found = list((drawn or places).items())
         if not found:
             raise ConfigurationError('there are no regions with a position')
+        self._digest = sha256(repr(sorted(found)).encode()).hexdigest()
         self._names = [name for name, _ in found]
         self._levels = [place.level for _, place in found]
         self._hysteresis = float(hysteresis)
@@ -92,6 +94,10 @@ class Locator:
             for level in {None, *self._levels}}
         self._of_unknown_level = self._shapes.index(everywhere) if everywhere else None
         self._last: int | None = None
+
+    def digest(self) -> str:
+        """Return a SHA-256 (hex) of the regions."""
+        return self._digest
 
     def reset(self) -> None:
         """Forget the last region."""

@@ -94,21 +94,6 @@ def as_fraction(number: float) -> Fraction:
     return Fraction(Decimal(repr(float(number))))
 
 
-def check_visits(*, sampling: str, adjacency: int, protect: float, moves: int,
-                 stay: float) -> None:
-    """
-    Check that what is said of visits goes with the other settings; 0: not set.
-
-    :raises ConfigurationError: it does not.
-    """
-    for name, value in (('protect', protect), ('moves', moves), ('stay', stay)):
-        if value and sampling != 'period':
-            raise ConfigurationError(f'{name} needs sampling: period', setting=name)
-    if protect and adjacency != 1:
-        raise ConfigurationError('protect and adjacency are two ways to say what ε protects: give '
-                                 'one of them', setting='protect')
-
-
 def protection(protect: float, epsilon: float) -> str:
     """Return in one sentence what is protected of a visit; D and ε as given."""
     return (f'protected: whatever the region was during any {protect:g} s. What others see is at '

@@ -8,20 +8,21 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 from symdp_ros.analysis.belief import Filter
-from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.errors import ChainError, printable
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.messages.fields import message_class
 from symdp_ros.messages.symbols import parse_symbol_map
-from symdp_ros.options import history_topic, output_topic, privacy_of
+from symdp_ros.options import history_topic, output_topic
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.history import Entry
 from symdp_ros.ros.lifecycle import ManagedNode
-from symdp_ros.ros.live_diagnostics import LiveDiagnostics
+from symdp_ros.ros.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.outputs import check_topics, latched, name_type, Outputs
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 _QUEUE = 1000  # as many as the privatizer keeps for late subscribers
 _QUIET = 5.0   # seconds from one warning to the next of its kind
@@ -62,10 +63,12 @@ class Belief(ManagedNode):
         self._subscription = self._outputs = self._belief = self._diagnostics = None
 
     def configure(self):
-        chain, name = chain_of(self.settings)
-        privacy, policy = privacy_of(self.settings), self.settings['policy']
+        place, how = MapSettings.of(self.settings), MechanismSettings.of(self.settings)
+        sampling = SamplingSettings.of(self.settings)
+        chain, name = sampling.chain(place.read()), place.path.name
+        privacy = sampling.privacy(self.settings['epsilon'], self.settings['adjacency'])
         private = self.resolve_topic_name('private_region')
-        self._topic = history_topic(private) if policy == 'adaptive' else private
+        self._topic = history_topic(private) if how.policy == 'adaptive' else private
         outputs = dict.fromkeys(self.settings['outputs'])
         names = [*(output_topic('believed', output) for output in outputs), 'region_belief']
         check_topics([self.resolve_topic_name(name) for name in names], [private, self._topic])
@@ -75,19 +78,17 @@ class Belief(ManagedNode):
         # Names are written as they are; for integers, `symbol_map` gives the value of each.
         self._symbols = {} if self._type is String else parse_symbol_map(
             self.settings['symbol_map'])
-        mechanism = OnlineMechanism(chain, privacy, policy=policy, trust=self.settings['trust'])
+        mechanism = how.online(chain, privacy)
         self._filter, self._adaptive = Filter(mechanism), mechanism.tables is not None
-        trust = f' (trust {mechanism.trust:g})' if policy == 'adaptive' else ''
         self.get_logger().info(
             f'chain {name}: {len(chain)} states, {chain.edge_count} moves, from '
-            f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy '
-            f"{policy}{trust}: if one of these is not the privatizer's, the belief is wrong")
+            f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, {how}: if '
+            "one of these is not the privatizer's, the belief is wrong")
         self._kind = String if self._adaptive else self._type
-        self._diagnostics = LiveDiagnostics(self, self._topic, full_name(self._kind), {
-            'chain': name, 'states': len(chain), 'epsilon': privacy.epsilon,
-            'adjacency': privacy.adjacency, 'policy': policy,
-            'sampling': self.settings['sampling']},
-            remapped='private_region', raw=False, regular=self.settings['sampling'] != 'change')
+        self._diagnostics = LiveDiagnostics(
+            self, self._topic, full_name(self._kind),
+            public_settings(name, mechanism, sampling), remapped='private_region',
+            raw=False, regular=sampling.rule != 'change')
 
     def activate(self):
         # Reset, as a new subscription receives the private word so far once more.

@@ -26,7 +26,7 @@ from symdp_ros.files.resources import resolve_path
 from symdp_ros.files.text_file import read_map_text
 from symdp_ros.fleet.file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
-from symdp_ros.options import map_choices, PARAMETERS, reports_of
+from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.late_answers import LateAnswers
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
 from symdp_ros.ros.live_memory import LiveMemories
@@ -71,17 +71,14 @@ class HostedPrivatizer(Privatizer):
         super().configure()
 
     def read_chain(self):
-        path = resolve_path(self.settings['chain_file'])
-        content = sha256(read_map_text(path).encode()).digest()  # its times and size may lie
-        self._map = (str(path), content, *map_choices(self.settings).values(),
-                     reports_of(self.settings))
+        content = read_map_text(self.map_settings.path)  # its times and size may lie
+        self._map = self.map_settings, sha256(content.encode()).digest(), self.sampling_settings
         if self._map in self._mechanisms:
-            return self._mechanisms[self._map].chain, path.name
+            return self._mechanisms[self._map].chain
         return super().read_chain()
 
     def make_mechanism(self, chain, privacy):
-        key = (chain.digest(), privacy.epsilon, privacy.adjacency, self.settings['policy'],
-               self.settings['trust'])
+        key = chain.digest(), privacy, self.mechanism_settings
         if key in self._mechanisms:
             made = self._mechanisms[key].another()
         else:

@@ -15,24 +15,23 @@ from std_srvs.srv import Trigger
 from symdp_ros.core.compiled.notice import COMPILING, interrupted_if, on_slow_loops
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept, resolve_path
+from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs.rosbag import full_name
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.messages.fields import message_class
-from symdp_ros.options import MESSAGE_TYPE, privacy_of
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart, make_directory
-from symdp_ros.release.settings import input_settings, output_settings, ReleaseSettings
+from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode, STOPPED
 from symdp_ros.ros.live_word import log_account
 from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.queues import CALLS
-from symdp_ros.ros.settings import chain_of, regions_of
 from symdp_ros.ros.shared_runs import SharedRuns
 from symdp_ros.ros.spinning import run, stop_requested
 
-_POSE = 'geometry_msgs/msg/PoseStamped'
 _STARTING = 'starting: the inner loops are being compiled, call again in a minute'
 _BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten
 
@@ -74,18 +73,9 @@ class LogRelease(ManagedNode):
                             qos_profile=QoSProfile(depth=CALLS))
 
     def configure(self):
-        settings = self.settings
-        chain, chain_name = chain_of(settings)
-        privacy = privacy_of(settings)
-        same = ('mechanism', 'base', 'trust', 'policy', 'sampling', 'period',
-                'input_timeout', 'protect', 'unknown_symbol')
-        reading = input_settings(settings, lambda: regions_of(settings))
-        if 'pose' in reading and reading['message_type'] == MESSAGE_TYPE.default:
-            reading['message_type'] = _POSE
-        self._release_settings = ReleaseSettings(
-            chain, privacy, no_region=tuple(settings['no_region']), **reading,
-            **output_settings(settings),
-            **{name: settings[name] for name in same})
+        settings, place = self.settings, MapSettings.of(self.settings)
+        self._release_settings = ReleaseSettings.of(place.read(), settings)
+        self._charging = Charging.of(settings)
         self._log_dir, self._release_dir = (
             Path(os.path.realpath(resolve_path(settings[name])))
             for name in ('log_dir', 'release_dir'))
@@ -98,8 +88,7 @@ class LogRelease(ManagedNode):
         self._check_field()
         make_directory(self._release_dir)
         self._ledger = Ledger(ledger_file)
-        self._ledger.keep_budget(*(settings[name] for name in (
-            'subject', 'subject_budget', 'accounting', 'delta')))
+        self._charging.keep_in(self._ledger)
         # Made now, so that problems are reported at the start; this also finishes interrupted
         # releases.
         self._mechanisms = Mechanisms(self._release_settings, self._random,
@@ -109,7 +98,7 @@ class LogRelease(ManagedNode):
                 self.get_logger().error(problem)
         for problem in self._ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
-        self._log_settings(chain, chain_name, privacy)
+        self._log_settings(place.path.name)
         self._runs = SharedRuns('release')
 
     def on_configure(self, state):
@@ -147,11 +136,8 @@ class LogRelease(ManagedNode):
             self._ledger = None
 
     def _releaser(self, ledger):
-        settings = self.settings
         return Releaser(self._release_settings, self._release_dir, ledger=ledger,
-                        subject=settings['subject'], budget=settings['budget'],
-                        subject_budget=settings['subject_budget'],
-                        mechanisms=self._mechanisms)
+                        mechanisms=self._mechanisms, **self._charging.limits())
 
     def _check_field(self):
         """
@@ -159,18 +145,16 @@ class LogRelease(ManagedNode):
 
         A type that is not installed here is not checked: recordings contain its definition.
         """
-        reading = self._release_settings
+        settings, reading = self._release_settings, self._release_settings.input
         full_name(reading.message_type)
         try:
             message_type = message_class(reading.message_type)
         except ConfigurationError:
             return
-        if reading.pose is None:
-            region_reader(message_type, reading.field, reading.chain.states, reading.symbol_map,
-                          reading.no_region, where=reading.where)
+        if settings.locator is None:
+            region_reader(message_type, reading, settings.chain.states)
         else:
-            pose_reader(message_type, reading.field, reading.pose.locator, where=reading.where,
-                        level_field=reading.pose.level_field)
+            pose_reader(message_type, reading, settings.locator)
 
     def _prepare(self):
         """
@@ -195,18 +179,18 @@ class LogRelease(ManagedNode):
             self.get_logger().error(str(error))
         self._compiling.clear()
 
-    def _log_settings(self, chain, chain_name, privacy):
-        settings, log = self.settings, self.get_logger().info
+    def _log_settings(self, chain_name):
+        settings, log = self._release_settings, self.get_logger().info
+        chain, privacy = settings.chain, settings.privacy
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'ε = {privacy.epsilon:g} for each log, k = {privacy.adjacency}, '
-            f'mechanism {settings["mechanism"]}, base {settings["base"]}'
-            + (f' (trust {settings["trust"]:g})' if settings['base'] == 'chain' else ''))
-        if settings['protect']:
-            log(protection(settings['protect'], privacy.epsilon))
-        if settings['budget'] == 0:
+            f'{settings.mechanism}')
+        if settings.sampling.protect:
+            log(protection(settings.sampling.protect, privacy.epsilon))
+        if self._charging.budget == 0:
             log('budget: 0.0, no limit')
-        log_account(self._ledger, settings['subject'], self.get_logger())
-        keep = self._release_settings.keep
+        log_account(self._ledger, self._charging.subject, self.get_logger())
+        keep = settings.writing.keep
         if keep.topics:
             log(f'kept topics: {", ".join(keep.topics)}: ε does not cover them. Their timing may '
                 'show what the robot does; a topic that a log does not hold, or whose type shows '
@@ -256,7 +240,6 @@ class LogRelease(ManagedNode):
             self.get_logger().info(f'{outcome.log_id}: {outcome.length} symbols released')
 
     def _on_status(self, request, response):
-        subject = self.settings['subject']
         if self._ledger is None:
             response.message = 'the node is not configured'
             return response
@@ -264,7 +247,7 @@ class LogRelease(ManagedNode):
             response.message = _STARTING
             return response
         try:
-            account = self._ledger.account(subject)
+            account = self._ledger.account(self._charging.subject)
         except SymdpError as error:
             response.message = str(error)
             return response

@@ -9,12 +9,13 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 _SETTLING = 0.5  # seconds: a publisher discovers its readers before they all discover it
 
@@ -38,7 +39,8 @@ class Patrol(Node):
         try:
             if self._problems:
                 raise ConfigurationError('; '.join(self._problems))
-            self._chain, chain_name = chain_of(self._settings)
+            place = MapSettings.of(self._settings)
+            self._chain = SamplingSettings().chain(place.read())
         except SymdpError as error:
             self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
             return False
@@ -52,8 +54,8 @@ class Patrol(Node):
         self._timer = self.create_timer(self._settings['period'], self._move)
         needed = self._settings['wait_for_subscribers']
         self.get_logger().info(
-            f'walks {chain_name}: publishes {self._publisher.topic_name} (std_msgs/msg/String) '
-            f'every {self._settings["period"]:g} s'
+            f'walks {place.path.name}: publishes {self._publisher.topic_name} '
+            f'(std_msgs/msg/String) every {self._settings["period"]:g} s'
             + (f'; waits until {needed} subscribe' if needed else ''))
         return True
 

@@ -5,14 +5,18 @@ import sys
 from typing import TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept
+from symdp_ros.ledger.charging import Charging
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.messages.field_paths import NOT_INPUT
-from symdp_ros.options import ACCOUNTING, history_topic, OUTPUT_DOMAIN, output_topic, privacy_of
+from symdp_ros.messages.input_settings import InputSettings
+from symdp_ros.options import history_topic, OUTPUT_DOMAIN, output_topic
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
-from symdp_ros.ros.live_diagnostics import LiveDiagnostics
+from symdp_ros.ros.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.live_input import LiveInput
 from symdp_ros.ros.live_memory import LiveMemories
 from symdp_ros.ros.live_sampling import (EveryChange, EveryMessage, EveryPeriod, nobody_draws,
@@ -20,11 +24,11 @@ from symdp_ros.ros.live_sampling import (EveryChange, EveryMessage, EveryPeriod,
 from symdp_ros.ros.live_word import Account, LiveWord, log_account, Start
 from symdp_ros.ros.output_domain import OuterNode
 from symdp_ros.ros.outputs import check_topics, Outputs
-from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.ticks import SimulatedTicks, SteadyTicks
 from symdp_ros.ros.topic_claim import TopicClaim
-from symdp_ros.words.rules import check_sampling
+from symdp_ros.words.rules import LIVE_UNKNOWN_SYMBOL
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
     from symdp_ros.core.chain import Chain
@@ -72,16 +76,18 @@ class Privatizer(ManagedNode):
         self._outer_node = self._subscription = self._ticks = None
 
     def configure(self):
-        settings = self.settings
-        chain, self._chain_name = self.read_chain()
-        privacy = privacy_of(settings)
-        check_sampling(chain, sampling=settings['sampling'],
-                       input_timeout=settings['input_timeout'],
-                       unknown_symbol=settings['unknown_symbol'])
+        values = self.settings
+        self.map_settings, self.input_settings = MapSettings.of(values), InputSettings.of(values)
+        self.sampling_settings = sampling = SamplingSettings.of(values)
+        self.mechanism_settings = MechanismSettings.of(values)
+        chain = self.read_chain()
+        privacy = sampling.privacy(values['epsilon'], values['adjacency'])
+        sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
         memory = self._memory = self._memories.of(self.get_fully_qualified_name(), self._source(),
                                                   self._all_settings())
         # It warns once in a process: else callers of the lifecycle services could ask anew.
-        self._input = LiveInput(self, settings, chain.states, former=memory.locator,
+        self._input = LiveInput(self, self.input_settings, self.map_settings, sampling,
+                                chain.states, former=memory.locator,
                                 warns=memory.sampling is None)
         mechanism = self.make_mechanism(chain, privacy)
         chain = mechanism.chain
@@ -98,7 +104,7 @@ class Privatizer(ManagedNode):
         self._word = memory.word = self._open_word(mechanism, memory.word)
         self._sampling = memory.sampling = memory.sampling or self._make_sampling(memory.has_read)
         self._sampling.draw, memory.locator = self._publish, self._input.locator
-        self._outputs = Outputs(publishing, 'private', settings, chain, depth=_QUEUE,
+        self._outputs = Outputs(publishing, 'private', values, chain, depth=_QUEUE,
                                 overridable=True)
         if mechanism.tables is not None:
             from symdp_ros.ros.history import History
@@ -106,24 +112,18 @@ class Privatizer(ManagedNode):
             self._history = History(publishing, self._word, _QUEUE)
         source = self._input
         self._diagnostics = LiveDiagnostics(
-            self, None if source.message_type is None else source.topic, source.kind, {
-                'chain': self._chain_name, 'states': len(chain), 'epsilon': privacy.epsilon,
-                'adjacency': privacy.adjacency, 'policy': settings['policy'],
-                'sampling': settings['sampling']},
-            remapped=source.name, raw=True, regular=settings['sampling'] == 'message',
+            self, None if source.message_type is None else source.topic, source.kind,
+            public_settings(self.map_settings.path.name, mechanism, sampling),
+            remapped=source.name, raw=True, regular=sampling.rule == 'message',
             shared=source.shared, warnings=source.warnings)
 
-    def read_chain(self) -> 'tuple[Chain, str]':
-        """Return the chain of the settings, and the name of its file."""
-        return chain_of(self.settings)
+    def read_chain(self) -> 'Chain':
+        """Return the chain of the settings."""
+        return self.sampling_settings.chain(self.map_settings.read())
 
     def make_mechanism(self, chain: 'Chain', privacy: 'Privacy') -> 'OnlineMechanism':
         """Return what draws; its chain may be another object that is equal."""
-        # Not before the node exists: other nodes can discover it during this slow import.
-        from symdp_ros.core.online import OnlineMechanism
-
-        return OnlineMechanism(chain, privacy, policy=self.settings['policy'],
-                               trust=self.settings['trust'], random=self._random)
+        return self.mechanism_settings.online(chain, privacy, self._random)
 
     def activate(self):
         start, now = self._word.begin(), self._live_clock.now().nanoseconds
@@ -196,16 +196,15 @@ class Privatizer(ManagedNode):
     def _published(self):
         topics = [self.resolve_topic_name(output_topic('private', name))
                   for name in dict.fromkeys(self.settings['outputs'])]
-        if self.settings['policy'] == 'adaptive':
+        if self.mechanism_settings.policy == 'adaptive':
             topics.append(history_topic(self.resolve_topic_name('private_region')))
         return topics
 
     def _source(self):
         """Return what is read, and where: who reads it next may meet a region that was drawn."""
-        settings = self.settings
-        name = settings['base_frame'] or self.resolve_topic_name(
-            'pose' if settings['input'] == 'pose' else 'region')
-        return (self._domain, name, *map(str, (settings['field'], settings['where'])))
+        source = self.input_settings
+        return (self._domain, source.base_frame or self.resolve_topic_name(source.topic),
+                source.field, str(source.where))
 
     def _all_settings(self):
         return {**self.settings, 'topics': [*self._source(), *self._published],
@@ -233,7 +232,8 @@ class Privatizer(ManagedNode):
                     'machine detect each other: if it is a privatizer, there are two')
         topic = self._input.topic
         # Of a topic that several robots share, each robot's part is claimed.
-        part = f' {self.settings["field"]} {self.settings["where"]}' if self._input.shared else ''
+        source = self.input_settings
+        part = f' {source.field} {list(source.where)}' if source.is_shared else ''
         try:
             self._claims.append(TopicClaim(
                 self._domain, f'from {topic}{part}', 'another privatizer on this machine reads '
@@ -243,22 +243,19 @@ class Privatizer(ManagedNode):
             self.get_logger().warning(str(error))
 
     def _open_account(self):
-        settings = self.settings
-        if not settings['ledger_file']:
-            if settings['subject_budget'] > 0 or settings['subject'] or (
-                    settings['accounting'] != ACCOUNTING.default or settings['delta']):
+        path, charging = self.settings['ledger_file'], Charging.of(self.settings)
+        if not path:
+            if charging.subject or charging.is_limited:
                 raise ConfigurationError('subject, subject_budget, accounting and delta need a '
                                          'ledger_file')
             return None
-        if not settings['subject']:
+        if not charging.subject:
             raise ConfigurationError('ledger_file needs a subject: name whose regions these are')
-        account = Account(resolve_kept('ledger_file', settings['ledger_file'],
-                                       self.get_logger().warning), settings['subject'],
-                          settings['subject_budget'], settings['sampling'], settings['period'],
-                          settings['protect'], settings['accounting'], settings['delta'])
+        account = Account(resolve_kept('ledger_file', path, self.get_logger().warning), charging,
+                          self.sampling_settings)
         for problem in account.ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
-        log_account(account.ledger, settings['subject'], self.get_logger())
+        log_account(account.ledger, account.subject, self.get_logger())
         return account
 
     def _open_word(self, mechanism, former):
@@ -268,7 +265,7 @@ class Privatizer(ManagedNode):
             '' if self._outer_node is None else f', the private topic in {self._output_domain}')
         try:
             return LiveWord(
-                mechanism, sampling=self._sampling_text(),
+                mechanism, described=self._described(mechanism),
                 topics=f'{read} and {published} ({domains})',
                 clock='simulated time' if self._simulated() else steady_clock_name(),
                 state_file=resolve_kept('state_file', path, self.get_logger().warning)
@@ -282,42 +279,42 @@ class Privatizer(ManagedNode):
     def _simulated(self):
         return self.get_clock().ros_time_is_active
 
-    def _sampling_text(self):
-        if self.settings['sampling'] != 'period':
-            return self.settings['sampling']
-        return f'period {self.settings["period"]!r}' + (
-            ' of simulated time' if self._simulated() else '')
+    def _described(self, mechanism):
+        sampling = self.sampling_settings
+        simulated = sampling.has_period and self._simulated()
+        return {**self.mechanism_settings.described(mechanism.chain, mechanism.privacy),
+                **sampling.symbols(), **({'clock': 'simulated time'} if simulated else {})}
 
     def _make_sampling(self, waits):
-        settings = self.settings
-        if settings['sampling'] == 'period':
-            return EveryPeriod(self._publish, period=round(settings['period'] * 1e9),
-                               timeout=round(settings['input_timeout'] * 1e9))
-        return {'message': EveryMessage, 'change': EveryChange}[settings['sampling']](
-            self._publish, drop_unknown=settings['unknown_symbol'] == 'drop', waits=waits)
+        sampling = self.sampling_settings
+        if sampling.has_period:
+            return EveryPeriod(self._publish, period=round(sampling.period * 1e9),
+                               timeout=round(sampling.input_timeout * 1e9))
+        return {'message': EveryMessage, 'change': EveryChange}[sampling.rule](
+            self._publish, drop_unknown=sampling.unknown_symbol == 'drop', waits=waits)
 
     def _log_settings(self, mechanism):
         log, chain, privacy = self.get_logger().info, mechanism.chain, mechanism.privacy
-        log(f'chain {self._chain_name}: {len(chain)} states, {chain.edge_count} moves; '
-            f'ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy {mechanism.policy}'
-            + (f' (trust {mechanism.trust:g})' if mechanism.policy == 'adaptive' else '')
-            + '. Of two words that differ in j symbols, one makes an output at most '
+        sampling = self.sampling_settings
+        log(f'chain {self.map_settings.path.name}: {len(chain)} states, {chain.edge_count} moves; '
+            f'ε = {privacy.epsilon:g}, k = {privacy.adjacency}, {self.mechanism_settings}. Of two '
+            'words that differ in j symbols, one makes an output at most '
             f'e^(j·{float(privacy.epsilon_per_symbol):g}) times as likely as the other')
         targets = mechanism.targets or mechanism.tables
         if targets is not None and targets.radius is not None:
             log(f'{mechanism.policy} targets: within {targets.radius} moves, '
                 f'{targets.nbytes / 1e6:,.0f} MB')
-        if self.settings['protect']:
-            log(protection(self.settings['protect'], privacy.epsilon))
-        if self.settings['moves']:
-            log(f'a private symbol is within {self.settings["moves"]} moves of the one before')
-        if self._input.name == 'pose' and self.settings['sampling'] != 'period':
+        if sampling.protect:
+            log(protection(sampling.protect, privacy.epsilon))
+        if sampling.moves:
+            log(f'a private symbol is within {sampling.moves} moves of the one before')
+        if self._input.locator is not None and not sampling.has_period:
             self.get_logger().warning(
                 'input: pose without sampling: period: when a private region comes can show, by '
                 'some microseconds, that the robot is between two regions')
-        log(_PROTECTS[self.settings['sampling']].format(period=self.settings['period']) + (
+        log(_PROTECTS[sampling.rule].format(period=sampling.period) + (
             '; unknown_symbol: drop: silence shows that the region is unknown'
-            if self.settings['unknown_symbol'] == 'drop' else ''))
+            if sampling.unknown_symbol == 'drop' else ''))
 
     def _on_message(self, message):
         region = self._input.read(message)

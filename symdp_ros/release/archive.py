@@ -23,7 +23,6 @@ and not drawn again.
 """
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-import json
 import os
 from pathlib import Path
 import shutil
@@ -44,7 +43,7 @@ from symdp_ros.release.inspection import Moves
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
 from symdp_ros.release.report import Outcome, outcome_of
-from symdp_ros.release.settings import ArchiveSettings
+from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -64,7 +63,7 @@ class ArchiveReleaser:
     :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
     """
 
-    def __init__(self, settings: ArchiveSettings, output: str | Path, *,
+    def __init__(self, settings: ReleaseSettings, output: str | Path, *,
                  scheduler: str | None = None,
                  on_rows: Callable[[int, int], None] = lambda rows, total: None,
                  on_choice: Callable[[str], None] = lambda text: None,
@@ -73,13 +72,15 @@ class ArchiveReleaser:
                  random: 'RandomBits | None' = None, wait: float = 10.0,
                  on_wait: Callable[[], None] = lambda: None, sizes: Sizes = Sizes()):
         settings.check()
+        assert settings.archive is not None
+        self._archive = settings.archive
         output = Path(output)
         self._output = Path(os.path.realpath(output.parent)) / output.name
         if ledger is not None:
             check_apart(ledger.path, self._output)
             ledger.keep_budget(subject, subject_budget)
         self._settings, self._digest, self._sizes = settings, settings.digest(), sizes
-        self._description = json.dumps(settings.described())
+        self._description = settings.description()
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
         self._allow_unknown = allow_unknown
@@ -119,27 +120,30 @@ class ArchiveReleaser:
             charge = ledger.find(self._subject, log.id, self._digest)
         if charge is None:
             self._check_free()
-        with Archive(log.path, self._settings.columns, self._sizes) as archive:
+        with Archive(log.path, self._archive.columns, self._sizes) as archive:
             content = b'' if ledger is None else ledger.file_fingerprint(log.path)
             if ledger is not None and charge is not None:
                 return self._released_before(ledger, charge, log, content, archive.rows)
             if self._allow_unknown is not None:
                 chain = self._settings.chain
-                found = self._settings.inspect(archive, Moves.of(chain, stays_only=True))
+                found = self._settings.inspect_archive(
+                    archive, Moves.of(chain, stays_only=True))
                 problem = found.problem(chain, self._allow_unknown, archive=True)
                 if problem is not None:
                     return Outcome(log.id, 'failed', archive.rows, reason=problem)
             survey = self._survey(archive)
-            mechanism = self._mechanisms.for_length(
-                1 if survey is None else survey.longest, archive.rows)
-            loss = self._settings.loss_of(1 if survey is None else survey.routes,
-                                          mechanism.law.loss_bound)
+            longest = 1 if survey is None else survey.longest
+            settings = replace(self._settings, mechanism=self._mechanisms.settings_for(
+                longest, archive.rows))
+            mechanism = self._mechanisms.made(settings.mechanism, longest)
+            loss = self._settings.loss(mechanism.law.loss_bound,
+                                       1 if survey is None else survey.routes)
             if ledger is not None:
                 ledger.check(self._subject, loss, log.id, description=self._description,
                              budget=self._budget, subject_budget=self._subject_budget)
             with self._outbox.staged(SUFFIX) as path:
-                routes = self._write(archive, survey, mechanism, path)
-                if self._settings.charge == 'archive':
+                routes = self._write(archive, survey, settings, mechanism, path)
+                if self._archive.charge == 'archive':
                     loss = replace(loss, repeats=routes)
                 archive.check_unchanged()
                 self._outbox.check([self._output.name])
@@ -180,13 +184,17 @@ class ArchiveReleaser:
             from symdp_ros.release import cluster
 
             return archive.survey(cluster.wanted_cuts(archive))
-        needed = self._settings.charge == 'route' or self._mechanisms.need_length
+        needed = self._archive.charge == 'route' or self._mechanisms.need_length
         return archive.survey() if needed else None
 
-    def _write(self, archive: Archive, survey: Survey | None, mechanism: OfflineMechanism,
-               path: Path) -> int:
-        """Write a private archive into the staging directory; return how many routes it has."""
-        settings, routes = self._settings, 0 if survey is None else survey.routes
+    def _write(self, archive: Archive, survey: Survey | None, settings: ReleaseSettings,
+               mechanism: OfflineMechanism, path: Path) -> int:
+        """
+        Write a private archive into the staging directory; return how many routes it has.
+
+        :param settings: those of the mechanism, not 'auto'.
+        """
+        routes = 0 if survey is None else survey.routes
 
         def counted(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
             nonlocal routes
@@ -202,13 +210,11 @@ class ArchiveReleaser:
             from symdp_ros.release import cluster
 
             with cluster.connected(self._scheduler) as client:
-                cluster.write(client, archive, survey, replace(
-                    settings, mechanism=mechanism.selection, base=mechanism.base), path, on_rows)
+                cluster.write(client, archive, survey, settings, path, on_rows)
         else:
             more = min(os.cpu_count() or 1, archive.sizes.threads) - 1
-            mechanisms = [mechanism, *(settings.mechanism_of(
-                mechanism.selection, mechanism.base, self._random)
-                for _ in range(more))]
+            mechanisms = [mechanism, *(settings.mechanism.offline(
+                settings.chain, settings.privacy, self._random) for _ in range(more))]
             chunks = counted(archive.chunks(position_of=settings.states_by_value()))
             archive_file.write(path, privatized(chunks, mechanisms),
                                archive.schema(), settings.chain.states, on_rows)

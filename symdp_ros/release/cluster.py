@@ -33,7 +33,7 @@ from symdp_ros.release import archive_file
 from symdp_ros.release.archive_draw import privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive, Sizes, Survey
 from symdp_ros.release.outbox import digest_of
-from symdp_ros.release.settings import ArchiveSettings
+from symdp_ros.release.settings import ReleaseSettings
 
 _RETRIES = 3    # of a task, after errors that are not the archive's
 _PATIENCE = 15  # seconds, for the scheduler to answer, and for a first worker
@@ -53,7 +53,7 @@ class Task:
     first: int
     end: int
     start: int
-    settings: ArchiveSettings
+    settings: ReleaseSettings
     directory: Path
     sizes: Sizes
 
@@ -106,7 +106,7 @@ def wanted_cuts(archive: Archive) -> list[int]:
     return list(range(step, archive.rows, step))
 
 
-def write(client: Any, archive: Archive, survey: Survey, settings: ArchiveSettings,
+def write(client: Any, archive: Archive, survey: Survey, settings: ReleaseSettings,
           directory: Path, on_rows: Callable[[int], None] = lambda rows: None) -> None:
     """
     Write a private archive as a new directory of part files, and make it durable.
@@ -192,10 +192,11 @@ def write_part(task: Task) -> Part | str:
 
 def _attempt(task: Task) -> Part:
     settings, path = task.settings, task.directory / f'{secrets.token_hex(16)}{SUFFIX}'
+    assert settings.archive is not None
     try:
-        with Archive(task.path, settings.columns, task.sizes) as archive:
+        with Archive(task.path, settings.archive.columns, task.sizes) as archive:
             archive.check_unchanged(task.stamp)
-            mechanism = settings.mechanism_of(settings.mechanism, settings.base)
+            mechanism = settings.mechanism.offline(settings.chain, settings.privacy)
             chunks = archive.chunks(position_of=settings.states_by_value(), first=task.first,
                                     end=task.end, start=task.start)
             rows = archive_file.write(path, privatized(chunks, [mechanism]),

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
-import json
 import os
 from pathlib import Path
 from time import monotonic
@@ -100,7 +99,7 @@ class Releaser:
             check_apart(ledger.path, release_dir)
             ledger.keep_budget(subject, subject_budget)
         self._settings, self._digest = settings, settings.digest()
-        self._description = json.dumps(settings.described())
+        self._description = settings.description()
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
         self._on_topics = on_topics
@@ -109,8 +108,8 @@ class Releaser:
         self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._outbox = Outbox(release_dir, ledger, wait=wait, on_wait=on_wait)
-        self._naming = Naming(self._outbox.directory, ledger, settings.format,
-                              settings.keep_names)
+        self._naming = Naming(self._outbox.directory, ledger, settings.writing.format,
+                              settings.writing.keep_names)
         self._numbers = count(1)  # of releases without a ledger
 
     def __repr__(self) -> str:
@@ -221,7 +220,7 @@ class Releaser:
             if problem is not None:
                 return Outcome(log.id, 'failed', length, reason=problem)
         mechanism = self._mechanisms.for_length(max(map(len, words)))
-        loss = replace(self._settings.loss, bound=mechanism.law.loss_bound)
+        loss = self._settings.loss(mechanism.law.loss_bound)
         if ledger is not None:
             ledger.check(self._subject, loss, log.id, description=self._description,
                          budget=self._budget, subject_budget=self._subject_budget)
@@ -278,7 +277,7 @@ class Releaser:
             paths = self._restore(ledger, log, charge, files)
         else:
             paths = self._outbox.paths_of(files)
-            if self._rewrite_missing and (self._settings.keep.topics or not all(
+            if self._rewrite_missing and (self._settings.writing.keep.topics or not all(
                     path.parent == self._outbox.directory and path.exists() for path in paths)):
                 paths = self._rewrite(log, charge, files)
         return Outcome(log.id, 'already released', charge.length, tuple(paths))
@@ -300,7 +299,8 @@ class Releaser:
             for file, (path, copy, digest) in zip(
                     files, self._placed(log.id, charge.number, staged), strict=True):
                 equal = None
-                if self._settings.keep.topics:  # it may have been released so, or with others
+                # With kept topics, it may have been released so, or with others.
+                if self._settings.writing.keep.topics:
                     equal = file.path if file.digest == digest and holds(file.path, digest) \
                         and file.path.parent == self._outbox.directory \
                         else self._outbox.equal(copy, digest)
@@ -317,24 +317,23 @@ class Releaser:
         staged = []
         for word in words:
             path = stack.enter_context(self._outbox.staged(
-                release_name('', self._settings.format)))
+                release_name('', self._settings.writing.format)))
             self._write(path, log, word, durable)
             staged.append((path, digest_of(path)))
         return staged
 
     def _write(self, path: Path, log: LogFile, word: Sequence[str], durable: bool) -> None:
-        settings = self._settings
-        period = settings.period if settings.sampling == 'period' else 1.0
-        if not settings.keep.topics:
-            write_log(path, word, format=settings.format, topic=settings.release_topic,
-                      period=period, stamp_key=settings.stamp_key, symbol_key=settings.symbol_key,
-                      durable=durable)
+        settings, writing, read = self._settings, self._settings.writing, self._settings.input
+        period = settings.sampling.period if settings.sampling.has_period else 1.0
+        if not writing.keep.topics:
+            write_log(path, word, format=writing.format, topic=writing.topic, period=period,
+                      stamp_key=read.stamp_key, symbol_key=read.symbol_key, durable=durable)
             return
-        with KeptTopics(log.path, settings.keep, settings.topic,
+        with KeptTopics(log.path, writing.keep, read.topic,
                         strict=self._on_topics is not None) as kept:
-            topics = write_with_topics(path, word, kept, format=settings.format, period=period,
-                                       field=settings.field, values=settings.values,
-                                       durable=durable)
+            topics = write_with_topics(path, word, kept, format=writing.format, period=period,
+                                       field=read.field,
+                                       values=read.values(settings.chain.states), durable=durable)
         if self._on_topics is not None:
             self._on_topics(log, topics)
 

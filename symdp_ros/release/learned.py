@@ -30,6 +30,7 @@ from symdp_ros.release.inspection import ALL_UNKNOWN
 from symdp_ros.release.outbox import digest_of, holds, Outbox
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.settings import digest_of_settings
 
 _DIGITS = 6  # after the point, of a probability in the file
 
@@ -42,20 +43,19 @@ class LearnSettings:
     """
     How a chain is learned.
 
-    :param reading: how logs are read and sampled; its chain is the public map.
+    :param reading: how logs are read and sampled; its chain is the public map. What draws is not
+        used.
     :param clip: where positive, ε is for one whole log, of which so many transitions count.
-    :param moves: where each symbol is a report of several moves, how many; for the file.
     """
 
     reading: ReleaseSettings
     clip: int = 0
-    moves: int = 0
 
     @property
     def unit(self) -> Unit:
         """Return the unit of ε."""
         return Unit(clip=self.clip) if self.clip else Unit(
-            self.reading.privacy.adjacency, in_a_row=self.reading.protect > 0)
+            self.reading.privacy.adjacency, in_a_row=self.reading.sampling.protect > 0)
 
     def loss_of(self, spans: Mapping[str, Span]) -> Loss:
         """
@@ -66,7 +66,8 @@ class LearnSettings:
 
         :param spans: of the logs, by id.
         """
-        loss = replace(self.reading.loss, repeats=len(spans), whole=self.reading.protect > 0)
+        loss = replace(self.reading.loss(), repeats=len(spans),
+                       whole=self.reading.sampling.protect > 0)
         if not self.clip:
             return loss
         touched, _ = most_at_once(spans, dict.fromkeys(spans, Fraction(1)), loss.seconds)
@@ -75,7 +76,7 @@ class LearnSettings:
     @property
     def unit_text(self) -> str:
         """Return the unit of ε, for people to read."""
-        k, seconds = self.reading.privacy.adjacency, self.reading.protect
+        k, seconds = self.reading.privacy.adjacency, self.reading.sampling.protect
         if self.clip:
             return f'any change of one whole log, of which up to {self.clip} transitions count'
         return f'any changes during {seconds:g} s' if seconds else (
@@ -83,14 +84,15 @@ class LearnSettings:
 
     def described(self) -> dict[str, Any]:
         """Return all that the result depends on, for people to read."""
-        made = {key: value for key, value in self.reading.described().items()
-                if key not in ('mechanism', 'policy')}
-        unit = 'log' if self.clip else 'seconds' if self.reading.protect else 'symbols'
-        return made | {'learn': unit} | ({'clip': self.clip} if self.clip else {})
+        reading = self.reading
+        unit = 'log' if self.clip else 'seconds' if reading.sampling.protect else 'symbols'
+        return {'chain': reading.chain.digest(), 'epsilon': reading.privacy.epsilon,
+                'adjacency': reading.privacy.adjacency, **reading.described_reading(),
+                'learn': unit} | ({'clip': self.clip} if self.clip else {})
 
     def digest(self) -> str:
         """Return a SHA-256 (hex) of `described`."""
-        return sha256(json.dumps(self.described(), sort_keys=True).encode()).hexdigest()
+        return digest_of_settings(self.described())
 
 
 def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Path, *,
@@ -193,12 +195,12 @@ def _chain_file(chain: Chain, settings: LearnSettings, logs: int) -> str:
     reading, quote = settings.reading, lambda text: json.dumps(text, ensure_ascii=False)
     lines = ['# Learned by `symdp learn`, with noise. Readers of this file learn about the logs',
              f'# no more than ε = {reading.privacy.epsilon:g} allows for {settings.unit_text}.',
-             f'# Logs: {logs}; sampling: {reading.sampling}.',
+             f'# Logs: {logs}; sampling: {reading.sampling.rule}.',
              f'initial_state: {quote(chain.initial_state)}']
-    if reading.sampling == 'period':
-        lines.append(f'tick: {reading.period!r}')
-        if settings.moves:
-            lines.append(f'moves: {settings.moves}')
+    if reading.sampling.has_period:
+        lines.append(f'tick: {reading.sampling.period!r}')
+        if reading.sampling.moves:
+            lines.append(f'moves: {reading.sampling.moves}')
     lines.append('transitions:')
     for state in chain.states:
         row = ', '.join(f'{quote(target)}: {p}' for target, p in _rounded(

@@ -2,28 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mechanism of a release: the one in the settings, or the one that errs least."""
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from symdp_ros.analysis.accuracy import compare_mechanisms
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import CHOICES, loops, MOST_COUNTING_STEPS, OfflineMechanism
-from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.release.settings import Settings
+from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
-
-_Choice: TypeAlias = tuple[str, str]  # selection, base
 
 _JUDGED = 200  # symbols
 _SHORT = 2     # symbols of a word that is drawn in preparation
 
 
 @lru_cache(maxsize=1000)
-def compared(chain: Chain, privacy: Privacy, length: int, policy: str, symbols: int = 0,
-             base: str = DEFAULT_BASE, trust: float = DEFAULT_TRUST) -> dict[str, float]:
+def compared(chain: Chain, privacy: Privacy, length: int, settings: MechanismSettings,
+             symbols: int = 0) -> dict[str, float]:
     """
     Return the expected errors for a log of some length; first, what `mechanism: auto` takes.
 
@@ -35,16 +34,10 @@ def compared(chain: Chain, privacy: Privacy, length: int, policy: str, symbols: 
         are left out for archives so large that they would take long.
     :return: names of `core.offline.CHOICES` → expected error per symbol.
     """
-    all_symbols = max(length, symbols)
     return compare_mechanisms(
-        chain, privacy, min(length, _JUDGED), base=base, trust=trust, policy=policy, walks=20,
-        counting=all_symbols * length * chain.edge_count <= MOST_COUNTING_STEPS)
-
-
-def chosen_mechanism(chain: Chain, privacy: Privacy, length: int, policy: str, symbols: int = 0,
-                     base: str = DEFAULT_BASE, trust: float = DEFAULT_TRUST) -> str:
-    """Return what `mechanism: auto` takes: the first of `compared`."""
-    return next(iter(compared(chain, privacy, length, policy, symbols, base, trust)))
+        chain, privacy, min(length, _JUDGED), base=settings.base, trust=settings.trust,
+        policy=settings.policy, walks=20,
+        counting=max(length, symbols) * length * chain.edge_count <= MOST_COUNTING_STEPS)
 
 
 class Mechanisms:
@@ -57,22 +50,19 @@ class Mechanisms:
     :raises ConfigurationError: the settings name no mechanism that can be made.
     """
 
-    def __init__(self, settings: Settings, random: 'RandomBits | None' = None,
+    def __init__(self, settings: ReleaseSettings, random: 'RandomBits | None' = None,
                  on_choice: Callable[[str], None] = lambda text: None):
         self._settings, self._random, self._on_choice = settings, random, on_choice
-        self._made: dict[_Choice, OfflineMechanism] = {}
+        self._made: dict[MechanismSettings, OfflineMechanism] = {}
         self._reported: set[str] = set()
-        self._named = (None if settings.mechanism == 'auto' else
-                       (settings.mechanism, settings.base))
-        if self._named is not None:
-            self._of(*self._named)  # now, so that errors are found at the start
+        self._is_auto = settings.mechanism.selection == 'auto'
+        if not self._is_auto:
+            self._of(settings.mechanism)  # now, so that errors are found at the start
 
     @property
     def need_length(self) -> bool:
         """Return whether the choice, or whether words are too long, depends on their length."""
-        if self._named is None:
-            return True
-        return self._of(*self._named).law.counting_steps(_SHORT) > 0
+        return self._is_auto or self._of(self._settings.mechanism).law.counting_steps(_SHORT) > 0
 
     def for_length(self, length: int, symbols: int = 0) -> OfflineMechanism:
         """
@@ -80,9 +70,18 @@ class Mechanisms:
 
         :raises ConfigurationError: they are too long for it.
         """
-        mechanism = self._of(*(self._named or CHOICES[self._chosen(length, symbols)]))
+        return self.made(self.settings_for(length, symbols), length)
+
+    def made(self, settings: MechanismSettings, length: int) -> OfflineMechanism:
+        """Return the mechanism of some settings, for words of up to this length."""
+        mechanism = self._of(settings)
         mechanism.check(length)
         return mechanism
+
+    def settings_for(self, length: int, symbols: int = 0) -> MechanismSettings:
+        """Return the settings of the mechanism `for_length`, whose selection is not 'auto'."""
+        return self._choice(self._chosen(length, symbols)) if self._is_auto else \
+            self._settings.mechanism
 
     def prepare(self) -> None:
         """
@@ -91,15 +90,19 @@ class Mechanisms:
         This compiles and imports all that releases need, however short they are.
         """
         loops.use_compiled()
-        if self._named is None:
+        if self._is_auto:
             self._compared(_SHORT)
-        for named in CHOICES.values() if self._named is None else (self._named,):
-            self._of(*named).privatize([None] * _SHORT)
+        for settings in map(self._choice, CHOICES) if self._is_auto else (
+                self._settings.mechanism,):
+            self._of(settings).privatize([None] * _SHORT)
+
+    def _choice(self, name: str) -> MechanismSettings:
+        selection, base = CHOICES[name]
+        return replace(self._settings.mechanism, selection=selection, base=base)
 
     def _compared(self, length: int, symbols: int = 0) -> dict[str, float]:
         settings = self._settings
-        return compared(settings.chain, settings.privacy, length, settings.policy, symbols,
-                        settings.base, settings.trust)
+        return compared(settings.chain, settings.privacy, length, settings.mechanism, symbols)
 
     def _chosen(self, length: int, symbols: int) -> str:
         errors = self._compared(length, symbols)
@@ -111,8 +114,8 @@ class Mechanisms:
                             f'symbols: {shown}')
         return name
 
-    def _of(self, selection: str, base: str) -> OfflineMechanism:
-        choice = selection, base
-        if choice not in self._made:
-            self._made[choice] = self._settings.mechanism_of(*choice, self._random)
-        return self._made[choice]
+    def _of(self, settings: MechanismSettings) -> OfflineMechanism:
+        if settings not in self._made:
+            self._made[settings] = settings.offline(self._settings.chain, self._settings.privacy,
+                                                    self._random)
+        return self._made[settings]

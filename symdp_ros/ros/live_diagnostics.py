@@ -4,6 +4,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import Any, TYPE_CHECKING
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
@@ -12,11 +13,23 @@ from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.watch import (Endpoints, listed, other_names, publisher_names, publishers,
                                  subscriptions)
+from symdp_ros.words.sampling_settings import SamplingSettings
+
+if TYPE_CHECKING:
+    from symdp_ros.core.online import OnlineMechanism
 
 _REPORTS_A_RATE_SPANS = 10
 _STILL = 2         # reports in a row with the same time on /clock
 _UNUSUAL = 10      # times the usual interval between symbols
 _SHORTEST = 10.0   # seconds of silence before a warning
+
+
+def public_settings(name: str, mechanism: 'OnlineMechanism',
+                    sampling: SamplingSettings) -> dict[str, Any]:
+    """Return what `LiveDiagnostics` reports of the settings; `name`: of the map's file."""
+    return {'chain': name, 'states': len(mechanism.chain),
+            'epsilon': mechanism.privacy.epsilon, 'adjacency': mechanism.privacy.adjacency,
+            'policy': mechanism.policy, 'sampling': sampling.rule}
 
 
 class LiveDiagnostics:

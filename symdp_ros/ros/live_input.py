@@ -1,18 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What `privatizer` reads: messages that name a region, messages that hold a pose, or TF."""
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.field_paths import NOT_INPUT, NotInput
 from symdp_ros.messages.fields import message_class
-from symdp_ros.options import MESSAGE_TYPE
+from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.ros.messages import full_name, pose_reader, region_reader
-from symdp_ros.ros.settings import regions_of
-
-_POSE = 'geometry_msgs/msg/PoseStamped'
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 
 class LiveInput:
@@ -24,6 +22,8 @@ class LiveInput:
     a serialized message (`RegionReader.read_serialized`); `locator` finds those of poses; `shared`
     whether the topic may be that of several robots.
 
+    :param place: the map, and where its regions are.
+    :param sampling: TF needs a period.
     :param states: of the chain.
     :param former: what found regions of poses before: the last one counts on. Otherwise
         `hysteresis` would not keep a robot that stands on a border from another region.
@@ -31,53 +31,42 @@ class LiveInput:
     :raises ConfigurationError: settings do not go together; as the readers.
     """
 
-    def __init__(self, node, settings: Mapping[str, Any], states: Sequence[str], *,
+    def __init__(self, node, settings: InputSettings, place: MapSettings,
+                 sampling: SamplingSettings, states: Sequence[str], *,
                  former: Locator | None = None, warns: bool = True):
         self._transforms = None
         self.locator: Locator | None = None
         self._foreign_frame: str | None = None
         self._warns = warns
-        self._map_frame = settings['map_frame']
-        pose = settings['input'] == 'pose'
-        self.name = 'pose' if pose else 'region'
-        for option in () if pose else ('level_field', 'base_frame'):
-            if settings[option]:
-                raise ConfigurationError(f'{option} is for input: pose')
-        if pose:
-            self.locator, _ = regions_of(settings)
+        self._map_frame = settings.map_frame
+        self.name = settings.topic
+        settings.refuse_others('level_field', 'base_frame')
+        if settings.is_pose:
+            self.locator = place.locator(place.read(), settings.hysteresis, settings.max_distance)
             if former is not None:
                 self.locator.follow(former)
-        if settings['base_frame']:
-            if settings['sampling'] != 'period':
+        if settings.base_frame:
+            if not sampling.has_period:
                 raise ConfigurationError('base_frame needs sampling: period: TF has no messages '
                                          'of its own')
             from symdp_ros.ros.transforms import Transforms
 
             self.message_type, self.kind, self.shared = None, 'TF', False
-            self._transforms = Transforms(node, settings['map_frame'], settings['base_frame'],
-                                          settings['input_timeout'])
-            self.topic = f'TF of {settings["base_frame"]}'
+            self._transforms = Transforms(node, settings.map_frame, settings.base_frame,
+                                          sampling.input_timeout)
+            self.topic = f'TF of {settings.base_frame}'
             self.description = f'{self.topic} in {self._map_frame}'
             return
         self.topic = node.resolve_topic_name(self.name)
-        type_name, field = settings['message_type'], settings['field']
-        if pose:
-            type_name = _POSE if type_name == MESSAGE_TYPE.default else type_name
-        self.message_type = message_class(type_name)
-        self.kind = full_name(self.message_type)
-        self.shared = bool(settings['where']) or '=' in field
+        assert settings.message_type is not None  # a parameter with a default
+        kind = self.message_type = message_class(settings.message_type)
+        self.kind = full_name(kind)
+        self.shared = settings.is_shared
         self.description = f'{self.topic} ({self.kind})'
-        if self.locator is not None:
-            reader = pose_reader(
-                self.message_type, field, self.locator, where=settings['where'],
-                level_field=settings['level_field'], map_frame=self._map_frame,
-                on_foreign_frame=self._on_foreign_frame)
-        else:
-            reader = region_reader(
-                self.message_type, field, states, settings['symbol_map'], settings['no_region'],
-                where=settings['where'])
+        reader = (region_reader(kind, settings, states) if self.locator is None else
+                  pose_reader(kind, settings, self.locator, self._on_foreign_frame))
         self._read = reader.read_serialized
-        self.read = self._read_first if warns and pose else self._read
+        self.read = self._read_first if warns and settings.is_pose else self._read
 
     def close(self) -> None:
         """Stop listening to TF."""

@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The word that a live node publishes: drawn, charged, continued after a restart."""
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from symdp_ros.errors import printable
-from symdp_ros.ros.state_file import NAME_BYTES, PROCESS_BYTES, settings_digest, StateFile
+from symdp_ros.ledger.charging import Charging, loss_of
+from symdp_ros.ros.state_file import NAME_BYTES, PROCESS_BYTES, StateFile
+from symdp_ros.settings import digest_of_settings
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
@@ -31,25 +34,20 @@ class Account:
     Where live words are charged: a subject in a ledger.
 
     :param path: of the ledger; made where it is absent.
-    :param subject: whose regions the words are.
-    :param subject_budget: what the subject may ever spend; 0.0: what the ledger stores.
-    :param sampling, period: what a symbol of a word is.
-    :param protect: the seconds that ε is for; 0: k symbols.
-    :param accounting, delta: as in `Ledger.keep_budget`.
+    :param charging: whose regions the words are, and what may be spent.
+    :param sampling: what a symbol of a word is.
     :raises LedgerError: the ledger cannot be used.
     :raises BudgetError: the ledger stores another budget.
     """
 
-    def __init__(self, path: Path, subject: str, subject_budget: float, sampling: str = 'message',
-                 period: float = 0.0, protect: float = 0.0, accounting: str = '',
-                 delta: float = 0.0):
+    def __init__(self, path: Path, charging: Charging,
+                 sampling: SamplingSettings = SamplingSettings()):
         from symdp_ros.ledger.ledger import Ledger  # only where there is one
 
         self.ledger = Ledger(path)
-        self.subject, self.subject_budget = subject, subject_budget
-        self._sampling, self._period, self._protect = sampling, period, protect
+        self.subject, self._charging, self._sampling = charging.subject, charging, sampling
         try:
-            self.ledger.keep_budget(subject, subject_budget, accounting, delta)
+            charging.keep_in(self.ledger)
         except BaseException:
             self.ledger.close()
             raise
@@ -65,19 +63,10 @@ class Account:
                 (charge.subject, charge.log_id, charge.content) == (self.subject, None, word.name)
                 for charge in self.ledger.charges()):
             return False
-        from symdp_ros.ledger.units import Loss
-
-        mechanism, privacy = word.mechanism, word.mechanism.privacy
-        period = {'period': self._period} if self._sampling == 'period' else {}
         self.ledger.charge(
-            self.subject,
-            Loss.of(privacy, self._sampling, self._period, self._protect or None,
-                    bound='symbols'),
+            self.subject, loss_of(word.mechanism.privacy, self._sampling, 'symbols'),
             settings=word.settings.hex(), content=word.name,
-            subject_budget=self.subject_budget, description=json.dumps({
-                'chain': mechanism.chain.digest(), 'epsilon': privacy.epsilon,
-                'adjacency': privacy.adjacency, 'mechanism': 'live',
-                **_policy(mechanism), 'sampling': self._sampling, **period}))
+            subject_budget=self._charging.subject_budget, description=json.dumps(word.described))
         return True
 
     def close(self) -> None:
@@ -94,23 +83,18 @@ def log_account(ledger: 'Ledger', subject: str, logger) -> None:
         logger.warning(f'ledger: {note}')
 
 
-def _policy(mechanism: 'OnlineMechanism') -> dict[str, str | float]:
-    """Return what the distribution depends on besides chain, ε and k."""
-    trust = {'trust': mechanism.trust} if mechanism.policy == 'adaptive' else {}
-    return {'policy': mechanism.policy, **trust}
-
-
 class LiveWord:
     """
     One word, symbol by symbol: charged when it begins, drawn, stored.
 
     It goes on over a stop and a start within one process, and with a state file over restarts, as
-    long as the settings stay the same: chain, ε, k, policy, sampling, and the account. Between
-    other topics, too, it is another word. From each start on, the policy 'adaptive' believes what
-    the last private symbol alone allows: the file needs to hold no more.
+    long as what describes it stays the same, and the account does. Between other topics, too, it
+    is another word. From each start on, the policy 'adaptive' believes what the last private
+    symbol alone allows: the file needs to hold no more.
 
     :param mechanism: what draws it.
-    :param sampling: text that says what its symbols are, such as 'message' or 'period 1.0'.
+    :param described: what its distribution depends on, for people to read: chain, ε, k, what
+        draws, and what a symbol is.
     :param topics: text that names the topics between which it runs.
     :param clock: text that names the clock of the times at which symbols are drawn.
     :param state_file: path of the file that lets it go on after a restart; None: none.
@@ -124,17 +108,17 @@ class LiveWord:
     `drawn_at` when that was drawn, in nanoseconds, or −1 where that is not known.
     """
 
-    def __init__(self, mechanism: 'OnlineMechanism', *, sampling: str = 'message',
+    def __init__(self, mechanism: 'OnlineMechanism', *, described: Mapping[str, Any],
                  topics: str = '', clock: str = '', state_file: Path | None = None,
                  account: Account | None = None, former: 'LiveWord | None' = None, logger):
-        self.mechanism, self.sampling = mechanism, sampling
+        self.mechanism, self.described = mechanism, described
         self._account, self._logger = account, logger
         self._step, self._positions = mechanism.step, mechanism.chain.state_index
         # A word that another ledger was charged for is another word.
-        owner = (account.ledger.id, account.subject) if account is not None else ()
-        self.settings = settings_digest(
-            mechanism.chain.digest(), mechanism.privacy.epsilon, mechanism.privacy.adjacency,
-            *_policy(mechanism).values(), sampling, topics, *owner)
+        owner = {} if account is None else {'ledger': account.ledger.id,
+                                            'subject': account.subject}
+        self.settings = bytes.fromhex(digest_of_settings(
+            {**described, 'topics': topics, **owner}))
         self.name, self._perhaps_charged, self._is_charged = os.urandom(NAME_BYTES), False, False
         self._start: Start | None = None
         self.last: str | None = None

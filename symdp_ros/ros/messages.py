@@ -5,7 +5,7 @@ Messages of any type: reading a region or position out of one, writing a region 
 
 Values are compared as symbols: an integer mode 3 is '3', a boolean 'true' or 'false'.
 """
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from math import isfinite
 from struct import Struct
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from symdp_ros.errors import ConfigurationError
 from symdp_ros.messages.field_paths import NotInput, symbol_reader
 from symdp_ros.messages.fields import (can_be, fields_of, full_name, INTEGERS, Message,
                                        useless_field)
+from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.messages.poses import is_whole_message, Locator, pose_advice, position_reader
 from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
 
@@ -41,28 +42,22 @@ class RegionReader(NamedTuple):
     read_serialized: Callable[[bytes], str | None | NotInput]
 
 
-def region_reader(message_type: type[Message], field: str, states: Iterable[str],
-                  symbol_map: Iterable[str] = (), no_region: Iterable[str] = (), *,
-                  where: Collection[str] = ()) -> RegionReader:
+def region_reader(message_type: type[Message], settings: InputSettings,
+                  states: Iterable[str]) -> RegionReader:
     """
     Return what reads the state that a message names; None where it names none.
 
-    :param field: path (`messages.field_paths`) to a string, integer or boolean.
-    :param symbol_map: 'value=state' items; a value that is not listed stands for itself.
-    :param no_region: values that mean that no region is known.
-    :param where: conditions, 'path=value'; a message that does not meet all is not input.
-    :raises ConfigurationError: the path does not lead to such a field, a condition or map item is
-        malformed, an item names no state, a value in `no_region` also names a state, no value
-        names a state.
+    :raises ConfigurationError: the field does not lead to a string, integer or boolean, a
+        condition or map item is malformed, an item names no state, a value in `no_region` also
+        names a state, no value names a state.
     """
-    fields, name = fields_of(message_type), full_name(message_type)
+    fields, name, field = fields_of(message_type), full_name(message_type), settings.field
     try:
-        read_symbol, kind = symbol_reader(fields, name, field, where)
+        read_symbol, kind = symbol_reader(fields, name, field, settings.where)
     except ConfigurationError as error:
         raise ConfigurationError(f'{error}{pose_advice(fields, name)}') from None
-    symbol_map = parse_symbol_map(symbol_map)
-    table = symbol_table(states, symbol_map, no_region)
-    for value in symbol_map:
+    table = settings.table(states)
+    for value in parse_symbol_map(settings.symbol_map):
         if not can_be(value, kind):
             raise ConfigurationError(f'symbol_map lists the value {value!r}, which the field '
                                      f'{field!r}, a {kind}, can never have')
@@ -75,7 +70,7 @@ def region_reader(message_type: type[Message], field: str, states: Iterable[str]
         return table.get(symbol) if isinstance(symbol, str) else symbol
 
     read_any = _deserializing(message_type, read)
-    if where or message_type.get_fields_and_field_types() != {field: 'string'}:
+    if settings.where or message_type.get_fields_and_field_types() != {field: 'string'}:
         return RegionReader(read, read_any)
     # A message of one string is looked up serialized: to deserialize it would take a fifth of the
     # node's time. After four bytes of header: the length of the text and a NUL, then both.
@@ -92,8 +87,7 @@ def region_reader(message_type: type[Message], field: str, states: Iterable[str]
     return RegionReader(read, read_serialized)
 
 
-def pose_reader(message_type: type[Message], field: str, locator: Locator, *,
-                where: Collection[str] = (), level_field: str = '', map_frame: str = 'map',
+def pose_reader(message_type: type[Message], settings: InputSettings, locator: Locator,
                 on_foreign_frame: Callable[[str], None] = lambda frame: None) -> RegionReader:
     """
     Return what reads the state in which the position of a message lies.
@@ -101,11 +95,12 @@ def pose_reader(message_type: type[Message], field: str, locator: Locator, *,
     :param locator: finds the state of a position.
     :param on_foreign_frame: called with the frame of each message whose position is not in the
         frame of the map; no region is known then.
-    :raises ConfigurationError: as `position_reader`, which explains the other parameters.
+    :raises ConfigurationError: as `position_reader`.
     """
-    fields, name = fields_of(message_type), full_name(message_type)
-    read_position = position_reader(fields, name, field, where=where, level_field=level_field,
-                                    map_frame=map_frame, on_foreign_frame=on_foreign_frame)
+    fields, name, field = fields_of(message_type), full_name(message_type), settings.field
+    read_position = position_reader(
+        fields, name, field, where=settings.where, level_field=settings.level_field,
+        map_frame=settings.map_frame, on_foreign_frame=on_foreign_frame)
     locate = locator.locate
 
     def read(message: object) -> str | None | NotInput:
@@ -114,11 +109,12 @@ def pose_reader(message_type: type[Message], field: str, locator: Locator, *,
 
     read_any = _deserializing(message_type, read)
     layout = _STAMPED.get(name)
-    if layout is None or where or level_field or not is_whole_message(fields, name, field):
+    if (layout is None or settings.where or settings.level_field
+            or not is_whole_message(fields, name, field)):
         return RegionReader(read, read_any)
     # To deserialize a pose would take ten times as long as to deserialize a region's name.
     skip_string, size = layout
-    frame = map_frame.removeprefix('/').encode(errors='surrogatepass') + b'\0'
+    frame = settings.map_frame.removeprefix('/').encode(errors='surrogatepass') + b'\0'
     starts = {len(text).to_bytes(4, 'little') + text for text in (frame, b'/' + frame)}
     unpack = Struct('<dd').unpack_from
 

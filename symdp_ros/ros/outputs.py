@@ -13,12 +13,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.dead_ends import listed
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.messages.fields import message_class
 from symdp_ros.options import output_topic
 from symdp_ros.ros.adaptive_subscription import check_qos_overrides, OVERRIDABLE
 from symdp_ros.ros.messages import full_name, region_writer
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.settings import places_of
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import Floats
@@ -61,7 +61,11 @@ class Outputs:
         if settings['output_template'] and 'custom' not in wanted:
             raise ConfigurationError("output_template needs 'custom' among the outputs")
         placed = wanted.keys() & {'pose', 'markers', 'custom'}
-        graph, places = places_of(settings) if placed else (None, {})
+        graph, places = None, {}
+        if placed:
+            place = MapSettings.of(settings)
+            graph = place.read()
+            places = place.places(graph)
         missing = [state for state in chain.states if state not in places]
         if missing and wanted.keys() & {'pose', 'markers'}:
             raise ConfigurationError(

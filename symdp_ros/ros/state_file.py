@@ -49,11 +49,6 @@ _NOT_KEPT = -1
 NAME_BYTES, PROCESS_BYTES = 16, 8
 
 
-def settings_digest(*settings) -> bytes:
-    """Return a SHA-256 of settings: of the text of each."""
-    return sha256('\n'.join(str(setting) for setting in settings).encode()).digest()
-
-
 class StoredWord(NamedTuple):
     """A word that a state file holds."""
 
@@ -68,7 +63,7 @@ class StateFile:
     The last private symbol of one word, on disk.
 
     :param path: created where it is absent, with mode 0600; its folder must exist.
-    :param settings: 32 bytes, a digest of chain, ε, k, policy, sampling and ledger.
+    :param settings: 32 bytes, a digest of all that the word depends on, and of its ledger.
     :param states: how many states the chain has.
     :param topics: text that names the topics between which the word runs.
     :param clock: text that names the clock of the times that are stored.

@@ -29,68 +29,51 @@ An unknown region is None, one more symbol of the word. What becomes of it:
 """
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from types import MappingProxyType
 
-from symdp_ros.errors import ConfigurationError, LogError
+from symdp_ros.errors import LogError
 from symdp_ros.files.bounds import MOST_SYMBOLS
-from symdp_ros.messages.symbols import symbol_table
 from symdp_ros.words import stamps
-from symdp_ros.words.rules import check_sampling, LOG_UNKNOWN_SYMBOL
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 Log = Sequence[tuple[int, str | None]]
 Word = list[str | None]
 
 
-def sample(log: Log, states: Iterable[str], *, sampling: str = 'message',
-           period: float | None = None, input_timeout: float = 0.0,
-           unknown_symbol: str = 'uniform', symbol_map: Mapping[str, str] = MappingProxyType({}),
-           no_region: Iterable[str] = ('none', '')) -> list[Word]:
+def sample(log: Log, table: Mapping[str, str],
+           sampling: SamplingSettings = SamplingSettings()) -> list[Word]:
     """
     Return the words of a log; empty words are left out.
 
     Only `split` can give more than one word.
 
     :param log: in the order of its stamps.
-    :param states: those of the chain; any other value is unknown.
-    :param period: T, in seconds, > 0; used by `period` alone, which needs it.
-    :param input_timeout: in seconds; 0: never; `period` alone takes another value.
-    :param symbol_map: value → state; a value that is not listed stands for itself.
-    :param no_region: values that mean that no region is known.
+    :param table: value → state; any other value is unknown (`messages.symbols.symbol_table`).
     :raises ConfigurationError: a setting that is not valid.
     :raises LogError: more than 10,000,000 ticks.
     """
-    table = symbol_table(states, symbol_map, no_region)
-    timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
-    check_sampling(None, sampling=sampling, input_timeout=input_timeout,
-                   unknown_symbol=unknown_symbol, unknown_symbols=LOG_UNKNOWN_SYMBOL)
-    values = _values(log, sampling, period, timeout)
-    words = _UNKNOWN[unknown_symbol]([None if value is None else table.get(value)
-                                      for value in values])
-    if sampling == 'change':
+    sampling.check()
+    words = _UNKNOWN[sampling.unknown_symbol]([
+        None if value is None else table.get(value) for value in _values(log, sampling)])
+    if sampling.rule == 'change':
         words = [[symbol for symbol, _ in groupby(word)] for word in words]
     return [word for word in words if word]
 
 
-def sampled_values(log: Log, *, sampling: str = 'message', period: float | None = None,
-                   input_timeout: float = 0.0) -> Word:
+def sampled_values(log: Log, sampling: SamplingSettings) -> Word:
     """
     Return the values that become symbols, before it is known which of them name states.
 
     Parameters and errors as of `sample`.
     """
-    timeout = stamps.from_seconds(input_timeout, 'input_timeout', zero=True)
-    values = list(_values(log, sampling, period, timeout))
-    return [value for value, _ in groupby(values)] if sampling == 'change' else values
+    values = list(_values(log, sampling))
+    return [value for value, _ in groupby(values)] if sampling.rule == 'change' else values
 
 
-def _values(log: Log, sampling: str, period: float | None,
-            timeout: int) -> Iterator[str | None]:
+def _values(log: Log, sampling: SamplingSettings) -> Iterator[str | None]:
     entries: Iterable[tuple[int, str | None]] = log
-    if sampling == 'period':
-        if period is None:
-            raise ConfigurationError("sampling 'period' needs a period, in seconds",
-                                     setting='period')
-        entries = _ticks(log, stamps.from_seconds(period, 'period'), timeout)
+    if sampling.has_period:
+        entries = _ticks(log, stamps.from_seconds(sampling.period, 'period'),
+                         stamps.from_seconds(sampling.input_timeout, 'input_timeout', zero=True))
     return (value for _, value in entries)
 
 

@@ -8,6 +8,7 @@ from in_process import run_symdp
 from ledgers import make_version_1
 import pytest
 from symdp_ros import Chain, Privacy, Releaser, ReleaseSettings
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.logs import list_logs
 
 CHAIN = Path(__file__).resolve().parents[2] / 'config' / 'warehouse.chain.yaml'
@@ -200,7 +201,8 @@ def test_the_node_refuses_no_log_for_its_content(place, one_way):
     log(place, 'still.csv', 'aaaaaa')
     out = place / 'out'
     out.mkdir()
-    with Releaser(ReleaseSettings(Chain.from_yaml(one_way), Privacy(1.0), mechanism='causal'),
+    with Releaser(ReleaseSettings(Chain.from_yaml(one_way), Privacy(1.0),
+                                  MechanismSettings('causal')),
                   out) as releaser:
         assert releaser.release_all(list_logs(place / 'logs').logs).ok
 

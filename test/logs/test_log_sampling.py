@@ -4,7 +4,10 @@
 import pytest
 from refusals import refused
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.logs import LogError, sample
+from symdp_ros.logs import LogError
+from symdp_ros.messages.symbols import symbol_table
+from symdp_ros.words import sampling
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 STATES = ('a', 'b', 'c')
 S = 10**9
@@ -13,6 +16,11 @@ S = 10**9
 def log(text):
     """Return a log of one value a second: letters; '-' is a region that is not known."""
     return [(i * S, 'none' if value == '-' else value) for i, value in enumerate(text)]
+
+
+def sample(log, *, symbol_map={}, no_region=('none', ''), **settings):
+    return sampling.sample(log, symbol_table(STATES, symbol_map, no_region),
+                           SamplingSettings(**settings))
 
 
 def show(words):
@@ -37,8 +45,8 @@ def show(words):
     ('x?b', 'uniform', ['--b'], ['-b']),  # neither x nor ? is a state
 ])
 def test_message_and_change(values, unknown_symbol, message, change):
-    for sampling, expected in (('message', message), ('change', change)):
-        words = sample(log(values), STATES, sampling=sampling, unknown_symbol=unknown_symbol)
+    for rule, expected in (('message', message), ('change', change)):
+        words = sample(log(values), rule=rule, unknown_symbol=unknown_symbol)
         assert show(words) == expected
 
 
@@ -58,7 +66,7 @@ def test_message_and_change(values, unknown_symbol, message, change):
 ])
 def test_period(entries, period, timeout, expected):
     entries = [(round(stamp * S), value) for stamp, value in entries]
-    words = sample(entries, STATES, sampling='period', period=period, input_timeout=timeout)
+    words = sample(entries, rule='period', period=period, input_timeout=timeout)
     assert show(words) == [expected]
 
 
@@ -66,49 +74,48 @@ def test_period(entries, period, timeout, expected):
     ('uniform', ['-aa-b']), ('split', ['aa', 'b']), ('hold', ['-aaab'])])
 def test_unknown_ticks(unknown_symbol, expected):
     entries = [(0, 'none'), (S, 'a'), (4 * S, 'b')]
-    assert show(sample(entries, STATES, sampling='period', period=1, input_timeout=1,
+    assert show(sample(entries, rule='period', period=1, input_timeout=1,
                        unknown_symbol=unknown_symbol)) == expected
 
 
 def test_dropped_ticks_are_refused():
     with refused(ConfigurationError, setting='unknown_symbol'):
-        sample([(0, 'a')], STATES, sampling='period', period=1, unknown_symbol='drop')
+        sample([(0, 'a')], rule='period', period=1, unknown_symbol='drop')
 
 
 def test_ticks_do_not_drift():
     last = 1_585_866_235 * S
     entries = [(last - 86_400 * S, 'a'), (last - 1, 'b'), (last, 'c')]
-    word, = sample(entries, STATES, sampling='period', period=0.1)
+    word, = sample(entries, rule='period', period=0.1)
     assert len(word) == 864_001 and word[-2:] == ['a', 'c']
 
 
 def test_a_symbol_map_takes_precedence_and_null_is_unknown():
     entries = [(0, '1'), (1, 'true'), (2, 'b'), (3, None), (4, 'c')]
-    assert show(sample(entries, STATES, symbol_map={'1': 'a', 'true': 'b', 'b': 'c'})) == ['abc-c']
+    assert show(sample(entries, symbol_map={'1': 'a', 'true': 'b', 'b': 'c'})) == ['abc-c']
 
 
 def test_values_that_mean_no_region():
-    assert show(sample([(0, 'lost'), (1, 'a'), (2, '')], STATES, no_region=['lost'])) == ['-a-']
+    assert show(sample([(0, 'lost'), (1, 'a'), (2, '')], no_region=['lost'])) == ['-a-']
 
 
 @pytest.mark.parametrize('settings', [
-    {'sampling': 'often'},
+    {'rule': 'often'},
     {'unknown_symbol': 'guess'},
-    {'sampling': 'period'},
-    *({'sampling': 'period', 'period': bad}
+    *({'rule': 'period', 'period': bad}
       for bad in (0, -1, float('nan'), float('inf'), True, '1', 1e-10, 1e300)),
     *({'input_timeout': bad} for bad in (-1, float('nan'), float('inf'), None)),
     {'input_timeout': 1.0},
-    {'input_timeout': 1.0, 'sampling': 'change'},
+    {'input_timeout': 1.0, 'rule': 'change'},
     {'symbol_map': {'1': 'no state'}},
     {'no_region': ['a']},
     {'no_region': ['1'], 'symbol_map': {'1': 'a'}},
 ])
 def test_settings_that_are_not_valid(settings):
     with pytest.raises(ConfigurationError):
-        sample(log('ab'), STATES, **settings)
+        sample(log('ab'), **settings)
 
 
 def test_a_wrong_stamp_does_not_fill_the_memory():
     with pytest.raises(LogError, match='10,000,000 periods'):
-        sample([(0, 'a'), (1_585_866_235 * S, 'b')], STATES, sampling='period', period=1)
+        sample([(0, 'a'), (1_585_866_235 * S, 'b')], rule='period', period=1)

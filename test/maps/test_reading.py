@@ -12,6 +12,8 @@ from symdp_ros.cli.main import main
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.dead_ends import prune
 from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 FILES = {
     'chain.yaml': 'initial_state: a\ntransitions: {a: [a]}\n',
@@ -246,9 +248,10 @@ def test_the_arguments_can_name_the_file_by_an_option(dead_ends, capsys):
 
 
 def test_the_nodes_parameters(tmp_path):
-    pytest.importorskip('rclpy', reason='rclpy is not installed: no parameters')
     from symdp_ros.options import CHAIN
-    from symdp_ros.ros.settings import chain_of
+
+    def chain_of(values):
+        return SamplingSettings.of(values).chain(MapSettings.of(values).read())
 
     file = tmp_path / 'house.building.yaml'
     file.write_text('levels: {L1: {vertices: [[0, 0, 0, a], [1, 1, 0, b]], lanes: [[0, 0, {}], '
@@ -258,4 +261,4 @@ def test_the_nodes_parameters(tmp_path):
     assert settings['graph'] == -1 and settings['level'] == ''
     with refused(ChainError, 'the graphs 0 (1 state, 1 move), 1 (1 state, ', path=file):
         chain_of(settings)
-    assert chain_of(settings | {'graph': 1, 'level': 'L1'})[0].states == ('b',)
+    assert chain_of(settings | {'graph': 1, 'level': 'L1'}).states == ('b',)

@@ -5,7 +5,7 @@ import pytest
 from refusals import refused
 from symdp_ros import ChainError, ConfigurationError, read_chain
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.reports import adjacency_of, check_visits, protection, Reports
+from symdp_ros.maps.reports import adjacency_of, protection, Reports
 
 ROWS = {'a': ['b'], 'b': ['a', 'c'], 'c': ['b']}
 
@@ -71,19 +71,6 @@ def test_a_chain_of_reports_is_not_made_of_reports_again():
     made = graph(tick=15.0, moves=3)
     expected = made.chain()
     assert Reports(15.0).chain(made) == Reports(15.0, moves=3).chain(made) == expected
-
-
-@pytest.mark.parametrize('given', [{'protect': 30.0}, {'moves': 3}, {'stay': 20.0}])
-def test_visits_need_a_period(given):
-    settings = {'adjacency': 1, 'protect': 0.0, 'moves': 0, 'stay': 0.0} | given
-    check_visits(sampling='period', **settings)
-    with refused(ConfigurationError, 'needs sampling: period', setting=next(iter(given))):
-        check_visits(sampling='message', **settings)
-
-
-def test_protect_or_adjacency():
-    with refused(ConfigurationError, setting='protect'):
-        check_visits(sampling='period', adjacency=2, protect=30.0, moves=0, stay=0.0)
 
 
 def test_what_is_protected():

@@ -16,11 +16,11 @@ PACKAGE = Path(symdp_ros.__file__).parent
 THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'shapely', 'yaml'}
 
 #: The rooms of the house, from the ground up: each may import those before it, and itself.
-ROOMS = ('errors', 'files', 'core', 'maps', 'messages', 'words', 'analysis', 'ledger', 'logs',
-         'release', 'options', 'figures', 'fleet', 'ros', 'nodes', 'cli')
+ROOMS = ('errors', 'settings', 'files', 'core', 'maps', 'messages', 'words', 'analysis',
+         'ledger', 'logs', 'release', 'options', 'figures', 'fleet', 'ros', 'nodes', 'cli')
 #: Of these, the ones that import no ROS and no other library than `THIRD_PARTY`.
-PURE = ('errors', 'files', 'core', 'maps', 'messages', 'words', 'analysis', 'ledger', 'options',
-        'fleet')
+PURE = ('errors', 'settings', 'files', 'core', 'maps', 'messages', 'words', 'analysis',
+        'ledger', 'options', 'fleet')
 WITHOUT_ROS = (*PURE, 'logs', 'release', 'figures', 'cli')
 #: The files of these that do, where there is a ROS, and in functions alone.
 WITH_ROS = {PACKAGE / name for name in (

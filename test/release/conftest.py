@@ -6,6 +6,7 @@ from pathlib import Path
 
 from forked_children import forked_children  # noqa: F401
 import pytest
+from release_settings import release_settings
 from symdp_ros import Chain, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile
@@ -42,8 +43,10 @@ class ArchivePlace:
     def settings(self, **more):
         from symdp_ros.release.settings import ArchiveSettings
 
-        return ArchiveSettings(**{'chain': self.chain, 'privacy': Privacy(1.0),
-                                  'mechanism': 'causal', **more})
+        archive = ArchiveSettings(**{name: more.pop(name) for name in ('columns', 'charge')
+                                     if name in more})
+        return release_settings(**{'chain': self.chain, 'privacy': Privacy(1.0),
+                                   'mechanism': 'causal', 'archive': archive, **more})
 
     def release(self, settings=None, *, output=None, ledger=True, path=None, **more):
         """Release the archive; return the outcome."""

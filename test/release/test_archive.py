@@ -20,7 +20,6 @@ pq = pytest.importorskip('pyarrow.parquet')
 
 from symdp_ros.release import archive, archive_file, mechanisms, outbox  # noqa: E402, I100
 from symdp_ros.release.archive_file import Archive, Columns  # noqa: E402
-from symdp_ros.release.settings import ReleaseSettings  # noqa: E402
 
 WALKS = [('r1', 'abbcc'), ('r2', 'a'), ('r3', 'xyzab'), ('r4', 'ccaab')]
 
@@ -338,7 +337,7 @@ def test_a_route_that_is_too_long_is_refused_before_anything_is_spent(walks):
 def test_auto_is_decided_by_the_longest_route(walks, monkeypatch):
     asked = []
     monkeypatch.setattr(mechanisms, 'compared',
-                        lambda chain, privacy, length, policy, symbols, base, trust:
+                        lambda chain, privacy, length, settings, symbols:
                         asked.append((length, symbols)) or {'causal': 0.1})
     walks.sizes = {'batch_rows': 4}
     for word, longest in (('ab', 7), ('a' * 11, 11)):
@@ -401,7 +400,7 @@ def test_other_settings_are_other_releases(walks):
                 walks.settings(chain=Chain({s: list('abc') for s in 'abc'}, 'a')),
                 walks.settings(columns=Columns(symbol='route', route='symbol'))]
     digests = {variant.digest() for variant in variants}
-    digests.add(ReleaseSettings(walks.chain, Privacy(1.0), mechanism='causal').digest())
+    digests.add(walks.settings(archive=None).digest())
     assert len(digests) == len(variants) + 1
     for i, variant in enumerate(variants[:3]):
         assert walks.release(variant, output=walks.output.with_name(f'{i}.parquet')).kind == \

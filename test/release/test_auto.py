@@ -8,16 +8,18 @@ import re
 from forked import forked
 from in_process import run_symdp
 import pytest
+from release_settings import release_settings
 from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import best_mechanism, expected_accuracy
+from symdp_ros.core import offline
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import (CHOICES as NAMED, MOST_COUNTING_STEPS, OfflineMechanism,
                                     SELECTIONS)
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
-from symdp_ros.release import mechanisms, settings as release_settings
+from symdp_ros.release import mechanisms
 from symdp_ros.release.engine import Releaser
-from symdp_ros.release.mechanisms import chosen_mechanism, compared, Mechanisms
-from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.mechanisms import compared, Mechanisms
 
 RING = Chain({'a': ['b'], 'b': ['c'], 'c': ['d'], 'd': ['a', 'd']}, 'a')
 COMPLETE = Chain.complete(['a', 'b', 'c', 'd'], 'a')
@@ -50,12 +52,16 @@ def used(monkeypatch):
             found.append((self.spied, len(word)))
             return super().privatize(word)
 
-    monkeypatch.setattr(release_settings, 'OfflineMechanism', Spy)
+    monkeypatch.setattr(offline, 'OfflineMechanism', Spy)
     return found
 
 
 def settings(chain, epsilon, **more):
-    return ReleaseSettings(chain, Privacy(epsilon), mechanism='auto', **more)
+    return release_settings(chain, Privacy(epsilon), **more)
+
+
+def chosen(chain, privacy, length, *symbols, **settings):
+    return next(iter(compared(chain, privacy, length, MechanismSettings(**settings), *symbols)))
 
 
 def write(path, word):
@@ -106,7 +112,7 @@ def test_the_choice_is_the_best_mechanism(expected, policy, length):
     chain, epsilon = CHOICES[expected]
     for adjacency in (1, 3):
         privacy = Privacy(epsilon, adjacency)
-        found = chosen_mechanism(chain, privacy, length, policy)
+        found = chosen(chain, privacy, length, policy=policy)
         assert found == best_mechanism(chain, privacy, length, policy=policy, walks=20)
         errors = {name: expected_accuracy(
             OfflineMechanism(chain, privacy, selection=selection, base=base, policy=policy),
@@ -128,7 +134,7 @@ def test_parts_of_a_split_log_are_chosen_for_by_the_longest(tmp_path, used):
             ['a', 'none', 'a', 'b', 'c', 'none', 'd'])
     [choice] = {selection for selection, _ in used}
     assert [length for _, length in used] == [1, 3, 1]
-    assert choice == chosen_mechanism(RING, Privacy(2.0), 3, 'guided')
+    assert choice == chosen(RING, Privacy(2.0), 3)
 
 
 def too_long(chain):
@@ -138,10 +144,8 @@ def too_long(chain):
 def test_long_logs_fall_back(tmp_path, used):
     """Permute-and-flip is the best of those that count words, and is refused from here on."""
     length, privacy = too_long(RING), Privacy(2.0)
-    assert chosen_mechanism(RING, privacy, length - 1, 'guided',
-                            base='counting') == 'permute_and_flip'
-    assert chosen_mechanism(RING, privacy, length, 'guided',
-                            base='counting') == 'exponential, counting'
+    assert chosen(RING, privacy, length - 1, base='counting') == 'permute_and_flip'
+    assert chosen(RING, privacy, length, base='counting') == 'exponential, counting'
     [outcome] = release(tmp_path / 'p', settings(RING, 2.0, base='counting'),
                         'abcd' * (length // 4 + 1))
     assert outcome.kind == 'released', outcome.reason
@@ -156,8 +160,7 @@ def test_long_logs_fall_back_to_the_best_of_the_others():
         chain, privacy, selection=name, base='counting', policy='guided'), 200, walks=20).error
         for name in SELECTIONS}
     assert errors['permute_and_flip'] < errors['causal'] < errors['exponential']
-    assert chosen_mechanism(chain, privacy, too_long(chain), 'guided',
-                            base='counting') == 'causal'
+    assert chosen(chain, privacy, too_long(chain), base='counting') == 'causal'
 
 
 def test_both_bases_are_considered(tmp_path, used):
@@ -166,7 +169,7 @@ def test_both_bases_are_considered(tmp_path, used):
                    'c': {'c': 0.05, 'b': 0.05, 'a': 0.9}}, 'a')
     privacy, found = Privacy(1.0), []
     for base in ('chain', 'counting'):
-        found.append(chosen_mechanism(habit, privacy, 20, 'guided', base=base))
+        found.append(chosen(habit, privacy, 20, base=base))
         [outcome] = release(tmp_path / base, settings(habit, 1.0, base=base), 'abcab' * 4)
         assert outcome.kind == 'released'
     assert found[0] == 'exponential' and found[1] != 'exponential'
@@ -181,10 +184,10 @@ def test_the_choice_is_reported_once(tmp_path):
     mechanisms_.prepare()
     assert told == []
     for length in (40, 41):
-        assert mechanisms_.for_length(length).selection == 'causal'
+        assert mechanisms_.for_length(length).selection == 'permute_and_flip'
     [text] = told
-    assert text.startswith('auto takes "causal" for 40 symbols. Expected share of wrong '
-                           'symbols: causal: 0.')
+    assert text.startswith('auto takes "permute_and_flip" for 40 symbols. Expected share of wrong '
+                           'symbols: permute_and_flip: 0.')
 
 
 def average(chain, privacy, selection, base):
@@ -194,10 +197,10 @@ def average(chain, privacy, selection, base):
 
 def test_it_is_a_release_of_its_own():
     """Known by 'auto', not by what was chosen; the policy counts, as causal may be chosen."""
-    digests = {ReleaseSettings(RING, Privacy(2.0), mechanism=name, policy=policy).digest()
+    digests = {settings(RING, 2.0, mechanism=name, policy=policy).digest()
                for name in (*SELECTIONS, 'auto') for policy in ('paper', 'guided')}
     assert len(digests) == 6
-    bases = {ReleaseSettings(RING, Privacy(2.0), mechanism=name, base=base, trust=trust).digest()
+    bases = {settings(RING, 2.0, mechanism=name, base=base, trust=trust).digest()
              for name in (*SELECTIONS, 'auto')
              for base, trust in (('chain', 0.8), ('chain', 1), ('counting', 0.8), ('counting', 1))}
     assert len(bases) == 3 + 1 + 1 + 3
@@ -231,8 +234,8 @@ def test_the_command(tmp_path):
 def test_of_archives_so_large_that_it_would_take_long_it_is_not_permute_and_flip():
     """However short their routes are."""
     privacy, most = Privacy(2.0), MOST_COUNTING_STEPS // (12 * RING.edge_count)
-    assert chosen_mechanism(RING, privacy, 12, 'guided', most) == 'permute_and_flip'
-    assert chosen_mechanism(RING, privacy, 12, 'guided', most + 1) != 'permute_and_flip'
+    assert chosen(RING, privacy, 12, most) == 'permute_and_flip'
+    assert chosen(RING, privacy, 12, most + 1) != 'permute_and_flip'
 
 
 @pytest.fixture(scope='module')
@@ -251,12 +254,14 @@ def test_after_preparation_no_release_compiles_anything(prepared, mechanism, cha
 
 PREPARED = """
 import numba
-from symdp_ros import Chain, Privacy
+from dataclasses import replace
+from symdp_ros import Chain, Privacy, ReleaseSettings
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.settings import ReleaseSettings
 
 def run(mechanism, moves):
-    mechanisms = Mechanisms(ReleaseSettings(Chain(moves, 'a'), Privacy(2.0), mechanism=mechanism))
+    settings = MechanismSettings(mechanism)
+    mechanisms = Mechanisms(ReleaseSettings(Chain(moves, 'a'), Privacy(2.0), settings))
     mechanisms.prepare()
     def compiles(*arguments):
         raise AssertionError('something is compiled, or loaded')
@@ -268,6 +273,7 @@ def run(mechanism, moves):
         for name in names:
             word = (['a', 'b', None, 'd', 'c'] * length)[:length]
             for base in ('chain', 'counting') if auto else ('chain',):
-                assert len(mechanisms._of(name, base).privatize(word)) == length
+                chosen = mechanisms._of(replace(settings, selection=name, base=base))
+                assert len(chosen.privatize(word)) == length
     return 'done'
 """

@@ -13,6 +13,7 @@ import sqlite3
 from forked import forked
 import pytest
 from refusals import refused
+from release_settings import release_settings
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
@@ -27,7 +28,7 @@ WORD = 'abbccaabbcca'
 
 
 def settings(**more):
-    return ReleaseSettings(**{'chain': CHAIN, 'privacy': Privacy(1.0), **more})
+    return release_settings(**{'chain': CHAIN, 'privacy': Privacy(1.0), **more})
 
 
 class Place:
@@ -334,7 +335,7 @@ def test_a_stop_that_comes_while_a_log_is_prepared_spends_nothing(place):
 def test_numbers_do_not_tell_of_other_subjects(place):
     with Ledger(place.ledger) as ledger:
         for _ in range(5):
-            ledger.charge('r2', settings().loss, settings='live', description='{}')
+            ledger.charge('r2', settings().loss(), settings='live', description='{}')
     place.log()
     place.release()
     assert place.visible() == ['000001.private.csv']

@@ -6,12 +6,12 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
+from release_settings import release_settings
 from strategies import chains
-from symdp_ros import Chain, Privacy, ReleaseSettings
+from symdp_ros import Chain, Privacy
 from symdp_ros.logs import LogFile
 from symdp_ros.release.archive_file import Archive
 from symdp_ros.release.inspection import Inspection, Moves
-from symdp_ros.release.settings import ArchiveSettings
 
 LOOP = Chain({'a': ['b'], 'b': ['c', 'b'], 'c': ['a']}, 'c')
 
@@ -33,7 +33,7 @@ def inspected(chain, words, **settings):
     """Return what is found in a log that `split` cuts into words."""
     entries = [(i, symbol) for i, symbol in enumerate(
         symbol for word in words for symbol in (*word, 'no state'))]
-    of = ReleaseSettings(chain, Privacy(1.0), unknown_symbol='split', **settings)
+    of = release_settings(chain, Privacy(1.0), unknown_symbol='split', **settings)
     return of.inspect(entries, of.words_of(entries, LogFile('log.csv', 'log.csv')),
                       Moves.of(chain))
 
@@ -62,12 +62,12 @@ def test_of_an_archive(walks, group):
     sizes = archive_file.Sizes(batch_rows=4)
     words = [(i, [None if s == 'x' else s for s in word] + ['none', 'B', 'B', 'a', 'a'])
              for i, word in walks.words(40)]
-    settings = ArchiveSettings(walks.chain, Privacy(1.0))
+    settings = walks.settings()
     for start in (0, 1):
         walks.archive(words, start=start, group=group)
-        with archive_file.Archive(walks.path, settings.columns, sizes) as archive:
-            found = settings.inspect(archive, Moves.of(walks.chain))
-            stays = settings.inspect(archive, Moves.of(walks.chain, stays_only=True))
+        with archive_file.Archive(walks.path, settings.archive.columns, sizes) as archive:
+            found = settings.inspect_archive(archive, Moves.of(walks.chain))
+            stays = settings.inspect_archive(archive, Moves.of(walks.chain, stays_only=True))
         known = [[s if s in walks.chain.states else None for s in word] for _, word in words]
         missing, standing = counted(walks.chain, known)
         assert (found.infeasible, found.standing) == (missing, standing)
@@ -117,7 +117,7 @@ def test_of_columns_of_other_types(walks):
     pa = pytest.importorskip('pyarrow')
     pq = pytest.importorskip('pyarrow.parquet')
     chain = Chain({'1': ['2'], '2': ['1', '2'], 'true': ['1']}, '1')
-    settings = ArchiveSettings(chain, Privacy(1.0))
+    settings = walks.settings(chain=chain)
     route, position = [1] * 6, pa.array(range(6), pa.uint8())
     words = {
         'numbers': pa.array([1, 1, 2, 3, 3, None], pa.int64()),
@@ -135,7 +135,7 @@ def test_of_columns_of_other_types(walks):
     for name, symbols in words.items():
         pq.write_table(pa.table({'route': route, 'position': position, 'symbol': symbols}),
                        walks.path)
-        with Archive(walks.path, settings.columns) as archive:
-            found = settings.inspect(archive, Moves.of(chain))
+        with Archive(walks.path, settings.archive.columns) as archive:
+            found = settings.inspect_archive(archive, Moves.of(chain))
         assert (found.unknown, found.silent, found.names, found.infeasible,
                 found.standing) == wanted[name], name

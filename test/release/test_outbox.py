@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from release_settings import release_settings
 from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.ledger.ledger import Ledger, LedgerFile
 from symdp_ros.ledger.units import Loss
@@ -17,7 +18,6 @@ from symdp_ros.logs import LogFile
 from symdp_ros.release import outbox
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.outbox import digest_of, holds, Outbox
-from symdp_ros.release.settings import ReleaseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = '.symdp_ros.lock'
@@ -200,12 +200,12 @@ def test_it_is_known_before_that_there_is_no_room(releases, monkeypatch):
 def test_nothing_is_charged_for_a_name_that_is_too_long(tmp_path, releases, ledger):
     log = tmp_path / ('x' * 246 + '.csv')
     log.write_text('stamp,symbol\n0,a\n1,b\n')
-    settings = ReleaseSettings(CHAIN, Privacy(1.0), mechanism='causal', keep_names=True)
+    settings = release_settings(CHAIN, Privacy(1.0), mechanism='causal', keep_names=True)
     with Releaser(settings, releases, ledger=ledger, subject='r1') as releaser:
         outcome = releaser.release(LogFile(log.name, log))
     assert outcome.kind == 'failed' and 'File name too long: rename the log' in outcome.reason
     assert ledger.charges() == [] and visible(releases) == []
-    with Releaser(ReleaseSettings(CHAIN, Privacy(1.0), mechanism='causal'), releases,
+    with Releaser(release_settings(CHAIN, Privacy(1.0), mechanism='causal'), releases,
                   ledger=ledger, subject='r1') as releaser:
         assert releaser.problems == ()
         assert releaser.release(LogFile(log.name, log)).kind == 'released'
@@ -226,7 +226,7 @@ def test_nothing_is_charged_where_there_is_no_room(tmp_path, releases, ledger, m
     log = tmp_path / 'day.csv'
     log.write_text('stamp,symbol\n0,a\n1,b\n')
     monkeypatch.setattr(outbox, '_LEAST_ROOM', 1 << 70)
-    with Releaser(ReleaseSettings(CHAIN, Privacy(1.0), mechanism='causal'), releases,
+    with Releaser(release_settings(CHAIN, Privacy(1.0), mechanism='causal'), releases,
                   ledger=ledger, subject='r1') as releaser:
         outcome = releaser.release(LogFile(log.name, log))
     assert outcome.kind == 'failed' and 'hardly any space' in outcome.reason

@@ -14,6 +14,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import (Header, Int8MultiArray, MultiArrayDimension, MultiArrayLayout, String,
                           UInt8MultiArray)
 from symdp_ros import Chain
+from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.ros.messages import pose_reader, region_reader
 
 _MOST_MEMORY = 1 << 20  # kB; a node takes a tenth of it
@@ -149,7 +150,8 @@ def test_privatizers(world, chain_file):
 
 def test_selected_messages_from_any_bytes():
     """What is read of bytes is what is read of the message in them; nothing is raised."""
-    readers = [region_reader(DiagnosticArray, path, 'abcd', where=where) for path, where in (
+    readers = [region_reader(DiagnosticArray, InputSettings(field=path, where=where), 'abcd')
+               for path, where in (
         ('status[name=a].values[key=b].value', ()), ('status[name=a].values[1].value', ()),
         ('header.frame_id', ('status[level=0].name=a',)))]
 
@@ -181,7 +183,7 @@ def test_positions_from_any_bytes():
         message = poses(random)
         kind = type(message)
         if kind not in readers:
-            readers[kind] = pose_reader(kind, 'data', Everywhere)
+            readers[kind] = pose_reader(kind, InputSettings('pose'), Everywhere)
         read, read_serialized = readers[kind]
         whole = serialize_message(message)
         assert read_serialized(whole) == read(message)

@@ -13,6 +13,7 @@ from symdp_ros.logs import with_rosbag2
 from symdp_ros.logs.wanted import Wanted
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.fields import full_name, message_class
+from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.ros.messages import pose_reader, region_reader
 from test_msgs.action import Fibonacci, NestedMessage
 
@@ -26,13 +27,17 @@ def both(reader, message):
     return found
 
 
+def reader_of(kind, field, states, **settings):
+    return region_reader(kind, InputSettings(field=field, **settings), states)
+
+
 def test_one_robot_of_many():
     def status(**regions):
         return DiagnosticArray(status=[
             DiagnosticStatus(name=name, level=b'\1', values=[KeyValue(key='at', value=value)])
             for name, value in regions.items()])
 
-    reader = region_reader(DiagnosticArray, 'status[name=r1].values[key=at].value', ['a', 'b'])
+    reader = reader_of(DiagnosticArray, 'status[name=r1].values[key=at].value', ['a', 'b'])
     assert both(reader, status(r0='b', r1='a')) == 'a'
     assert both(reader, status(r1='b', r2='a')) == 'b'
     assert both(reader, status(r1='elsewhere')) is None
@@ -40,12 +45,12 @@ def test_one_robot_of_many():
     assert both(reader, status()) is NOT_INPUT
     assert reader.read_serialized(b'no message') is None
     with pytest.raises(ConfigurationError, match=r'status\[name=NAME\]'):
-        region_reader(DiagnosticArray, 'status[0].values[key=at].value', ['a'])
+        reader_of(DiagnosticArray, 'status[0].values[key=at].value', ['a'])
 
 
 def test_conditions_on_a_flat_array():
-    reader = region_reader(Int16MultiArray, 'data[2]', ['3', 'a'], ['4=a'],
-                           where=['data[0]=1', 'data[1]=-11'])
+    reader = reader_of(Int16MultiArray, 'data[2]', ['3', 'a'], symbol_map=('4=a',),
+                       where=('data[0]=1', 'data[1]=-11'))
     for data, state in (([1, -11, 3], '3'), ([1, -11, 4], 'a'), ([1, -11, 5], None),
                         ([1, -11], None), ([1, 11, 3], NOT_INPUT), ([2, -11, 3], NOT_INPUT),
                         ([1], NOT_INPUT), ([], NOT_INPUT)):
@@ -70,20 +75,20 @@ def test_no_such_action(name, text):
 
 
 def test_reading_feedback():
-    reader = region_reader(FEEDBACK, 'feedback.sequence[1]', ['5'])
+    reader = reader_of(FEEDBACK, 'feedback.sequence[1]', ['5'])
     for sequence, state in (([0, 5], '5'), ([5, 0], None), ([5], None)):
         message = FEEDBACK(feedback=Fibonacci.Feedback(sequence=sequence))
         assert both(reader, message) == state
     nested = NestedMessage.Impl.FeedbackMessage
-    reader = region_reader(nested, 'feedback.nested_field_no_pkg.time_value.sec', ['7'],
-                           where=['feedback.nested_different_pkg.sec=1'])
+    reader = reader_of(nested, 'feedback.nested_field_no_pkg.time_value.sec', ['7'],
+                       where=('feedback.nested_different_pkg.sec=1',))
     for seconds, state in ((1, '7'), (2, NOT_INPUT)):
         message = nested()
         message.feedback.nested_field_no_pkg.time_value.sec = 7
         message.feedback.nested_different_pkg.sec = seconds
         assert both(reader, message) == state
     with pytest.raises(ConfigurationError, match='Fibonacci_Feedback has no field .* sequence'):
-        region_reader(FEEDBACK, 'feedback.node', ['5'])
+        reader_of(FEEDBACK, 'feedback.node', ['5'])
 
 
 class Everywhere:
@@ -98,7 +103,8 @@ def test_reading_a_position():
     foreign = []
 
     def reader(kind=PoseStamped, field='data', **settings):
-        return pose_reader(kind, field, Everywhere(), on_foreign_frame=foreign.append, **settings)
+        return pose_reader(kind, InputSettings('pose', field=field, **settings), Everywhere(),
+                           foreign.append)
 
     assert both(reader(), message) == '1.0 2.0 None'
     assert both(reader(level_field='header.frame_id'), message) == '1.0 2.0 map'

@@ -7,6 +7,7 @@ Needs no ROS. The state machine at the end does what the node does at each trans
 that may be full, in a process that may be killed at any step.
 """
 from contextlib import suppress
+from dataclasses import replace
 import errno
 from fractions import Fraction
 import os
@@ -21,13 +22,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine
 import pytest
 from symdp_ros import BudgetError, Chain, OnlineMechanism, Privacy, StateFileError
+from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ros import live_word
 from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod
 from symdp_ros.ros.live_word import Account, LiveWord, Start
 from symdp_ros.ros.state_file import StateFile
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+LIVE = MechanismSettings('live')
 OTHER_CHAIN = Chain({'a': ['a', 'b', 'c'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 
 
@@ -60,10 +65,14 @@ class Place:
         self.budget = budget
         self.log = Log()
 
-    def word(self, chain=CHAIN, *, former=None, epsilon=1.0, **given):
-        account = self.ledger_file and Account(self.ledger_file, 'r1', self.budget)
+    def word(self, chain=CHAIN, *, former=None, epsilon=1.0, sampling=SamplingSettings(),
+             **given):
+        account = self.ledger_file and Account(
+            self.ledger_file, Charging('r1', subject_budget=self.budget))
+        mechanism = OnlineMechanism(chain, Privacy(epsilon))
+        described = LIVE.described(chain, mechanism.privacy) | sampling.symbols()
         try:
-            return LiveWord(OnlineMechanism(chain, Privacy(epsilon)), state_file=self.state_file,
+            return LiveWord(mechanism, described=described, state_file=self.state_file,
                             account=account, former=former, logger=self.log, **given)
         except BaseException:
             if account:
@@ -82,16 +91,18 @@ def fail(*_):
 
 def test_words_are_counted_symbol_by_symbol(place):
     """With accounting: zcdp, k·x²/2 for each word; the accounting is stored with the budget."""
+    charging = Charging('r1', subject_budget=5.0, accounting='zcdp', delta=1e-6)
     for _ in range(2):
-        account = Account(place.ledger_file, 'r1', 5.0, accounting='zcdp', delta=1e-6)
-        word = LiveWord(OnlineMechanism(CHAIN, Privacy(1.0, 4)), account=account, logger=place.log)
+        account = Account(place.ledger_file, charging)
+        word = LiveWord(OnlineMechanism(CHAIN, Privacy(1.0, 4)), described={}, account=account,
+                        logger=place.log)
         word.begin()
         word.close()
     with Ledger(place.ledger_file) as ledger:
         assert ledger.account('r1').rho == Fraction(1, 4)
         assert ledger.account('r1').budget_text == 'subject_budget: 5 (zcdp, δ = 1e-06)'
     with pytest.raises(BudgetError, match=r'is 5 \(zcdp, δ = 1e-06\) in the ledger, not 5 \(pure'):
-        Account(place.ledger_file, 'r1', 5.0, accounting='pure')
+        Account(place.ledger_file, replace(charging, accounting='pure', delta=0.0))
 
 
 def test_a_word_is_charged_once_over_every_stop(place, new_process):
@@ -217,8 +228,8 @@ def test_within_a_process_the_word_goes_on_without_its_file(place, lost):
 
 
 @pytest.mark.parametrize('given', [
-    {'chain': OTHER_CHAIN}, {'epsilon': 2.0}, {'sampling': 'change'},
-    {'sampling': 'period 2.0'}], ids=str)
+    {'chain': OTHER_CHAIN}, {'epsilon': 2.0}, {'sampling': SamplingSettings('change')},
+    {'sampling': SamplingSettings('period', period=2.0)}], ids=str)
 def test_other_settings_are_another_word(place, new_process, given):
     for between in (lambda: None, new_process):
         word = place.word()
@@ -468,7 +479,8 @@ class Node(RuleBasedStateMachine):
     @rule()
     def configure(self):
         former = self.word
-        word = self.place.word(self.chain, former=former, sampling=self.kind)
+        word = self.place.word(self.chain, former=former,
+                               sampling=SamplingSettings(self.kind))
         self.word, self.chain_in_use, self.state = word, self.chain, 'inactive'
         if self.sampling is None:
             self.sampling = {

@@ -20,6 +20,7 @@ from symdp_ros import ConfigurationError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.messages.field_paths import NOT_INPUT, symbol_reader
 from symdp_ros.messages.fields import fields_of, full_name, message_class
+from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.nodes import NODES
 from symdp_ros.ros.messages import region_reader, region_writer
 
@@ -79,16 +80,16 @@ def test_no_field_paths(kind, path):
     (String(data='dock'), 'dock'), (UInt8(data=4), '4'), (Int8(data=-4), '-4'),
     (Bool(data=True), 'true'), (Byte(data=b'\x07'), '7'), (Char(data=9), '9')])
 def test_values_are_compared_as_strings(message, symbol):
-    read = region_reader(type(message), 'data', ['other', symbol]).read
+    read = region_reader(type(message), InputSettings(), ['other', symbol]).read
     assert read(message) == symbol
 
 
 def test_reading_a_region():
-    read, _ = region_reader(String, 'data', ['dock', 'hall'], ['D=dock', '=hall'[1:] + '=hall'],
-                            ['none', ''])
+    read, _ = region_reader(String, InputSettings(symbol_map=('D=dock', 'hall=hall')),
+                            ['dock', 'hall'])
     values = ['dock', 'D', 'hall', 'none', '', 'unheard of', 'd']
     assert [read(String(data=v)) for v in values] == ['dock', 'dock', 'hall', *[None] * 4]
-    read, read_serialized = region_reader(Int64MultiArray, 'data[3]', ['5'])
+    read, read_serialized = region_reader(Int64MultiArray, InputSettings(field='data[3]'), ['5'])
     for data, state in (([], None), ([1, 2, 3], None), ([0, 0, 0, 5], '5')):
         message = Int64MultiArray(data=data)
         assert read(message) == read_serialized(serialize_message(message)) == state
@@ -100,7 +101,8 @@ texts = st.text(st.characters(codec='utf-8', exclude_characters='\0'))
 
 @given(st.lists(texts.filter(bool), min_size=1, unique=True), texts, st.booleans())
 def test_reading_a_region_from_bytes(states, other, padded):
-    read, read_serialized = region_reader(String, 'data', states, [f'other={states[0]}'], [])
+    settings = InputSettings(symbol_map=(f'other={states[0]}',), no_region=())
+    read, read_serialized = region_reader(String, settings, states)
     for value in [*states, 'other', other, other + ' ', '']:
         message = String(data=value)
         data = serialize_message(message) + bytes(3 * padded)
@@ -110,7 +112,7 @@ def test_reading_a_region_from_bytes(states, other, padded):
 
 
 def test_a_state_that_is_no_text_of_a_message():
-    read_serialized = region_reader(String, 'data', ['\ud800', 'dock']).read_serialized
+    read_serialized = region_reader(String, InputSettings(), ['\ud800', 'dock']).read_serialized
     assert read_serialized(serialize_message(String(data='dock'))) == 'dock'
 
 
@@ -120,13 +122,13 @@ def test_a_state_that_is_no_text_of_a_message():
     b'\7\7\7\7\1\0\0\0',
     b'\0\1\0\0\5\0\0\0d\xffck\0'])
 def test_bytes_that_are_no_message_name_no_region(data):
-    assert region_reader(String, 'data', ['dock']).read_serialized(data) is None
+    assert region_reader(String, InputSettings(), ['dock']).read_serialized(data) is None
 
 
 @pytest.mark.parametrize('items', [['x'], ['x='], ['=dock'], ['1=cellar'], ['1=dock', '1=hall']])
 def test_wrong_symbol_maps(items):
     with pytest.raises(ConfigurationError, match='symbol_map'):
-        region_reader(String, 'data', ['dock', 'hall'], items)
+        region_reader(String, InputSettings(symbol_map=items), ['dock', 'hall'])
 
 
 def test_writing_a_region():

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The settings of what draws: live nodes, logs, archives and the belief in their outputs.
+
+What computes is imported when a mechanism is made: nodes make it after others can discover them.
+"""
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TYPE_CHECKING
+
+from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST
+from symdp_ros.settings import settings_of
+
+if TYPE_CHECKING:
+    from symdp_ros.core.annotations import RandomBits
+    from symdp_ros.core.chain import Chain
+    from symdp_ros.core.offline import OfflineMechanism
+    from symdp_ros.core.online import OnlineMechanism
+    from symdp_ros.core.privacy import Privacy
+
+LIVE = 'live'
+
+
+@dataclass(frozen=True)
+class MechanismSettings:
+    """
+    Which mechanism draws, and how: all but chain, ε and k.
+
+    :param selection: of `OfflineMechanism`; 'auto': for each log the one that is expected to err
+        least, chosen from chain, ε, k and length alone (with the base 'counting', of those without
+        the chain's base measure); 'live': the online mechanism, symbol by symbol.
+
+    The others are those of `OnlineMechanism` and `OfflineMechanism`.
+    """
+
+    selection: str = 'auto'
+    base: str = DEFAULT_BASE
+    trust: float = DEFAULT_TRUST
+    policy: str = DEFAULT_POLICY
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> 'MechanismSettings':
+        """Return those among the values of options; without the option `mechanism`, it is live."""
+        return settings_of(cls, {'mechanism': LIVE, **values}, selection='mechanism')
+
+    def check(self) -> None:
+        """
+        Check what can be checked without a chain.
+
+        :raises ConfigurationError: a setting is not valid.
+        """
+        from symdp_ros.core.base_measure import check_base
+
+        check_base(self.base, self.trust)
+
+    def online(self, chain: 'Chain', privacy: 'Privacy',
+               random: 'RandomBits | None' = None) -> 'OnlineMechanism':
+        """Return what draws live; parameters and errors as of `OnlineMechanism`."""
+        from symdp_ros.core.online import OnlineMechanism
+
+        return OnlineMechanism(chain, privacy, policy=self.policy, trust=self.trust,
+                               random=random)
+
+    def offline(self, chain: 'Chain', privacy: 'Privacy',
+                random: 'RandomBits | None' = None) -> 'OfflineMechanism':
+        """Return what draws whole words; parameters and errors as of `OfflineMechanism`."""
+        from symdp_ros.core.offline import OfflineMechanism
+
+        return OfflineMechanism(chain, privacy, selection=self.selection, base=self.base,
+                                trust=self.trust, policy=self.policy, random=random)
+
+    @property
+    def uses_policy(self) -> bool:
+        """Return whether the policy matters: the mechanism is, or may be chosen to be, causal."""
+        return self.selection in (LIVE, 'causal', 'auto')
+
+    @property
+    def uses_base(self) -> bool:
+        """Return whether the base measure is, or may be chosen to be, the chain's."""
+        return self.base == 'chain' and self.selection in ('exponential', 'auto')
+
+    def described(self, chain: 'Chain', privacy: 'Privacy') -> dict[str, Any]:
+        """
+        Return all that the distribution of a private word depends on, for people to read.
+
+        It stands in ledgers; its digest says which releases, and which live words, are the same.
+        """
+        described: dict[str, Any] = {'chain': chain.digest(), 'epsilon': privacy.epsilon,
+                                     'adjacency': privacy.adjacency, 'mechanism': self.selection}
+        if self.uses_policy:
+            described['policy'] = self.policy
+        if self.uses_base:
+            described['base'] = self.base
+        if self.uses_base or self.uses_policy and self.policy == 'adaptive':
+            described['trust'] = float(self.trust)
+        return described
+
+    def __str__(self) -> str:
+        trust = f' (trust {self.trust:g})'
+        if self.selection == LIVE:
+            return f'policy {self.policy}{trust if self.policy == "adaptive" else ""}'
+        return (f'mechanism {self.selection}, base {self.base}'
+                f'{trust if self.base == "chain" else ""}')

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The settings of sampling, live and of logs: what a symbol is, and what ε then protects."""
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, TYPE_CHECKING
+
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError
+from symdp_ros.maps.dead_ends import require_moves
+from symdp_ros.maps.reports import adjacency_of, Reports
+from symdp_ros.settings import settings_of
+from symdp_ros.words import stamps
+from symdp_ros.words.rules import LOG_UNKNOWN_SYMBOL, SAMPLING
+
+if TYPE_CHECKING:
+    from symdp_ros.core.chain import Chain
+    from symdp_ros.maps.graph import TransitionGraph
+
+
+@dataclass(frozen=True)
+class SamplingSettings:
+    """
+    What a symbol of a word is.
+
+    :param rule: 'message', 'change' or 'period': the option `sampling`.
+    :param period: T > 0, seconds; used by 'period' alone.
+    :param input_timeout: seconds, for 'period' alone; 0: never.
+    :param unknown_symbol: what becomes of unknown regions (`words.sampling`).
+    :param protect: D ≥ 0, seconds that ε protects, for 'period' alone; 0: k symbols.
+    :param moves, stay: of `maps.reports.Reports`, for 'period' alone; 0: not set.
+    """
+
+    rule: str = 'message'
+    period: float = 1.0
+    input_timeout: float = 0.0
+    unknown_symbol: str = 'uniform'
+    protect: float = 0.0
+    moves: int = 0
+    stay: float = 0.0
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> 'SamplingSettings':
+        """Return those among the values of options; without the option `sampling`, defaults."""
+        return settings_of(cls, values, rule='sampling') if 'sampling' in values else cls()
+
+    @property
+    def has_period(self) -> bool:
+        """Return whether there is one symbol in each period."""
+        return self.rule == 'period'
+
+    def check(self, chain: 'Chain | None' = None,
+              unknown_symbols: Collection[str] = LOG_UNKNOWN_SYMBOL) -> None:
+        """
+        Check that the settings are valid, and agree with one another and with the chain.
+
+        :param chain: None: its states are not checked.
+        :param unknown_symbols: what `unknown_symbol` may be.
+        :raises ConfigurationError: a setting is not valid, or they do not agree.
+        """
+        _check_choice('sampling', self.rule, SAMPLING)
+        _check_choice('unknown_symbol', self.unknown_symbol, unknown_symbols)
+        stamps.from_seconds(self.input_timeout, 'input_timeout', zero=True)
+        self._check_visits()
+        if not self.has_period:
+            if self.input_timeout:
+                raise ConfigurationError('input_timeout needs sampling: period',
+                                         setting='input_timeout')
+            return
+        stamps.from_seconds(self.period, 'period')
+        if self.unknown_symbol == 'drop':
+            raise ConfigurationError('sampling: period and unknown_symbol: drop contradict each '
+                                     'other: missing symbols would show when the region is '
+                                     'unknown', setting='unknown_symbol')
+        stuck = chain.states_without_staying() if chain is not None else ()
+        if stuck:
+            raise ConfigurationError(
+                'sampling: period needs a chain in which every state can follow itself, and '
+                f'{len(stuck)} of its states cannot, such as {stuck[0]!r}: set self_loops: true '
+                '(--self-loops)', setting='self_loops')
+
+    def _check_visits(self) -> None:
+        for name in ('protect', 'moves', 'stay'):
+            if getattr(self, name) and not self.has_period:
+                raise ConfigurationError(f'{name} needs sampling: period', setting=name)
+
+    def chain(self, graph: 'TransitionGraph') -> 'Chain':
+        """
+        Return the chain that a map makes of symbols: with a period, that of reports.
+
+        :raises ChainError: with the file and the place in it.
+        :raises ConfigurationError: the settings fit neither one another nor the map.
+        """
+        self._check_visits()
+        require_moves(graph)
+        return Reports(self.period, self.moves, self.stay).chain(graph) if self.has_period \
+            else graph.chain()
+
+    def privacy(self, epsilon: float, adjacency: int) -> Privacy:
+        """
+        Return ε and k; with `protect`, k is how many symbols a visit touches.
+
+        :raises PrivacyError: they are not valid.
+        :raises ConfigurationError: both `protect` and an adjacency are given.
+        """
+        if not self.protect:
+            return Privacy(epsilon, adjacency)
+        if adjacency != 1:
+            raise ConfigurationError('protect and adjacency are two ways to say what ε protects: '
+                                     'give one of them', setting='protect')
+        return Privacy(epsilon, adjacency_of(self.protect, self.period))
+
+    def symbols(self) -> dict[str, Any]:
+        """Return what a symbol is, for people to read."""
+        return {'sampling': self.rule} | ({'period': self.period} if self.has_period else {})
+
+    def described(self) -> dict[str, Any]:
+        """Return what the word that is sampled from a log depends on, for people to read."""
+        timeout = {'input_timeout': self.input_timeout} if self.has_period else {}
+        return self.symbols() | {'unknown_symbol': self.unknown_symbol} | timeout
+
+
+def _check_choice(name: str, value: str, choices: Collection[str]) -> None:
+    if value not in choices:
+        raise ConfigurationError(f'{name} is {value!r}: it must be one of {", ".join(choices)}',
+                                 setting=name)
