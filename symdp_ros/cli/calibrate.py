@@ -19,6 +19,7 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (ADJACENCY, LENGTH, LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT,
                                VISIT_EPSILON, VISIT_STAY, WALKS)
 
@@ -128,7 +129,7 @@ def _word(options, chain):
         return None
     from symdp_ros.logs import read_log, sample
 
-    words = sample(read_log(Path(options.word)), chain.states)
+    words = sample(read_log(Path(options.word)), InputSettings().table(chain.states))
     if not words or all(symbol is None for symbol in words[0]):
         raise ConfigurationError(f'{options.word}: it names no state of the chain')
     return words[0]

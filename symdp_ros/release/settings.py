@@ -182,16 +182,12 @@ class ReleaseSettings:
                                 self.sampling.unknown_symbol)
         self.sampling.check(self.chain)
 
-    def words(self, log: LogFile) -> list[list[str | None]]:
-        """
-        Return the words of a log.
-
-        :raises LogError, ConfigurationError: as `read_log` and `sample`.
-        """
-        return self.words_of(self.entries(log), log)
-
     def entries(self, log: LogFile) -> list[tuple[int, str | None]]:
-        """Return what `read_log` finds in a log."""
+        """
+        Return what `read_log` finds in a log.
+
+        :raises LogError, ConfigurationError: as `read_log`.
+        """
         read = self.input
         if self.locator is not None:
             self.locator.reset()  # no log's regions depend on another log

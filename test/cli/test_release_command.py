@@ -189,7 +189,7 @@ def test_single_logs_and_other_columns(place):
 
 @pytest.mark.parametrize('arguments, logs, status, text', [
     (['--ledger', 'x'], ['logs'], 1, '--ledger and --subject belong together'),
-    (['--budget', '1'], ['logs'], 1, 'a budget needs a --ledger'),
+    (['--budget', '1'], ['logs'], 1, 'need a --ledger'),
     ([*LEDGER, '--budget', 'nan'], ['logs'], 2, 'budget is nan: it must be a finite number'),
     (['--ledger', 'out/a', '--subject', 'r'], ['logs'], 1, 'out/a'),
     (['--epsilon', '-1'], ['logs'], 2, 'epsilon is -1.0: it must be at least 0'),
