@@ -77,11 +77,11 @@ setup(
     zip_safe=True,
     entry_points={
         'console_scripts': [
-            f'belief = {NAME}.nodes.belief:main',
-            f'privatizer = {NAME}.nodes.privatizer:main',
-            f'log_release = {NAME}.nodes.log_release:main',
-            f'patrol = {NAME}.nodes.patrol:main',
-            f'fleet = {NAME}.nodes.fleet:main',
+            f'belief = {NAME}.nodes.program:belief',
+            f'privatizer = {NAME}.nodes.program:privatizer',
+            f'log_release = {NAME}.nodes.program:log_release',
+            f'patrol = {NAME}.nodes.program:patrol',
+            f'fleet = {NAME}.nodes.program:fleet',
             f'symdp = {NAME}.cli.main:main',
         ],
     },

@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `belief`: private regions come in, the most probable true ones go out."""
-import sys
+if __name__ == '__main__':  # before the imports, which are slow
+    from symdp_ros.nodes.program import run_program
+    raise SystemExit(run_program('belief'))
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 import numpy as np
@@ -225,7 +227,3 @@ class Belief(ManagedNode):
 def main(arguments=None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
     return run(Belief, arguments)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `fleet`: runs a `privatizer` for each robot of a fleet file, in one process."""
+if __name__ == '__main__':  # before the imports, which are slow
+    from symdp_ros.nodes.program import run_program
+    raise SystemExit(run_program('fleet'))
+
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import wraps
@@ -34,6 +38,7 @@ from symdp_ros.ros.output_domain import context_of
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.queues import CALLS
+from symdp_ros.ros.rclpy_private import leave_graph, lifecycle_state
 from symdp_ros.ros.spinning import run, stop_requested
 
 if TYPE_CHECKING:
@@ -235,7 +240,8 @@ class Fleet(Node):
         self._failures.pop(name, None)
         node = self._nodes.pop(name, None)
         if node is not None:
-            for step in (node.stop, lambda: self._spinner.remove_node(node), node.leave_graph):
+            for step in (node.stop, lambda: self._spinner.remove_node(node),
+                         lambda: leave_graph(node)):
                 _attempt(step)
             self._ended.append(ref(node))
 
@@ -316,8 +322,7 @@ class Fleet(Node):
         self._publisher.publish(array)
 
     def _status(self, name: str, failure: str) -> DiagnosticStatus:
-        state = self._nodes[name]._state_machine.current_state[1] if name in self._nodes \
-            else 'absent'
+        state = lifecycle_state(self._nodes[name]) if name in self._nodes else 'absent'
         level = DiagnosticStatus.ERROR if failure else (
             DiagnosticStatus.OK if state == 'active' else DiagnosticStatus.WARN)
         return DiagnosticStatus(level=level, name=f'fleet: {name}', hardware_id=name,
@@ -350,7 +355,3 @@ def main(arguments=None) -> int:
         return 1
     file = [Parameter('fleet', value=given[1])] if given[1:] and given[1][:1] != '-' else None
     return run(lambda: Fleet(parameter_overrides=file), given)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

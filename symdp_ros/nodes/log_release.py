@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `log_release`: logged patrols are released on a service call."""
+if __name__ == '__main__':  # before the imports, which are slow
+    from symdp_ros.nodes.program import run_program
+    raise SystemExit(run_program('log_release'))
+
 import os
 from pathlib import Path
-import sys
 import threading
 import time
 
@@ -262,7 +265,3 @@ class LogRelease(ManagedNode):
 def main(arguments=None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
     return run(LogRelease, arguments, coroutines=True)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -1,8 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `patrol`: a simulated robot that walks a chain and publishes where it is."""
+if __name__ == '__main__':  # before the imports, which are slow
+    from symdp_ros.nodes.program import run_program
+    raise SystemExit(run_program('patrol'))
+
 import random
-import sys
 from time import monotonic
 
 from rclpy.node import Node
@@ -92,7 +95,3 @@ class Patrol(Node):
 def main(arguments=None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
     return run(Patrol, arguments)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

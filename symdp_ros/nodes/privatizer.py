@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `privatizer`: a robot's region comes in, a private one goes out."""
-import sys
+if __name__ == '__main__':  # before the imports, which are slow
+    from symdp_ros.nodes.program import run_program
+    raise SystemExit(run_program('privatizer'))
+
 from typing import TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
@@ -342,7 +345,3 @@ class Privatizer(ManagedNode):
 def main(arguments=None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit status."""
     return run(Privatizer, arguments)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

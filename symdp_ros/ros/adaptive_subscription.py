@@ -13,6 +13,7 @@ from rclpy.subscription import Subscription
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.queues import MESSAGES
+from symdp_ros.ros.rclpy_private import overrides_of
 from symdp_ros.ros.watch import is_unnamed, listed, publisher_names, publishers
 
 #: Policies that parameters can override, `qos_overrides.TOPIC.subscription.POLICY`.
@@ -46,10 +47,10 @@ def check_qos_overrides(node, kind: str, topic: str) -> None:
     :raises ConfigurationError: an unknown policy or value.
     """
     start = f'qos_overrides.{node.resolve_topic_name(topic)}.{kind}.'
-    for name, parameter in node._parameter_overrides.items():
+    for name, value in overrides_of(node).items():
         if not name.startswith(start):
             continue
-        policy, value = name.removeprefix(start), parameter.value
+        policy = name.removeprefix(start)
         if policy == 'depth':
             if type(value) is not int or not 1 <= value < 2**31:
                 raise ConfigurationError(f'{name} is {value!r}: it must be an integer, at least 1')
@@ -130,9 +131,8 @@ class AdaptiveSubscription:
 
     def _overrides(self):
         start = f'qos_overrides.{self.topic}.subscription.'
-        return {name.removeprefix(start): parameter.value
-                for name, parameter in self._node._parameter_overrides.items()
-                if name.startswith(start)}
+        return {name.removeprefix(start): value
+                for name, value in overrides_of(self._node).items() if name.startswith(start)}
 
     def _fixed_policy(self, policy):
         """Return what the operator set for a policy; None if not set, or left to the system."""

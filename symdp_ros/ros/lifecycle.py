@@ -82,11 +82,6 @@ class ManagedNode(LifecycleNode):
         self.deactivate()
         self.cleanup()
 
-    def leave_graph(self):
-        """Let others see this node no longer; rclpy lets them until Python frees it."""
-        self.destroy_node()
-        self._state_machine.destroy_when_not_in_use()
-
     def on_configure(self, state):
         def configure():
             if self._problems:

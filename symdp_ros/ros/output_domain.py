@@ -7,7 +7,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
-from rclpy.qos_overriding_options import _declare_qos_parameters, QoSOverridingOptions
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from symdp_ros.ros.rclpy_private import (declare_qos_parameters, share_overrides,
+                                         stop_parameter_events)
 
 _contexts: dict[int, Context] = {}  # domain → the one context that this process has there
 
@@ -49,8 +51,8 @@ class OuterNode(Node):
             inner.get_name(), namespace=inner.get_namespace(), context=context_of(domain),
             use_global_arguments=False, enable_rosout=False, start_parameter_services=False,
             parameter_overrides=[Parameter('start_type_description_service', value=False)])
-        self._parameter_overrides = inner._parameter_overrides
-        self.destroy_publisher(self._parameter_event_publisher)
+        share_overrides(inner, self)
+        stop_parameter_events(self)
 
     def create_publisher(self, msg_type, topic: str, qos_profile: QoSProfile | int, *,
                          qos_overriding_options: QoSOverridingOptions | None = None,
@@ -59,8 +61,7 @@ class OuterNode(Node):
         name = self.resolve_topic_name(topic)
         if qos_overriding_options is not None:  # the parameters belong to the inner node
             assert isinstance(qos_profile, QoSProfile)
-            _declare_qos_parameters(Publisher, self._inner, name, qos_profile,
-                                    qos_overriding_options)
+            declare_qos_parameters(self._inner, name, qos_profile, qos_overriding_options)
         # No events: no executor spins this node.
         return super().create_publisher(
             msg_type, name, qos_profile,

@@ -16,9 +16,9 @@ from rcl_interfaces.msg import (FloatingPointRange, IntegerRange, ParameterDescr
                                 SetParametersResult)
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.parameter_service import ParameterService
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.options import LARGEST_INTEGER, Option, PARAMETERS, warnings_of
+from symdp_ros.ros.rclpy_private import offer_parameter_services, overrides_of
 
 _TYPES = {float: Parameter.Type.DOUBLE, int: Parameter.Type.INTEGER, bool: Parameter.Type.BOOL,
           str: Parameter.Type.STRING, list: Parameter.Type.STRING_ARRAY}
@@ -54,7 +54,7 @@ def declare(node: Node, options: Sequence[Option]) -> tuple[dict[str, Any], list
     :return: the values by name, None where a required one is missing or a value is wrong; and one
         sentence for each problem.
     """
-    overrides = {name: parameter.value for name, parameter in node._parameter_overrides.items()}
+    overrides = overrides_of(node)
     values: dict[str, Any] = {}
     problems = []
     for option in options:
@@ -89,7 +89,7 @@ def declare(node: Node, options: Sequence[Option]) -> tuple[dict[str, Any], list
         for option in options:
             _declare_one(node, option, values[option.name])
         node.add_on_set_parameters_callback(refuse)
-        node._parameter_service = ParameterService(node)
+        offer_parameter_services(node)
     return values, problems
 
 

@@ -34,7 +34,7 @@ def test_another_encoding_is_no_error():
 
 def test_by_the_name_of_the_executable(tmp_path):
     program = tmp_path / 'privatizer'
-    program.write_text('from symdp_ros.nodes.privatizer import main; main()')
+    program.write_text('from symdp_ros.nodes.program import privatizer; privatizer()')
     done = subprocess.run([sys.executable, str(program), '--help'], cwd=tmp_path,
                           capture_output=True, text=True, encoding='utf-8',
                           env={**os.environ, 'PYTHONIOENCODING': 'utf-8'})

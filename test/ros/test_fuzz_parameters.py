@@ -4,7 +4,6 @@
 from harness import ROOT
 from long_runs import fuzz
 from symdp_ros.errors import printable
-from symdp_ros.nodes import NODES
 from symdp_ros.options import PARAMETERS
 import yaml
 
@@ -66,7 +65,7 @@ def test_parameter_files(starter, tmp_path):
     ends, file = {}, tmp_path / 'parameters.yaml'
 
     def case(random):
-        node = random.choice(NODES)
+        node = random.choice(list(PARAMETERS))
         data = content(random, node)
         file.write_bytes(data)
         end, said = starter.start(node, '--params-file', str(file))

@@ -21,7 +21,7 @@ from symdp_ros.files.resources import resolve_path
 from symdp_ros.messages.field_paths import NOT_INPUT, symbol_reader
 from symdp_ros.messages.fields import fields_of, full_name, message_class
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.nodes import NODES
+from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.messages import region_reader, region_writer
 
 
@@ -177,7 +177,7 @@ def starting(node, chain_file, tmp_path):
     return given
 
 
-@pytest.mark.parametrize('node', NODES)
+@pytest.mark.parametrize('node', PARAMETERS)
 def test_parameter_services_can_be_switched_off(world, chain_file, tmp_path, node):
     def services(name):
         try:
@@ -218,10 +218,10 @@ def test_a_refusal_names_each_parameter_once(world, chain_file):
     assert not answer.result.successful and len(answer.result.reason) < 1000
 
 
-@pytest.mark.parametrize('name', NODES)
+@pytest.mark.parametrize('name', PARAMETERS)
 @pytest.mark.parametrize('started', ['-m', 'script'])
 def test_a_node_without_ros_says_so_in_a_sentence(tmp_path, name, started):
-    code = f'import sys; from symdp_ros.nodes.{name} import main; sys.exit(main())'
+    code = f'import sys; from symdp_ros.nodes.program import {name}; sys.exit({name}())'
     program = tmp_path / name
     program.write_text(code)
     arguments = ['-m', f'symdp_ros.nodes.{name}'] if started == '-m' else [str(program)]

@@ -12,6 +12,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from symdp_ros.nodes.privatizer import Privatizer
+from symdp_ros.ros.rclpy_private import leave_graph
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def privatizer(world, chain_file, monkeypatch):
     yield node
     node.stop()
     executor.remove_node(node)
-    node.leave_graph()
+    leave_graph(node)
     executor.shutdown()
     context.shutdown()
 
