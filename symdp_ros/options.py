@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.policies import BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
+from symdp_ros.core.registry import (BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES,
+                                     SELECTIONS)
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.words import rules as sampling_rules
 
@@ -148,7 +149,7 @@ BASE = Option('base', str, DEFAULT_BASE,
 MECHANISM = Option('mechanism', str, 'auto',
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
                    'takes the one with the fewest expected errors, chosen from chain, ε, k and '
-                   'length alone', choices=('exponential', 'permute_and_flip', 'causal', 'auto'))
+                   'length alone', choices=(*SELECTIONS, 'auto'))
 
 # From messages and logs to symbols
 

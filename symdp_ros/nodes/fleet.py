@@ -20,7 +20,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
-from symdp_ros.core.policies import COMPILED_POLICIES
+from symdp_ros.core.registry import COMPILED_POLICIES
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.files.text_file import read_map_text

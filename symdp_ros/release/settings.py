@@ -15,8 +15,8 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline import OfflineMechanism, WHOLE_WORD
-from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_TRUST
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.registry import DEFAULT_BASE, DEFAULT_TRUST, SELECTIONS
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.ledger.units import Loss
@@ -323,13 +323,13 @@ Settings = ReleaseSettings | ArchiveSettings
 
 def _described(settings: Settings) -> dict[str, Any]:
     """Return the part of `described` that logs and archives have in common."""
-    # Only causal release uses the policy; 'auto' may choose it.
+    used = SELECTIONS.get(settings.mechanism, ('base', 'policy'))  # 'auto' may choose any
     more: dict[str, str | float] = (
-        {} if settings.mechanism in WHOLE_WORD else {'policy': settings.policy})
+        {'policy': settings.policy} if 'policy' in used else {})
     if 'adaptive' in more.values():
         more['trust'] = float(settings.trust)
     # Older versions counted words, and wrote no base.
-    if settings.base != 'counting' and settings.mechanism in ('exponential', 'auto'):
+    if settings.base != 'counting' and 'base' in used:
         more |= {'base': settings.base, 'trust': float(settings.trust)}
     return {'chain': settings.chain.digest(), 'epsilon': settings.privacy.epsilon,
             'adjacency': settings.privacy.adjacency, 'mechanism': settings.mechanism, **more,

@@ -19,7 +19,7 @@ from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.base_measure import check_base, LEAST_WEIGHT, move_weights
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import Sizes
-from symdp_ros.core.policies import DEFAULT_TRUST
+from symdp_ros.core.registry import DEFAULT_TRUST
 
 FAR = 1e-9  # a probability far from uniform
 #: One-way moves, a period, an absorbing state, one that is never reached, and rare moves.

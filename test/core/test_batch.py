@@ -25,9 +25,9 @@ from symdp_ros.core.offline import kernels
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import Sizes
 from symdp_ros.core.online import batch as online_batch
-from symdp_ros.core.online import POLICIES, targets
+from symdp_ros.core.online import targets
 from symdp_ros.core.online.response import responses
-from symdp_ros.core.policies import DEFAULT_TRUST
+from symdp_ros.core.registry import DEFAULT_TRUST, POLICIES
 
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)

@@ -1,0 +1,479 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of the online mechanism: how each symbol is drawn, and how likely each one is."""
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
+from symdp_ros.core.base_measure import check_base
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.mechanism import Mechanism
+from symdp_ros.core.online.adaptive import AdaptiveTables, AdaptiveWord
+from symdp_ros.core.online.guided import guided_targets
+from symdp_ros.core.online.planned import planned_targets
+from symdp_ros.core.online.response import Response, responses
+from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
+from symdp_ros.core.registry import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.randomness import RandomIntegers
+from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
+
+if TYPE_CHECKING:
+    from symdp_ros.core.online.batch import OnlineBatch
+
+_Step: TypeAlias = Callable[[str | None], str]
+_Steps = TypeVar('_Steps', bound='OnlineSteps')
+
+
+def _guided(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> Targets | None:
+    return guided_targets(chain) if chain.stores_edges else None
+
+
+def _planned(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> Targets | None:
+    all_follow_all = chain.edge_count == len(chain)**2
+    return None if all_follow_all else planned_targets(chain, privacy, *weights)
+
+
+#: policy → its table of targets, or None where every target is the symbol itself: where every
+#: symbol is feasible, there is nothing to guide or to plan.
+_TARGETS = {'guided': _guided, 'planned': _planned, 'paper': lambda *_: None}
+_BY_HISTORY = ('policy adaptive draws by all that was published so far, not by the last private '
+               'symbol alone: replay(outputs), then ask {}')
+
+
+class OnlineSteps(Mechanism):
+    """
+    What an online mechanism is symbol by symbol; `OnlineMechanism` adds its law for whole words.
+
+    The arguments and the proof stand there.
+    """
+
+    def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
+                 trust: float = DEFAULT_TRUST, random: RandomBits | None = None):
+        if policy not in POLICIES:
+            raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
+                                     f'not {policy!r}', setting='policy')
+        super().__init__(chain, privacy)
+        check_base('chain', trust)
+        self._policy, self._trust = policy, float(trust)
+        self._random = random
+        self._batch: OnlineBatch | None = None
+        self._word: AdaptiveWord | None
+        self._continue: Callable[[str], None]
+        self._previous: Callable[[], str]
+        counts = set(chain.out_degrees().tolist())
+        adaptive = policy == 'adaptive' and chain.stores_edges
+        if adaptive:
+            counts.update(range(1, max(counts)))
+        self._width, self._responses = responses(counts, privacy)
+        self._tables = AdaptiveTables(chain, self._trust, *self.weights(),
+                                      self._responses) if adaptive else None
+        self._targets = None if policy == 'adaptive' else _TARGETS[policy](
+            chain, privacy, self.weights())
+        self._begin_word()
+
+    def _begin_word(self) -> None:
+        if self._tables is None:
+            self._word = None
+            # A closure: a sixth faster than a method whose state is in self.
+            step, self._continue, self._previous = _stepper(
+                self._chain, self._targets, self._responses, self._width, self._random)
+        else:
+            word = self._word = AdaptiveWord(self._chain, self._tables, self._responses,
+                                             self._width, self._random)
+            step, self._continue, self._previous = word.step, word.reset, lambda: word.previous
+        self.step = step  # type: ignore[assignment, method-assign]  # which documents it
+        self.reset()
+
+    def another(self: _Steps, *, random: RandomBits | None = None) -> _Steps:
+        """
+        Return a mechanism for another word, which shares the tables of this one.
+
+        :param random: in place of this one's.
+        """
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        if random is not None:
+            other._random = random
+        other._begin_word()
+        return other
+
+    @property
+    def policy(self) -> str:
+        """Return 'paper', 'guided', 'planned' or 'adaptive'."""
+        return self._policy
+
+    @property
+    def trust(self) -> float:
+        """Return how far P is trusted; the policy 'adaptive' alone makes use of it."""
+        return self._trust
+
+    @property
+    def targets(self) -> Targets | None:
+        """Return the table of targets; None: s_t itself, or `tables` has them."""
+        return self._targets
+
+    @property
+    def tables(self) -> AdaptiveTables | None:
+        """Return what 'adaptive' chooses by; None: a draw depends on s_t and o_{t−1} alone."""
+        return self._tables
+
+    @property
+    def previous(self) -> str:
+        """Return the last private symbol; before the first one, the initial state."""
+        return self._previous()
+
+    @property
+    def belief(self) -> Floats | None:
+        """Return what 'adaptive' believes of the next symbol, f: (states,); None: no such."""
+        return None if self._word is None else self._word.belief.copy()
+
+    def __repr__(self) -> str:
+        trust = f', trust={self.trust:g}' if self.policy == 'adaptive' else ''
+        return f'OnlineMechanism({self.chain}, {self.privacy}, policy={self.policy!r}{trust})'
+
+    def reset(self, previous: str | None = None, belief: Floats | None = None) -> None:
+        """
+        Begin a new word, or continue one whose last private symbol is `previous`.
+
+        What 'adaptive' believed is forgotten, which costs no privacy; `replay` rebuilds it.
+
+        :param belief: for 'adaptive', a former `belief`: it then goes on exactly.
+        :raises ChainError: `previous` is no state, or the belief no distribution of states.
+        """
+        previous = self._chain.initial_state if previous is None else previous
+        if self._word is not None:
+            self._word.reset(previous, belief)
+        else:
+            self._continue(previous)
+
+    def advance(self, output: str) -> None:
+        """
+        Go on as if `output` had been drawn and published.
+
+        :raises ChainError: it cannot have been; nothing changes.
+        """
+        if self._word is not None:
+            self._word.advance(output)
+        elif output is None or output not in self._index or (
+                self._chain.stores_edges and output not in self._chain.successors(self.previous)):
+            raise ChainError(f'{output!r} cannot follow {self.previous!r}', state=output)
+        else:
+            self._continue(output)
+
+    def replay(self, outputs: Iterable[str], previous: str | None = None) -> None:
+        """
+        Stand where a word stands after these outputs.
+
+        :param previous: where the mechanism was `reset` to before them; None: a new word.
+        :raises ChainError: these cannot be its outputs; the mechanism is left as after `reset()`.
+        """
+        self.reset(previous)
+        try:
+            for output in outputs:
+                self.advance(output)
+        except ChainError:
+            self.reset()
+            raise
+
+    def step(self, symbol: str | None) -> str:
+        """
+        Draw the next private symbol.
+
+        :param symbol: the sensitive symbol s_t; None: unknown, drawn uniformly.
+        :return: o_t ∈ C(o_{t−1}).
+        :raises UnknownSymbolError: the symbol is no state; the word then goes on as before.
+        """
+        raise NotImplementedError('__init__ puts the step of the policy here')
+
+    def privatize(self, word: Iterable[str | None]) -> list[str]:
+        """
+        Return a private word for a whole sensitive word, from the initial state.
+
+        The mechanism is left as after `reset()`.
+
+        :raises UnknownSymbolError: a symbol is no state; checked before anything is drawn.
+        """
+        word = self._checked(word)
+        self.reset()
+        try:
+            step = self.step
+            return [step(symbol) for symbol in word]
+        finally:
+            self.reset()
+
+    def privatize_many(self, symbols: npt.ArrayLike, offsets: npt.ArrayLike) -> ShortInts:
+        """
+        Return private words for many sensitive words at once, each from the initial state.
+
+        The word that `step` draws goes on as before. Compiled on first use (numba); other
+        threads may run meanwhile.
+
+        :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to
+            be written to meanwhile.
+        :param offsets: integers, shape (words + 1,): word i is symbols[offsets[i]:offsets[i+1]].
+        :return: int32, shape (total,): positions in `chain.states`.
+        :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
+        :raises ConfigurationError: arrays of another kind or shape.
+        """
+        from symdp_ros.core.batch import checked
+        from symdp_ros.core.online.batch import OnlineBatch
+
+        words, ends = checked(symbols, offsets, len(self._chain))
+        if self._tables is not None:
+            return self._adaptively(words, ends)
+        if self._batch is None:
+            self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
+        return self._batch.draw(words, ends, self._random)
+
+    def _adaptively(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
+        word, begins = self.another()._word, np.zeros(len(symbols), np.bool_)
+        assert word is not None  # by policy
+        begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
+        return word.draw(symbols.astype(np.int64), begins).astype(np.int32)
+
+    def target(self, symbol: str | None, previous: str) -> str | None:
+        """
+        Return the state that is aimed at, or None where the draw is uniform.
+
+        :raises UnknownSymbolError: `symbol` is no state.
+        :raises ChainError: `previous` is no state.
+        :raises ConfigurationError: policy 'adaptive', as in all that takes `previous`.
+        """
+        self._checked([symbol])
+        self._require_rows('current_distribution(symbol)')
+        successors = self._chain.successors(previous)
+        if self._targets is None:
+            if symbol is None or self._chain.stores_edges and symbol not in successors:
+                return None
+            return self._chain.states[self._index[symbol]]
+        code = self._targets.row(self._index[previous])[self._index[symbol]]
+        return successors[code - 1] if code else None
+
+    def target_positions(self, symbol: str | None) -> Ints:
+        """
+        Return the position in `states` of the target of a symbol for each previous state.
+
+        :return: int64, shape (states,); −1 where there is none.
+        :raises UnknownSymbolError: `symbol` is no state.
+        :raises ChainError: the chain stores no edges; the target is then the symbol itself.
+        """
+        self._checked([symbol])
+        self._require_rows('current_distribution(symbol)')
+        offsets, successors = self._chain.csr()
+        column = self._index[symbol]
+        found = np.full(len(self._chain), -1, np.int64)
+        if self._targets is None:
+            found[np.searchsorted(offsets, np.flatnonzero(successors == column), 'right') - 1] = \
+                column
+        else:
+            codes = self._targets.column(column).astype(np.int64)
+            aimed = codes > 0
+            found[aimed] = successors[offsets[:-1][aimed] + codes[aimed] - 1]
+        return found
+
+    def weights(self) -> tuple[Floats, Floats]:
+        """
+        Return (a/T, (b−a)/T) for each previous state: shapes (states,).
+
+        A state other than the target gets the first, the target the sum of the two.
+        """
+        responses = [self._responses[count] for count in self._chain.out_degrees().tolist()]
+        return (np.array([r.a / r.total for r in responses]),
+                np.array([(r.b - r.a) / r.total for r in responses]))
+
+    def exact_distribution(self, symbol: str | None, previous: str) -> dict[str, Fraction]:
+        """
+        Return μ(· | symbol, previous) as it is drawn, exactly: it sums to 1.
+
+        :return: the probability of each feasible state, in the order of `successors`.
+        :raises UnknownSymbolError: `symbol` is no state.
+        :raises ChainError: `previous` is no state.
+        """
+        target = self.target(symbol, previous)
+        successors = self._chain.successors(previous)
+        response = self._responses[len(successors)]
+        if target is None:
+            return dict.fromkeys(successors, Fraction(1, response.count))
+        distribution = dict.fromkeys(successors, Fraction(response.a, response.total))
+        distribution[target] = Fraction(response.b, response.total)
+        return distribution
+
+    def distribution(self, symbol: str | None, previous: str) -> dict[str, float]:
+        """Return `exact_distribution` as floats."""
+        exact = self.exact_distribution(symbol, previous)
+        return {state: float(chance) for state, chance in exact.items()}
+
+    def likelihood(self, output: str, previous: str) -> Floats:
+        """
+        Return μ(output | s, previous) for every state s in order: float64, shape (states,).
+
+        All are positive where `output` can follow `previous`, all 0 where it cannot. O(states).
+
+        :raises ChainError: `previous` is no state.
+        """
+        self._require_rows('current_likelihood(output)')
+        successors = self._chain.successors(previous)
+        if output not in successors:
+            return np.zeros(len(self._chain))
+        response = self._responses[len(successors)]
+        uniform, other = 1 / response.count, response.a / response.total
+        aimed = response.b / response.total
+        if self._targets is not None:
+            row = self._targets.row(self._index[previous])
+            codes = np.asarray(memoryview(row))[:-1]  # without the unknown symbol
+            aimed_at = codes == 1 + successors.index(output)
+            return np.where(aimed_at, aimed, np.where(codes == 0, uniform, other))
+        if self._chain.stores_edges:
+            found = np.full(len(self._chain), uniform)
+            found[[self._index[state] for state in successors]] = other
+        else:
+            found = np.full(len(self._chain), other)
+        found[self._index[output]] = aimed
+        return found
+
+    def exact_current_distribution(self, symbol: str | None) -> dict[str, Fraction]:
+        """
+        Return how the next output is drawn for this symbol, after the outputs so far, exactly.
+
+        :return: the probability of each state that may be drawn, in the order of `successors`.
+        :raises UnknownSymbolError: `symbol` is no state.
+        """
+        if self._word is not None:
+            return self._word.exact_distribution(symbol)
+        return self.exact_distribution(symbol, self.previous)
+
+    def current_distribution(self, symbol: str | None) -> dict[str, float]:
+        """Return `exact_current_distribution` as floats."""
+        exact = self.exact_current_distribution(symbol)
+        return {state: float(chance) for state, chance in exact.items()}
+
+    def current_likelihood(self, output: str) -> Floats:
+        """Return the probability of the next output for each s_t, as `likelihood`."""
+        if self._word is not None:
+            return self._word.likelihood(output)
+        return self.likelihood(output, self.previous)
+
+    def _require_rows(self, instead: str) -> None:
+        if self._tables is not None:
+            raise ConfigurationError(_BY_HISTORY.format(instead), setting='policy')
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError('an online mechanism has the state of a word: make another one, do not '
+                        'copy it')
+
+
+def _stepper(
+        chain: Chain, targets: Targets | None, responses: dict[int, Response], width: int,
+        random: RandomBits | None) -> tuple[_Step, Callable[[str], None], Callable[[], str]]:
+    """
+    Return the functions (step, continue_from, previous) of one word.
+
+    Each state has a row, a list: its label, and, once a word has been there, what a step from it
+    needs: the draws for its number of successors, the rows of these from place 1 on, and for each
+    symbol the place of its target, 0 where there is none.
+
+    A step does the same for every symbol, and whether or not it takes the target: it draws a row
+    uniformly, puts it into place 0, looks up that of the target, and takes one of the two. Both
+    are touched either way: of many rows, one that was not used lately is slow to reach.
+    """
+    # Copies: were a label the caller's own object, its type would show that, and its time too.
+    rows: dict[str, list[Any]] = {state: [''.join(list(state))] for state in chain.states}
+    all_rows = None if chain.stores_edges else [None, *rows.values()]
+    index: dict[str | None, int] = {None: len(chain)}
+    index.update(chain.state_index)
+    if all_rows:  # the place of the target itself
+        index = {None: 0}
+        index.update((state, place) for place, state in enumerate(rows, 1))
+    draws: dict[int, RandomIntegers] = {}  # for each number of successors
+    made: list[list[Any]] = []
+    row: list[Any] = []
+
+    def make_ready(symbol: str | None) -> None:
+        """
+        Provide what a step from here has found missing.
+
+        :raises UnknownSymbolError: that is the symbol.
+        """
+        if symbol not in index:
+            raise UnknownSymbolError
+        if len(row) == 1:
+            make(row)
+        draws[len(row[2]) - 1].fill()
+
+    def make(row: list[Any]) -> None:
+        """Append to the row of a state what steps from it need."""
+        state = row[0]
+        choices = all_rows or [None, *[rows[successor] for successor in chain.successors(state)]]
+        places: Row | dict[int, int] | None = None
+        if targets is not None:
+            if len(made) == targets.kept_rows:
+                for other in made:
+                    del other[1:]
+                made.clear()
+            made.append(row)
+            places = targets.row(index[state])
+        elif not all_rows:
+            successors = [index[successor] for successor in chain.successors(state)]
+            places = (feasible_row(successors, len(chain)) if len(chain) <= DENSE_STATES
+                      else {position: place for place, position in enumerate(successors, 1)})
+        count = len(choices) - 1
+        if count not in draws:
+            response = responses[count]
+            draws[count] = RandomIntegers(width, response.limit, random, response.reader())
+        row += (draws[count].buffer.pop, choices, places)
+
+    # Three times the same step, as a call from one to another would double the time. The last line
+    # is written in the form whose time depends least on the symbol.
+
+    def step_to_any(symbol: str | None) -> Any:
+        nonlocal row
+        try:
+            _, pop, choices, _ = row
+            number, hit = pop()
+            choices[0] = choices[number]
+            row = (choices[0], choices[index[symbol]])[hit]
+            return row[0]
+        except (IndexError, KeyError, ValueError):
+            pass
+        make_ready(symbol)
+        return step_to_any(symbol)
+
+    def step_to_target(symbol: str | None) -> Any:
+        nonlocal row
+        try:
+            _, pop, choices, places = row
+            number, hit = pop()
+            choices[0] = choices[number]
+            row = (choices[0], choices[places[index[symbol]]])[hit]
+            return row[0]
+        except (IndexError, KeyError, ValueError):
+            pass
+        make_ready(symbol)
+        return step_to_target(symbol)
+
+    def step_to_feasible(symbol: str | None) -> Any:
+        nonlocal row
+        try:
+            _, pop, choices, places = row
+            number, hit = pop()
+            choices[0] = choices[number]
+            row = (choices[0], choices[places.get(index[symbol], 0)])[hit]
+            return row[0]
+        except (IndexError, KeyError, ValueError):
+            pass
+        make_ready(symbol)
+        return step_to_feasible(symbol)
+
+    def continue_from(previous: str) -> None:
+        nonlocal row
+        if previous is None or previous not in rows:
+            raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
+        row = rows[previous]
+
+    step = (step_to_any if all_rows else
+            step_to_feasible if targets is None and len(chain) > DENSE_STATES else step_to_target)
+    return step, continue_from, lambda: str(row[0])
