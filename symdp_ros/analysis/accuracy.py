@@ -36,9 +36,9 @@ from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
 from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import (CHOICES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
                                      SELECTIONS)
-from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 WALKS = 100

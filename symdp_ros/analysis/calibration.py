@@ -16,8 +16,8 @@ from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.distances import Counts
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.registry import CHOICES, DEFAULT_TRUST, POLICIES, WHOLE_WORD
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import CHOICES, DEFAULT_TRUST, POLICIES, WHOLE_WORD
 from symdp_ros.errors import ConfigurationError
 
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.

@@ -16,8 +16,8 @@ import numpy as np
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.registry import DEFAULT_BASE, DEFAULT_TRUST, SELECTIONS
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import DEFAULT_BASE, DEFAULT_TRUST, SELECTIONS
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import Keep, LogFile, read_log, sample, sampled_values

@@ -5,8 +5,7 @@ from argparse import ArgumentParser
 from dataclasses import replace
 
 import pytest
-from refusals import refused
-from symdp_ros import Chain, ConfigurationError, Privacy
+from symdp_ros import Chain, Privacy
 from symdp_ros.cli import release
 from symdp_ros.maps.positions import Locator, Place
 from symdp_ros.options import PARAMETERS

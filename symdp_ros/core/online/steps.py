@@ -16,10 +16,11 @@ from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
-from symdp_ros.core.registry import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
+from symdp_ros.core.registry import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
+from symdp_ros.files.cache import Cache
 
 if TYPE_CHECKING:
     from symdp_ros.core.online.batch import OnlineBatch
@@ -34,7 +35,7 @@ def _guided(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> T
 
 def _planned(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> Targets | None:
     all_follow_all = chain.edge_count == len(chain)**2
-    return None if all_follow_all else planned_targets(chain, privacy, *weights)
+    return None if all_follow_all else planned_targets(chain, privacy, *weights, Cache())
 
 
 #: policy → its table of targets, or None where every target is the symbol itself: where every
