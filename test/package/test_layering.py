@@ -17,15 +17,15 @@ THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'shapely',
 
 #: The rooms of the house, from the ground up: each may import those before it, and itself.
 ROOMS = ('errors', 'files', 'core', 'maps', 'messages', 'words', 'analysis', 'ledger', 'logs',
-         'release', 'options', 'figures', 'fleet', 'ros', 'nodes', 'cli')
+         'release', 'options', 'figures', 'fleet', 'ros', 'nodes', 'demo', 'cli')
 #: Of these, the ones that import no ROS and no other library than `THIRD_PARTY`.
 PURE = ('errors', 'files', 'core', 'maps', 'messages', 'words', 'analysis', 'ledger', 'options',
         'fleet')
 WITHOUT_ROS = (*PURE, 'logs', 'release', 'figures', 'cli')
 #: The files of these that do, where there is a ROS, and in functions alone.
 WITH_ROS = {PACKAGE / name for name in (
-    'logs/with_rosbag2.py', 'files/resources.py', 'cli/demo.py', 'cli/demo_fleet.py',
-    'cli/check_topic.py', 'cli/doctor.py')}
+    'logs/with_rosbag2.py', 'files/resources.py', 'cli/demo.py', 'cli/check_topic.py',
+    'cli/doctor.py')}
 ROS = re.compile(r'(rclpy|launch\w*|ament\w*|\w+_(msgs|srvs|interfaces))\b')
 FILES = [(path, room) for room in ROOMS for path in sorted(
     [*PACKAGE.glob(f'{room}.py'), *(PACKAGE / room).rglob('*.py')])]
