@@ -12,13 +12,14 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.errors import ChainError, printable
 from symdp_ros.messages.fields import message_class
 from symdp_ros.messages.symbols import parse_symbol_map
-from symdp_ros.options import history_topic, output_topic, privacy_of
+from symdp_ros.options import history_topic, message_type_of, output_topic, privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.history import Entry
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
 from symdp_ros.ros.messages import full_name
-from symdp_ros.ros.outputs import check_topics, latched, name_type, Outputs
+from symdp_ros.ros.outputs import check_topics, Outputs
+from symdp_ros.ros.outputs.publication import latched
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import chain_of
 from symdp_ros.ros.spinning import run
@@ -71,7 +72,7 @@ class Belief(ManagedNode):
         check_topics([self.resolve_topic_name(name) for name in names], [private, self._topic])
         check_qos_overrides(self, 'subscription', 'private_region')
         self._chain, self._states = chain, chain.states
-        self._type = message_class(name_type(self.settings))
+        self._type = message_class(message_type_of('string', self.settings))
         # Names are written as they are; for integers, `symbol_map` gives the value of each.
         self._symbols = {} if self._type is String else parse_symbol_map(
             self.settings['symbol_map'])

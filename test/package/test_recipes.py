@@ -118,3 +118,51 @@ def test_a_mechanism_is_one_module_and_one_line(copy):
     assert '1 released' in run(copy, FINDS_IT, copy.parent)
     [released] = (copy.parent / 'out').glob('[!.]*')
     assert [line.split(',')[1] for line in released.read_text().splitlines()[1:]] == list('bab')
+
+
+#: An output that publishes the first letter of each region.
+LETTER = """
+from std_msgs.msg import Char
+
+
+class Output:
+    def __init__(self, wanted):
+        self._publisher = wanted.node.create_publisher(Char, wanted.topic, 1)
+        self.publishers = [self._publisher]
+
+    def publish(self, region, beliefs):
+        self._publisher.publish(Char(data=ord(region[0])))
+"""
+
+PUBLISHES_IT = """
+import sys
+from unittest.mock import Mock
+from symdp_ros import Chain, options
+from symdp_ros.fleet.file import read_fleet
+from symdp_ros.ros.outputs import Outputs
+
+node = Mock()
+settings = {option.name: option.default for option in options.PARAMETERS['privatizer']}
+settings |= {'outputs': ['letter'], 'chain_file': sys.argv[1], 'initial_state': 'a'}
+Outputs(node, 'private', settings, Chain({'a': ['a']}, 'a'), depth=1).publish('a')
+[publication] = node.create_publisher.return_value.publish.call_args.args
+assert publication.data == ord('a')
+assert node.create_publisher.call_args.args[1] == 'private_letter'
+assert 'private_letter' in {topic.name for topic in options.TOPICS['privatizer']}
+[robot] = read_fleet(sys.argv[2]).robots.values()
+print(robot.private_topics)
+"""
+
+
+def test_an_output_is_one_module_and_one_line(copy):
+    """The node publishes it, on a topic of its own, and the fleet isolates that."""
+    pytest.importorskip('rclpy', reason='rclpy is not installed: nothing to publish with')
+    (copy / 'ros' / 'outputs' / 'letter_output.py').write_text(HEADER + LETTER)
+    insert(copy / 'options.py', "    'custom': OutputKind(",
+           "    'letter': OutputKind('its letter', 'the letter of {}', 'std_msgs/msg/Char'),\n")
+    chain, fleet = copy.parent / 'chain.yaml', copy.parent / 'fleet.yaml'
+    chain.write_text('initial_state: a\ntransitions: {a: [a]}\n')
+    fleet.write_text(f'fleet_domain: 5\ndefaults: {{chain_file: {chain}, epsilon: 1, outputs: '
+                     '[letter]}\nrobots: {r1: {domain: 1}}\n')
+    assert run(copy, PUBLISHES_IT, chain, fleet) == (
+        "[('/r1/private_letter', 'std_msgs/msg/Char')]\n")

@@ -16,24 +16,14 @@ gets that time and `map_frame`.
 """
 from collections.abc import Callable, Mapping
 from math import isfinite
-from random import SystemRandom
 import re
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from builtin_interfaces.msg import Time
-from rclpy.serialization import serialize_message
 from std_msgs.msg import Header
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.files.yaml_reader import yaml_value
-from symdp_ros.messages.fields import INTEGERS, message_class
-from symdp_ros.messages.symbols import parse_symbol_map
-from symdp_ros.ros.messages import full_name
-from symdp_ros.ros.outputs import latched
-
-if TYPE_CHECKING:
-    from symdp_ros.core.annotations import Floats
-    from symdp_ros.core.chain import Chain
-    from symdp_ros.maps.positions import Place
+from symdp_ros.messages.fields import full_name, INTEGERS, message_class
 
 _PLACEHOLDER = re.compile(r'\{(\w+)\}')
 _NAMES = ('region', 'next', 'x', 'y', 'next_x', 'next_y', 'seconds')
@@ -47,58 +37,12 @@ Values = Mapping[str, Any]
 Fill = Callable[[Values], Any]
 
 
-class Messages:
-    """
-    Publishes a message of `output_type` for each region, filled by `output_template`.
-
-    :raises ConfigurationError: the template does not fit the type, or some region does not fit
-        the template. Every region is tried, so none fails later.
-    """
-
-    def __init__(self, node, topic: str, settings: Mapping[str, Any], chain: 'Chain',
-                 places: 'Mapping[str, Place]', depth: int):
-        self._node, self._random = node, SystemRandom()
-        self._chain, self._places = chain, places
-        self._values = {state: value for value, state
-                        in reversed(parse_symbol_map(settings['symbol_map']).items())}
-        kind = message_class(settings['output_type'])
-        self._fill = template_filler(settings['output_template'], kind, settings['map_frame'])
-        for state in chain.states:
-            self._serialized(state, state)
-        self._publisher = node.create_publisher(kind, topic, latched(depth))
-        self.publishers = [self._publisher]
-
-    def publish(self, region: str, beliefs: 'Floats | None') -> None:
-        """Publish the message of a region."""
-        moves = self._chain.probabilities(region)
-        following = self._random.choices(list(moves), list(moves.values()))[0]
-        self._publisher.publish(self._serialized(region, following))
-
-    def _serialized(self, region, following):
-        message = self._fill(self._values_of(region, following))
-        try:
-            return serialize_message(message)
-        except Exception as error:  # of the middleware, such as for a text that is too long
-            _refuse('', printable(error, 300))
-
-    def _values_of(self, region, following):
-        stamp = self._node.get_clock().now()
-        values = {'region': _Symbol(region, self._values.get(region)),
-                  'next': _Symbol(following, self._values.get(following)),
-                  'stamp': stamp.to_msg(), 'seconds': stamp.nanoseconds / 1e9}
-        for name, state in (('', region), ('next_', following)):
-            place = self._places.get(state)
-            if place is not None:
-                values[f'{name}x'], values[f'{name}y'] = place.x, place.y
-        return values
-
-
-class _Symbol(str):
+class Symbol(str):
     """A region, with its value where a field is a number."""
 
     value: str
 
-    def __new__(cls, label: str, value: str | None) -> '_Symbol':
+    def __new__(cls, label: str, value: str | None) -> 'Symbol':
         symbol = super().__new__(cls, label)
         symbol.value = label if value is None else value
         return symbol
@@ -198,7 +142,7 @@ def _of_scalar(value, kind, path):
             found = values.get(match[1])
             if found is None:
                 _refuse(path, f'the map has no position of {printable(str(values["region"]), 60)}')
-            return found.value if isinstance(found, _Symbol) and kind not in _TEXTS \
+            return found.value if isinstance(found, Symbol) and kind not in _TEXTS \
                 else str(found)
 
         return _converted(_PLACEHOLDER.sub(shown, text), kind, path, advice)
