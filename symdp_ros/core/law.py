@@ -46,7 +46,7 @@ class Law(Protocol):
         """Return a private word."""
 
     def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
-        """Return private words: positions in `chain.states`; arrays as in `core.batch`."""
+        """Return private words: positions in `chain.states`; arrays as in `core.word_arrays`."""
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
         """Return ln P[output | word]."""

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files import child
 from symdp_ros.logs import cdr, qos, rosbag, with_rosbags
-from symdp_ros.logs.recorded import Message, Topic
+from symdp_ros.logs.recorded import RecordedMessage, Topic
 from symdp_ros.logs.storage import STORAGES
 from symdp_ros.messages.revealing import Shown, shown_by
 from symdp_ros.words import stamps
@@ -185,7 +185,7 @@ class KeptTopics:
         """
         region, encoded, reason = self._private(field, values)
         kept = [self._found[name] for name in self._kept()]
-        symbols = (Message(region.name, i * period, encoded[symbol])
+        symbols = (RecordedMessage(region.name, i * period, encoded[symbol])
                    for i, symbol in enumerate(word))
         with_rosbags.write_topics(directory, storage, [region, *map(_written, kept)],
                                   merge(symbols, self._messages(), key=attrgetter('stamp')))
@@ -237,7 +237,7 @@ class KeptTopics:
         elif shown := _shown(topic.type):
             self._check_shown(topic, shown)
 
-    def _add_message(self, message: Message) -> None:
+    def _add_message(self, message: RecordedMessage) -> None:
         topic, problem = self._found[message.topic], False
         if topic.name not in self._fields:
             self._check_fields(topic)
@@ -309,7 +309,7 @@ class KeptTopics:
             return 0, 0
         return first, last
 
-    def _messages(self) -> Iterator[Message]:
+    def _messages(self) -> Iterator[RecordedMessage]:
         """Yield the copies in the order of their new stamps."""
         # Where stamps are coarse, the order of messages of several topics must not be finer.
         new = f'(stamp - ({self._first})) / {self._coarse}'
@@ -317,14 +317,15 @@ class KeptTopics:
         for topic, stamp, data in self._db.execute(
                 f'SELECT topic, {new} * {self._coarse}, data FROM kept '
                 f'ORDER BY {new}, topic, stamp, id'):
-            yield self._with_other_headers(Message(topic, stamp, data), self._stamp)
+            yield self._with_other_headers(RecordedMessage(topic, stamp, data), self._stamp)
 
     def _stamp(self, stamp: int) -> int:
         # A stamp of another clock, or 0, is moved into the recording: it could show the true time.
         shifted = min(max(stamp - self._first, 0), self._last - self._first)
         return shifted // self._coarse * self._coarse
 
-    def _with_other_headers(self, message: Message, stamp: Callable[[int], int]) -> Message:
+    def _with_other_headers(self, message: RecordedMessage,
+                            stamp: Callable[[int], int]) -> RecordedMessage:
         """Return a message with other headers; the same if its type has none."""
         topic = self._found[message.topic]
         fields = self._fields[topic.name]

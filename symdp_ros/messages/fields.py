@@ -91,7 +91,7 @@ def message_class(name: str) -> type[Message]:
     return found  # type: ignore[no-any-return]  # of a module that is imported by name
 
 
-def full_name(message_type: type) -> str:
+def name_of_type(message_type: type) -> str:
     """Return std_msgs/msg/String for the class of that message: its name in the ROS graph."""
     package, folder = message_type.__module__.split('.')[:2]
     return f'{package}/{folder}/{message_type.__name__}'
@@ -100,7 +100,7 @@ def full_name(message_type: type) -> str:
 def fields_of(message_type: type[Message]) -> Callable[[str], dict[str, FieldType]]:
     """Return a function from the name of a type, this or one inside it, to its fields."""
     def fields(name: str) -> dict[str, FieldType]:
-        found = message_type if name == full_name(message_type) else _nested_class(name)
+        found = message_type if name == name_of_type(message_type) else _nested_class(name)
         return {field: _field_type(kind)
                 for field, kind in found.get_fields_and_field_types().items()}
 

@@ -11,13 +11,13 @@ from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.errors import ChainError, printable
 from symdp_ros.messages.fields import message_class
+from symdp_ros.messages.fields import name_of_type
 from symdp_ros.messages.symbols import parse_symbol_map
 from symdp_ros.options import history_topic, message_type_of, output_topic, privacy_of
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
-from symdp_ros.ros.history import Entry
+from symdp_ros.ros.history import HistoryEntry
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics
-from symdp_ros.ros.messages import full_name
 from symdp_ros.ros.outputs import check_topics, Outputs
 from symdp_ros.ros.outputs.publication import latched
 from symdp_ros.ros.publishing import destroy_when_delivered
@@ -84,7 +84,7 @@ class Belief(ManagedNode):
             f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, policy '
             f"{policy}{trust}: if one of these is not the privatizer's, the belief is wrong")
         self._kind = String if self._adaptive else self._type
-        self._diagnostics = LiveDiagnostics(self, self._topic, full_name(self._kind), {
+        self._diagnostics = LiveDiagnostics(self, self._topic, name_of_type(self._kind), {
             'chain': name, 'states': len(chain), 'epsilon': privacy.epsilon,
             'adjacency': privacy.adjacency, 'policy': policy,
             'sampling': self.settings['sampling']},
@@ -102,7 +102,7 @@ class Belief(ManagedNode):
             latched=True, with_info=True)
         self._diagnostics.activate(self._subscription)
         self.get_logger().info(
-            f'active: reads {self._subscription.topic} ({full_name(self._kind)}), publishes '
+            f'active: reads {self._subscription.topic} ({name_of_type(self._kind)}), publishes '
             f'{self._outputs.topics} and {self._belief.topic_name}'
             + ('' if self._subscription.count else '; waits for a publisher'))
 
@@ -138,7 +138,7 @@ class Belief(ManagedNode):
 
     def _on_history(self, data, info):
         try:
-            entry = Entry.of(self._text_of(data) or '')
+            entry = HistoryEntry.of(self._text_of(data) or '')
         except ValueError:
             self._warn_of_unreadable()
             return

@@ -116,7 +116,7 @@ class HostedPrivatizer(Privatizer):
         return guarded
 
 
-class Fleet(Node):
+class FleetNode(Node):
     """
     Runs a `privatizer` for each robot of the fleet file (`fleet_file`), in the robot's ROS domain.
 
@@ -352,7 +352,7 @@ def main(arguments=None) -> int:
               file=sys.stderr)
         return 1
     file = [Parameter('fleet', value=given[1])] if given[1:] and given[1][:1] != '-' else None
-    return run(lambda: Fleet(parameter_overrides=file), given)
+    return run(lambda: FleetNode(parameter_overrides=file), given)
 
 
 if __name__ == '__main__':

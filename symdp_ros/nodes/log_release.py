@@ -16,7 +16,7 @@ from symdp_ros.core.compiled.notice import COMPILING, interrupted_if, on_slow_lo
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.logs.rosbag import full_name
+from symdp_ros.logs.rosbag import full_type
 from symdp_ros.maps.reports import protection
 from symdp_ros.messages.fields import message_class
 from symdp_ros.options import MESSAGE_TYPE, privacy_of
@@ -160,7 +160,7 @@ class LogRelease(ManagedNode):
         A type that is not installed here is not checked: recordings contain its definition.
         """
         reading = self._release_settings
-        full_name(reading.message_type)
+        full_type(reading.message_type)
         try:
             message_type = message_class(reading.message_type)
         except ConfigurationError:

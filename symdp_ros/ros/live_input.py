@@ -8,8 +8,9 @@ from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.field_paths import NOT_INPUT, NotInput
 from symdp_ros.messages.fields import message_class
+from symdp_ros.messages.fields import name_of_type
 from symdp_ros.options import MESSAGE_TYPE
-from symdp_ros.ros.messages import full_name, pose_reader, region_reader
+from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.settings import regions_of
 
 _POSE = 'geometry_msgs/msg/PoseStamped'
@@ -64,7 +65,7 @@ class LiveInput:
         if pose:
             type_name = _POSE if type_name == MESSAGE_TYPE.default else type_name
         self.message_type = message_class(type_name)
-        self.kind = full_name(self.message_type)
+        self.kind = name_of_type(self.message_type)
         self.shared = bool(settings['where']) or '=' in field
         self.description = f'{self.topic} ({self.kind})'
         if self.locator is not None:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from rclpy.serialization import deserialize_message, serialize_message
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.messages.field_paths import NotInput, symbol_reader
-from symdp_ros.messages.fields import (can_be, fields_of, full_name, INTEGERS, Message,
+from symdp_ros.messages.fields import (can_be, fields_of, INTEGERS, Message, name_of_type,
                                        useless_field)
-from symdp_ros.messages.poses import is_whole_message, Locator, pose_advice, position_reader
+from symdp_ros.messages.poses import is_whole_message, pose_advice, position_reader, RegionLocator
 from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
 
 _CDR_LITTLE_ENDIAN = b'\0\1'
@@ -55,7 +55,7 @@ def region_reader(message_type: type[Message], field: str, states: Iterable[str]
         malformed, an item names no state, a value in `no_region` also names a state, no value
         names a state.
     """
-    fields, name = fields_of(message_type), full_name(message_type)
+    fields, name = fields_of(message_type), name_of_type(message_type)
     try:
         read_symbol, kind = symbol_reader(fields, name, field, where)
     except ConfigurationError as error:
@@ -92,7 +92,7 @@ def region_reader(message_type: type[Message], field: str, states: Iterable[str]
     return RegionReader(read, read_serialized)
 
 
-def pose_reader(message_type: type[Message], field: str, locator: Locator, *,
+def pose_reader(message_type: type[Message], field: str, locator: RegionLocator, *,
                 where: Collection[str] = (), level_field: str = '', map_frame: str = 'map',
                 on_foreign_frame: Callable[[str], None] = lambda frame: None) -> RegionReader:
     """
@@ -103,7 +103,7 @@ def pose_reader(message_type: type[Message], field: str, locator: Locator, *,
         frame of the map; no region is known then.
     :raises ConfigurationError: as `position_reader`, which explains the other parameters.
     """
-    fields, name = fields_of(message_type), full_name(message_type)
+    fields, name = fields_of(message_type), name_of_type(message_type)
     read_position = position_reader(fields, name, field, where=where, level_field=level_field,
                                     map_frame=map_frame, on_foreign_frame=on_foreign_frame)
     locate = locator.locate

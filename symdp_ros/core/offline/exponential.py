@@ -7,15 +7,14 @@ from math import ceil, inf, log, prod, sqrt
 from random import SystemRandom
 
 import numpy as np
-from symdp_ros.core.annotations import (Floats, Ints, RandomBits, ShortInts, Weights,
-                                        Word)
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights, Word
 from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.batch import ExponentialBatch
 from symdp_ros.core.offline.distances import ChainWords
-from symdp_ros.core.offline.reachable import ReachableChain, Sizes
+from symdp_ros.core.offline.exponential_batch import ExponentialBatch
+from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 from symdp_ros.core.offline.words import distance, numbers
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.online.moments import forward, Move
@@ -52,7 +51,7 @@ class Exponential(Law):
     loss_bound = 'range'
 
     def __init__(self, chain: Chain, privacy: Privacy, trust: float | None,
-                 random: RandomBits | None = None, *, sizes: Sizes = Sizes()):
+                 random: RandomBits | None = None, *, sizes: LoopSizes = LoopSizes()):
         self._chain, self._random = chain, random
         self._reachable = ReachableChain(chain, sizes)
         self._weights, weights = None, None

@@ -23,7 +23,7 @@ from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.files.cache import Cache
 
 if TYPE_CHECKING:
-    from symdp_ros.core.online.batch import OnlineBatch
+    from symdp_ros.core.online.online_batch import OnlineBatch
 
 _Step: TypeAlias = Callable[[str | None], str]
 _Steps = TypeVar('_Steps', bound='OnlineSteps')
@@ -220,8 +220,8 @@ class OnlineSteps(Mechanism):
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape.
         """
-        from symdp_ros.core.batch import checked
-        from symdp_ros.core.online.batch import OnlineBatch
+        from symdp_ros.core.online.online_batch import OnlineBatch
+        from symdp_ros.core.word_arrays import checked
 
         words, ends = checked(symbols, offsets, len(self._chain))
         if self._tables is not None:

@@ -13,8 +13,8 @@ from typing import Any
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.maps.dead_ends import listed
-from symdp_ros.messages.fields import full_name
+from symdp_ros.maps.dead_ends import some_states
+from symdp_ros.messages.fields import name_of_type
 from symdp_ros.options import OUTPUT_KINDS, output_topic
 from symdp_ros.ros.outputs.publication import Publication
 from symdp_ros.ros.publishing import destroy_when_delivered
@@ -59,7 +59,7 @@ class Outputs:
         placed = [name for name, kind in OUTPUT_KINDS.items() if kind.needs_positions]
         if missing and wanted.keys() & placed:
             raise ConfigurationError(
-                f'outputs: the map has no position of {listed(missing)}: leave '
+                f'outputs: the map has no position of {some_states(missing)}: leave '
                 f'{" and ".join(placed)} out, or give a regions_file')
         for name in wanted:
             module = import_module(f'symdp_ros.ros.outputs.{name}_output')
@@ -70,7 +70,7 @@ class Outputs:
     @property
     def topics(self) -> str:
         """Return the topics and their types, for a log."""
-        return ', '.join(f'{publisher.topic_name} ({full_name(publisher.msg_type)})'
+        return ', '.join(f'{publisher.topic_name} ({name_of_type(publisher.msg_type)})'
                          for made in self._made for publisher in made.publishers[:1])
 
     def publish(self, region: str, beliefs: Floats | None = None) -> None:

@@ -23,7 +23,7 @@ from builtin_interfaces.msg import Time
 from std_msgs.msg import Header
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.files.yaml_reader import yaml_value
-from symdp_ros.messages.fields import full_name, INTEGERS, message_class
+from symdp_ros.messages.fields import INTEGERS, message_class, name_of_type
 
 _PLACEHOLDER = re.compile(r'\{(\w+)\}')
 _NAMES = ('region', 'next', 'x', 'y', 'next_x', 'next_y', 'seconds')
@@ -33,8 +33,7 @@ _LIST = re.compile(r'(?:sequence<(?P<of>.+?)(?:, *(?P<most>\d+))?>|(?P<of2>.+)\[
 _TEXTS = ('string', 'wstring')
 _FLOATS = ('float', 'double')
 
-Values = Mapping[str, Any]
-Fill = Callable[[Values], Any]
+Fill = Callable[[Mapping[str, Any]], Any]
 
 
 class Symbol(str):
@@ -75,12 +74,12 @@ def template_filler(text: str, message_type: Any, frame: str) -> Fill:
 def _of_message(template, message_type, path, frame):
     fields = message_type.get_fields_and_field_types()
     if not isinstance(template, dict):
-        _refuse(path, f'{printable(repr(template), 80)} is no {full_name(message_type)}: write '
+        _refuse(path, f'{printable(repr(template), 80)} is no {name_of_type(message_type)}: write '
                 f'its fields, such as {{{next(iter(fields), "")}: …}}')
     for name in template:
         if name not in fields:
-            _refuse(path, f'{full_name(message_type)} has no field {printable(repr(name), 60)}; '
-                    f'it has {", ".join(fields)}')
+            _refuse(path, f'{name_of_type(message_type)} has no field '
+                    f'{printable(repr(name), 60)}; it has {", ".join(fields)}')
     fills = {name: _of_field(value, fields[name], f'{path}.{name}'.lstrip('.'), frame)
              for name, value in template.items()}
     if 'header' not in template and fields.get('header') == 'std_msgs/Header':

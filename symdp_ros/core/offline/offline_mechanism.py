@@ -140,7 +140,7 @@ class OfflineMechanism(Mechanism):
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape; as `check`.
         """
-        from symdp_ros.core.batch import checked
+        from symdp_ros.core.word_arrays import checked
 
         words, ends = checked(symbols, offsets, len(self._chain))
         self.check(int(np.diff(ends).max(initial=0)))
