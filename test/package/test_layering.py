@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may import what, and what the package exports."""
 import ast
+from graphlib import TopologicalSorter
 import importlib
 from pathlib import Path
 import re
@@ -72,6 +73,22 @@ def test_imports(path, room):
     if path in WITH_ROS:
         found = [name for name in found if not ROS.match(name)]
     assert found == []
+
+
+def test_no_circles():
+    """No module imports itself by way of others: not in functions, and not for types alone."""
+    modules = {'.'.join(path.relative_to(PACKAGE.parent).with_suffix('').parts)
+               .removesuffix('.__init__'): path for path, _ in FILES}
+
+    def module_of(name):
+        return name if name in modules else name.rpartition('.')[0]
+
+    imports = {}
+    for module, path in modules.items():
+        package = '.'.join(path.parent.relative_to(PACKAGE.parent).parts)
+        found = imported(path.read_text(encoding='utf-8'), package)
+        imports[module] = {module_of(name) for name in found} - {module}
+    TopologicalSorter(imports).prepare()  # raises CycleError, which names them
 
 
 def test_every_file_is_in_a_room():
