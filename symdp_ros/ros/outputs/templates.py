@@ -23,13 +23,12 @@ from builtin_interfaces.msg import Time
 from std_msgs.msg import Header
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.files.yaml_reader import yaml_value
-from symdp_ros.messages.fields import INTEGERS, message_class, name_of_type
+from symdp_ros.messages.fields import FieldType, INTEGERS, message_class, name_of_type, own_fields
 
 _PLACEHOLDER = re.compile(r'\{(\w+)\}')
 _NAMES = ('region', 'next', 'x', 'y', 'next_x', 'next_y', 'seconds')
 _OF_REGION = re.compile(r'\{(region|next|x|y|next_x|next_y)\}')
 _REGIONS = re.compile(r'\{(region|next)\}')
-_LIST = re.compile(r'(?:sequence<(?P<of>.+?)(?:, *(?P<most>\d+))?>|(?P<of2>.+)\[(?P<size>\d+)\])')
 _TEXTS = ('string', 'wstring')
 _FLOATS = ('float', 'double')
 
@@ -72,7 +71,7 @@ def template_filler(text: str, message_type: Any, frame: str) -> Fill:
 
 
 def _of_message(template, message_type, path, frame):
-    fields = message_type.get_fields_and_field_types()
+    fields = own_fields(message_type)
     if not isinstance(template, dict):
         _refuse(path, f'{printable(repr(template), 80)} is no {name_of_type(message_type)}: write '
                 f'its fields, such as {{{next(iter(fields), "")}: …}}')
@@ -82,7 +81,7 @@ def _of_message(template, message_type, path, frame):
                     f'{printable(repr(name), 60)}; it has {", ".join(fields)}')
     fills = {name: _of_field(value, fields[name], f'{path}.{name}'.lstrip('.'), frame)
              for name, value in template.items()}
-    if 'header' not in template and fields.get('header') == 'std_msgs/Header':
+    if 'header' not in template and fields.get('header') == FieldType('std_msgs/Header'):
         fills['header'] = lambda values: Header(stamp=values['stamp'], frame_id=frame)
 
     def fill(values):
@@ -100,24 +99,25 @@ def _of_message(template, message_type, path, frame):
 
 
 def _of_field(value, kind, path, frame):
-    match = _LIST.fullmatch(kind)
-    if match:
-        inner = match['of'] or match['of2']
+    if kind.is_list:
         if not isinstance(value, list):
             _refuse(path, f'{printable(repr(value), 80)} is no list')
         # rclpy checks neither: of a list that is too short it sends the memory behind it.
-        if match['size'] and len(value) != int(match['size']):
-            _refuse(path, f'it has {len(value)} values: a {kind} has {match["size"]}')
-        if match['most'] and len(value) > int(match['most']):
-            _refuse(path, f'it has {len(value)} values: a {kind} has at most {match["most"]}')
-        items = [_of_field(item, inner, f'{path}[{i}]', frame) for i, item in enumerate(value)]
+        if kind.size is not None and len(value) != kind.size:
+            _refuse(path, f'it has {len(value)} values: a {kind.name}[{kind.size}] has '
+                    f'{kind.size}')
+        if kind.most is not None and len(value) > kind.most:
+            _refuse(path, f'it has {len(value)} values: a sequence<{kind.name}, {kind.most}> has '
+                    f'at most {kind.most}')
+        items = [_of_field(item, FieldType(kind.name), f'{path}[{i}]', frame)
+                 for i, item in enumerate(value)]
         return lambda values: [item(values) for item in items]
-    if '/' in kind:
-        if value == 'stamp' and kind == 'builtin_interfaces/Time':
+    if kind.is_message:
+        if value == 'stamp' and kind.name == 'builtin_interfaces/Time':
             return lambda values: values['stamp']
-        return _of_message(value, Time if kind == 'builtin_interfaces/Time'
-                           else message_class(kind), path, frame)
-    return _of_scalar(value, re.sub(r'<\d+>', '', kind), path)
+        return _of_message(value, Time if kind.name == 'builtin_interfaces/Time'
+                           else message_class(kind.name), path, frame)
+    return _of_scalar(value, kind.name, path)
 
 
 def _of_scalar(value, kind, path):
