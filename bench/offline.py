@@ -11,7 +11,7 @@ from bench.measure import Figure, medians, no_garbage_collection, ratios, Row, s
 import numpy as np
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.reachable import Sizes
+from symdp_ros.core.offline.reachable import LoopSizes
 
 
 def matvecs(chain, length):
@@ -72,8 +72,8 @@ def _large(effort):
     word = any_word(chain, length)
     found = {'kept': [], 'every message': []}
     for _ in range(effort.either(1, effort.rounds)):
-        found['kept'].append(_peak_bytes(chain, word, Sizes()))
-        found['every message'].append(_peak_bytes(chain, word, Sizes(stored_bytes=10**12)))
+        found['kept'].append(_peak_bytes(chain, word, LoopSizes()))
+        found['every message'].append(_peak_bytes(chain, word, LoopSizes(stored_bytes=10**12)))
     kept, every = (values[0] / 1e6 for values in found.values())
     yield Figure('memory', ratios(found['kept'], found['every message']), {}, (
         f'{kept:,.1f} MB against {every:,.0f} MB.'

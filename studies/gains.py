@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.analysis.accuracy import average_accuracy, patrols
-from symdp_ros.analysis.learning import learn_chain, Unit
+from symdp_ros.analysis.learning import learn_chain, LearningUnit
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
@@ -161,7 +161,7 @@ def learned(plain: Chain, known: Chain) -> Iterator[Row]:
     walks = patrols(known, LENGTH, WALKS)
     uniform = error(exponential(plain, 2.0), walks)
 
-    def learn(logs: int, length: int, unit: Unit) -> float:
+    def learn(logs: int, length: int, unit: LearningUnit) -> float:
         random = Random(2)
         words = [[word] for word in patrols(known, length, logs)]
         return float(np.mean([error(exponential(
@@ -169,9 +169,9 @@ def learned(plain: Chain, known: Chain) -> Iterator[Row]:
             for _ in range(3)]))
 
     yield Row('P learned with ε = 1 per symbol from 100 logs of 300 symbols; habit, ε = 2',
-              'uniform P', learn(100, 300, Unit()), uniform, 0.5)
+              'uniform P', learn(100, 300, LearningUnit()), uniform, 0.5)
     yield Row('P learned with ε = 1 per log from 100 logs of 300 symbols; habit, ε = 2',
-              'uniform P', learn(100, 300, Unit(clip=300)), uniform, 0.5)
+              'uniform P', learn(100, 300, LearningUnit(clip=300)), uniform, 0.5)
     rows = {}
     for state in plain.states:  # as often staying as in truth, all moves alike
         stay = known.probabilities(state).get(state, 0.0)
@@ -181,7 +181,7 @@ def learned(plain: Chain, known: Chain) -> Iterator[Row]:
     true_stay = Chain({s: {t: p for t, p in row.items() if p > 0} for s, row in rows.items()},
                       plain.initial_state)
     yield Row('P learned with ε = 1 per symbol from 5 logs of 50 symbols; habit, ε = 2',
-              'uniform moves and the true staying', learn(5, 50, Unit()),
+              'uniform moves and the true staying', learn(5, 50, LearningUnit()),
               error(exponential(true_stay, 2.0), walks), 1.05)
 
 

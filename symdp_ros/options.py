@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any
 
-from symdp_ros.core.policies import BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
+from symdp_ros.core.registry import (BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES,
+                                     SELECTIONS)
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.words import rules as sampling_rules
 
@@ -144,7 +145,7 @@ BASE = Option('base', str, DEFAULT_BASE,
 MECHANISM = Option('mechanism', str, 'auto',
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
                    'takes the one with the fewest expected errors, chosen from chain, ε, k and '
-                   'length alone', choices=('exponential', 'permute_and_flip', 'causal', 'auto'))
+                   'length alone', choices=(*SELECTIONS, 'auto'))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
 LIVE_MECHANISM = (POLICY, TRUST)
 LOG_MECHANISM = (MECHANISM, BASE, LOG_TRUST, POLICY)
@@ -302,10 +303,37 @@ RECOVER = Option('recover', bool, False,
 
 # Nodes
 
+
+@dataclass(frozen=True)
+class OutputKind:
+    """
+    One of the `outputs`; `ros.outputs.NAME_output` makes it.
+
+    :param meaning: what is published for a region.
+    :param topic_meaning: what the topic shows; {} is whose region.
+    :param type: of the messages; '': that of `output_type`.
+    :param needs_positions: whether the map must have a position of every state.
+    """
+
+    meaning: str
+    topic_meaning: str
+    type: str = ''  # noqa: A003 (of this class alone)
+    needs_positions: bool = False
+
+
+#: What can be published for each region: a new output is one more module, and one more line here.
+OUTPUT_KINDS = {
+    'string': OutputKind('its name', '{}'),
+    'pose': OutputKind('its position', 'the position of {}',
+                       'geometry_msgs/msg/PoseWithCovarianceStamped', needs_positions=True),
+    'markers': OutputKind('a picture for RViz and Foxglove', 'a picture of {}',
+                          'visualization_msgs/msg/MarkerArray', needs_positions=True),
+    'custom': OutputKind('a message of output_type', '{} in output_template'),
+}
 OUTPUTS = Option('outputs', list, ['string'],
-                 'what is published for each region. string: its name; pose: its position; '
-                 'markers: a picture for RViz and Foxglove; custom: a message of output_type',
-                 choices=('string', 'pose', 'markers', 'custom'))
+                 'what is published for each region. '
+                 + '; '.join(f'{name}: {kind.meaning}' for name, kind in OUTPUT_KINDS.items()),
+                 choices=tuple(OUTPUT_KINDS))
 OUTPUT_TYPE = Option('output_type', str, 'std_msgs/msg/String',
                      'type of the private topic: its field data is a string or an integer; with '
                      'custom among the outputs, the type that output_template fills', unit='type')
@@ -369,17 +397,26 @@ _PRIVATE_REGION = Option(
 
 
 def _placed_topics(prefix: str, what: str) -> tuple[Option, ...]:
-    names = [f'{prefix}_{output}' for output in ('pose', 'markers', 'custom')]
-    meanings = (f'pose: the position of {what} (geometry_msgs/msg/PoseWithCovarianceStamped)',
-                f'markers: a picture of {what} (visualization_msgs/msg/MarkerArray)',
-                f'custom: {what} in output_template (output_type)')
-    return tuple(Option(name, str, name, f'goes out, with outputs: {meaning}')
-                 for name, meaning in zip(names, meanings, strict=True))
+    return tuple(Option(output_topic(prefix, name), str, output_topic(prefix, name),
+                        f'goes out, with outputs: {name}: {kind.topic_meaning.format(what)} '
+                        f'({kind.type or "output_type"})')
+                 for name, kind in OUTPUT_KINDS.items() if name != 'string')
 
 
 def output_topic(prefix: str, output: str) -> str:
     """Return the topic of one of the `outputs`, before remapping."""
     return f'{prefix}_region' if output == 'string' else f'{prefix}_{output}'
+
+
+def message_type_of(output: str, values: Mapping[str, Any]) -> str:
+    """
+    Return the message type of one of the `outputs`.
+
+    :param values: of `OUT`. With custom among them, output_type is its type alone.
+    """
+    if output == 'string' and 'custom' in values['outputs']:
+        return str(OUTPUT_TYPE.default)
+    return OUTPUT_KINDS[output].type or str(values['output_type'])
 
 
 def history_topic(private_region: str) -> str:

@@ -254,7 +254,7 @@ the chain's P | simulated |
 
 Mechanisms 1 and 2 of the paper are its Mechanisms 3 and 4 on a map where every state can follow
 every state (here: lcas_tmap2/test.tmap2); there our implementation draws with ε/k, not ε/(2k),
-which is enough there (`core.offline.mechanism`).
+which is enough there (`core.offline.offline_mechanism`).
 
 {walks} walks by the chain's P on each of {maps} maps, with staying:
 {lengths}. For k > 1 the robot stays

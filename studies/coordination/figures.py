@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 from studies.coordination.page import PUBLISHED, STRATEGY_NAMES, summary, USE_NAMES
 from studies.coordination.patrol import MAPS, STRATEGIES, USES
 from studies.coordination.team import TEAMS
-from symdp_ros.core.policies import POLICIES
+from symdp_ros.core.registry import POLICIES
 
 _INK = '#48505c'
 _OF_POLICY = dict(zip(POLICIES, (('#1b6ca8', 'o'), ('#2a9d54', 's'), ('#e07b1a', '^'),

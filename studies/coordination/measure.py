@@ -9,7 +9,7 @@ import numpy as np
 from studies.coordination import team
 from studies.coordination.intruder import success
 from studies.coordination.patrol import Map, MAPS, Patrol, patrol, STRATEGIES, USES, View
-from symdp_ros.core.policies import POLICIES
+from symdp_ros.core.registry import POLICIES
 
 SEED = 1
 EPSILONS, TEAM_EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0), (0.01, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from studies.coordination import patrol, team
 from studies.coordination.intruder import PATIENT
-from symdp_ros.core.policies import POLICIES
+from symdp_ros.core.registry import POLICIES
 
 USE_NAMES = {'symbol': 'each symbol taken for true', 'belief': 'belief',
              'hedged': 'belief, hedged'}

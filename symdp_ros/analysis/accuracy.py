@@ -15,7 +15,7 @@ error always. Everything is exact up to rounding:
 |                           | on an alphabet O(n); where very   | where very    | any            |
 |                           | many words count, as exponential  | many words do |                |
 
-Forward: `core.offline.moments`. Backward: `core.offline.exponential`. Each mechanism computes its
+Forward: `core.online.moments`. Backward: `core.offline.exponential`. Each mechanism computes its
 errors itself (`core.law.Law`).
 
 All of these results for a given word are as sensitive as the word.
@@ -34,11 +34,11 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.mechanism import Mechanism
-from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, OfflineMechanism
-from symdp_ros.core.offline.causal_adaptive import CausalAdaptive
-from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST
+from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
+from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import (CHOICES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
+                                     SELECTIONS)
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 WALKS = 100
@@ -78,7 +78,7 @@ def accuracy(mechanism: Mechanism, word: Sequence[str | None]) -> Accuracy:
     """
     word = list(word)
     found = _errors(mechanism, [word])
-    if _is_simulated(mechanism):
+    if mechanism.law.is_simulated:
         [missed] = _simulated(mechanism, [word])
         distances = missed.sum(axis=1)
         variance = float(distances.var(ddof=1))
@@ -127,7 +127,7 @@ def average_accuracy(mechanism: Mechanism,
     :raises ConfigurationError: too few words; permute-and-flip, where n²·|E| > 10¹⁰.
     """
     walks, length = len(check_walks(words)), len(words[0])
-    if _is_simulated(mechanism):
+    if mechanism.law.is_simulated:
         means = np.array([missed.sum() / len(missed) for missed in _simulated(mechanism, words)])
     else:
         means = np.concatenate([_means(mechanism, some)
@@ -231,7 +231,7 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
     made = {name: OfflineMechanism(chain, privacy, selection=selection, base=own, trust=trust,
                                    policy=policy)
             for name, (selection, own) in CHOICES.items()
-            if not (selection == 'exponential' and own == 'chain' != base)}
+            if not ('base' in SELECTIONS[selection] and own == 'chain' != base)}
     steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
     found = {name: expected_accuracy(made[name], length, walks=walks).error
              for name in made if steps[name] == 0}
@@ -252,21 +252,14 @@ def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Wo
     return [words[i:i + size] for i in range(0, len(words), size)]
 
 
-def _is_simulated(mechanism: Mechanism) -> bool:
-    """Return whether each symbol depends on all that is drawn: no recursion is exact then."""
-    return isinstance(mechanism.law, CausalAdaptive)
-
-
 def _simulated(mechanism: Mechanism, words: Sequence[Word]) -> Iterator[Booleans]:
     """Yield where private words differ from each word: shape (draws, n). The seed is fixed."""
-    law = mechanism.law
-    assert isinstance(law, CausalAdaptive)  # the others are not simulated
     each = _SIMULATED // max(1, sum(map(len, words)))
     draws = max(2, min(each, _MOST_DRAWS))
-    online = law.online.another(random=Random(draws))
     symbols = np.repeat(_positions(mechanism.chain, words), draws, axis=0)
-    outputs = online.privatize_many(symbols.ravel(), np.arange(len(symbols) + 1)
-                                    * symbols.shape[1]).reshape(symbols.shape)
+    offsets = np.arange(len(symbols) + 1) * symbols.shape[1]
+    outputs = mechanism.law.simulated(symbols.astype(np.int32).ravel(), offsets,
+                                      Random(draws)).reshape(symbols.shape)
     yield from (outputs != symbols).reshape(len(words), draws, -1)
 
 

@@ -24,10 +24,11 @@ import numpy as np
 from symdp_ros.core.annotations import Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
-from symdp_ros.core.offline import CHOICES, OfflineMechanism, WHOLE_WORD
-from symdp_ros.core.online import OnlineMechanism, POLICIES
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import CHOICES, POLICIES, WHOLE_WORD
 from symdp_ros.errors import ConfigurationError
 
 MOST_STATES = 4

@@ -12,12 +12,12 @@ from symdp_ros.analysis.accuracy import accuracy, average_accuracy, check_walks,
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.mechanism import Mechanism
-from symdp_ros.core.offline import CHOICES, MOST_COUNTING_STEPS, OfflineMechanism, WHOLE_WORD
+from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
+from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.distances import Counts
-from symdp_ros.core.online import OnlineMechanism, POLICIES
-from symdp_ros.core.policies import DEFAULT_TRUST
+from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import CHOICES, DEFAULT_TRUST, POLICIES, WHOLE_WORD
 from symdp_ros.errors import ConfigurationError
 
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
@@ -177,8 +177,7 @@ class Calibration:
         selection, base = CHOICES[name]
         mechanism = OfflineMechanism(self._chain, privacy, selection=selection, base=base,
                                      trust=self._trust)
-        if hasattr(mechanism.law, 'kept_counts'):
-            mechanism.law.kept_counts = self._counts
+        mechanism.law.keep_counts(self._counts)
         return mechanism
 
 

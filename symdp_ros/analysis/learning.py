@@ -41,13 +41,12 @@ from random import SystemRandom
 
 import numpy as np
 import numpy.typing as npt
+from symdp_ros.core.annotations import RandomBits, Word
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.discrete_laplace import (discrete_laplace_deviation, draw_discrete_laplace,
-                                             RandomBits)
+from symdp_ros.core.discrete_laplace import discrete_laplace_deviation, draw_discrete_laplace
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ChainError, ConfigurationError
 
-Word = Sequence[str | None]
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -60,7 +59,7 @@ _SURE = 0.99         # of each row is as estimated; the rest is uniform, so that
 
 
 @dataclass(frozen=True)
-class Unit:
+class LearningUnit:
     """
     What one ε protects while a chain is learned.
 
@@ -98,7 +97,7 @@ class Unit:
 @dataclass(frozen=True)
 class Tables:
     """
-    Counts of transitions, exact or noisy, in parts of one (`Unit.per_transition`).
+    Counts of transitions, exact or noisy, in parts of one (`LearningUnit.per_transition`).
 
     :param stays: (staying, moving on), shape (2,).
     :param moves: for each edge of the chain in its order, shape (edges,).
@@ -117,7 +116,7 @@ class ChainLearner:
     :raises ChainError: the chain is an alphabet that stores no edges.
     """
 
-    def __init__(self, chain: Chain, unit: Unit):
+    def __init__(self, chain: Chain, unit: LearningUnit):
         if not chain.stores_edges:
             raise ChainError('symbols that can all follow one another have no moves to learn: '
                              'write them as transitions')
@@ -321,7 +320,7 @@ class ChainLearner:
 
 
 def learn_chain(chain: Chain, logs: Sequence[Sequence[Word]], epsilon: float, *,
-                unit: Unit = Unit(), random: RandomBits | None = None) -> Chain:
+                unit: LearningUnit = LearningUnit(), random: RandomBits | None = None) -> Chain:
     """
     Return the chain with probabilities learned from logs, with ε-privacy for the unit.
 

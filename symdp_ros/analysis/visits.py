@@ -22,9 +22,9 @@ from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.online import OnlineMechanism, POLICIES
-from symdp_ros.core.policies import DEFAULT_TRUST
+from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import DEFAULT_TRUST, POLICIES
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports

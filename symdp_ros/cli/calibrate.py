@@ -16,8 +16,8 @@ from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.check import add_chain_arguments, chain_of
 from symdp_ros.cli.progress import progress
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.policies import DEFAULT_POLICY
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import DEFAULT_POLICY
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (ADJACENCY, LENGTH, LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT,

@@ -10,7 +10,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.naming import one_of
 from symdp_ros.errors import printable
 from symdp_ros.files.resources import resolve_path
-from symdp_ros.maps.dead_ends import counted, listed, require_moves
+from symdp_ros.maps.dead_ends import counted, require_moves, some_states
 from symdp_ros.maps.graph import Structure, structure, TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
@@ -173,14 +173,14 @@ def _single_moves(measured: Structure) -> str:
     if not measured.single_move:
         return 'from no state'
     return (f'from {len(measured.single_move):,} of {counted(measured.states, "state")}, where '
-            f'nothing can be hidden: {listed(measured.single_move)}')
+            f'nothing can be hidden: {some_states(measured.single_move)}')
 
 
 def _pruned(graph) -> str:
     names = graph.pruned
-    return f'{len(names)} of {len(names) + len(graph.successors)} states: {listed(names)}' \
+    return f'{len(names)} of {len(names) + len(graph.successors)} states: {some_states(names)}' \
         if names else 'none'
 
 
 def _names(states) -> str:
-    return listed(states) if states else 'none'
+    return some_states(states) if states else 'none'

@@ -13,7 +13,7 @@ import os
 from symdp_ros.core.naming import alike, quoted
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.messages.field_paths import NOT_INPUT, symbol_reader
-from symdp_ros.messages.fields import fields_of, full_name
+from symdp_ros.messages.fields import fields_of, name_of_type
 from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
 from symdp_ros.options import DOMAIN
 
@@ -41,7 +41,7 @@ def compare(states: Iterable[str], options: argparse.Namespace) -> int:
     skipped = 0
 
     def take(message_type: type) -> Callable[[bytes], None]:
-        read, _ = symbol_reader(fields_of(message_type), full_name(message_type), options.field,
+        read, _ = symbol_reader(fields_of(message_type), name_of_type(message_type), options.field,
                                 options.where or ())
 
         def count(data: bytes) -> None:

@@ -94,7 +94,7 @@ def run(options) -> int:
     near = os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST'
     print(f'ROS domain {domain}{", this machine alone" if near else ""}: '
           f'{counted(len(graph.nodes), "node")}, {counted(len(graph.topics), "topic")}')
-    print(f'private topics: {_listed(private, 20)}')
+    print(f'private topics: {_some_names(private, 20)}')
     if segments := segments_for_all():
         print(f'in /dev/shm, every user of this machine can read {counted(segments, "file")} of '
               'Fast DDS, where messages stay: SECURITY.md, Other users, says what helps')
@@ -155,7 +155,7 @@ def _topic(channel, privatizers) -> Finding | None:
                        reason, advice)
 
     if privatizers:
-        return finding(True, f'the region, or pose, that {_listed(sorted(privatizers))} makes '
+        return finding(True, f'the region, or pose, that {_some_names(sorted(privatizers))} makes '
                        'private', 'let only the privatizer read it: output_domain, or '
                        '`symdp isolate`')
     if not sources or name in _NO_REGION:
@@ -209,7 +209,7 @@ def _recorders(graph, certain, unsure) -> Iterator[Finding]:
         if truth or perhaps:
             yield Finding(
                 bool(truth), (node,), 'a recorder' if records else 'subscribes to every topic',
-                frozenset([node]), frozenset(), f'reads {_listed(truth or perhaps)}',
+                frozenset([node]), frozenset(), f'reads {_some_names(truth or perhaps)}',
                 'leave these topics out of the recording, or give the recording to nobody')
 
 
@@ -247,7 +247,7 @@ def _base(node: str) -> str:
     return node.rpartition('/')[2]
 
 
-def _listed(names: Sequence[str], most: int = _FEW) -> str:
+def _some_names(names: Sequence[str], most: int = _FEW) -> str:
     shown = ', '.join(printable(name) for name in names[:most])
     return (shown or 'none') if len(names) <= most else f'{shown} and {len(names) - most} more'
 
@@ -263,9 +263,9 @@ def _print(found):
                           ('what it shows', 12), ('what to do', 11)):
         table.add_column(column, overflow='fold', ratio=ratio)
     for row in found:
-        ends = [_listed(sorted(row.sources)) if row.sources else 'nobody now']
+        ends = [_some_names(sorted(row.sources)) if row.sources else 'nobody now']
         if row.readers:
-            ends.append(f'to {_listed(sorted(row.readers))}')
+            ends.append(f'to {_some_names(sorted(row.readers))}')
         table.add_row('yes' if row.certain else 'may',
                       '\n'.join([*(printable(name) for name in row.what[:_FEW]),
                                  *([f'and {len(row.what) - _FEW} more']

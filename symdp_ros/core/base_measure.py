@@ -22,7 +22,7 @@ from numbers import Real
 import numpy as np
 from symdp_ros.core.annotations import Weights
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.policies import BASES
+from symdp_ros.core.registry import BASES
 from symdp_ros.errors import ConfigurationError
 
 LEAST_WEIGHT = 2.0**-40

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
+from symdp_ros.core.between_reports import rows_between_reports
 from symdp_ros.core.naming import instead_of, one_of
 from symdp_ros.errors import ChainError
 
@@ -233,14 +234,21 @@ class Chain:
         """
         Return the chain of what is seen of a robot every `ticks` steps of this one.
 
-        A state can be followed by those within `moves` moves (`core.between_reports`).
+        A report can be followed by every state that is within `moves` moves of it and that the
+        robot can be in `ticks` ticks later; staying is no move. Its probabilities are those of
+        P^ticks on these states, renormalised; P is uniform where the chain names none.
 
+        :return: a chain with the same states in the same order; `successors` are in that order.
         :raises ChainError: `ticks` or `moves` is no whole number ≥ 1; a state is left without a
             successor.
         """
-        from symdp_ros.core.between_reports import between_reports
-
-        return between_reports(self, ticks, moves)
+        for name, value in (('ticks', ticks), ('moves', moves)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ChainError(f'{name} is {value!r}: it must be a whole number, at least 1')
+        if not self.stores_edges:  # every state is one move away, and all are equally likely
+            return self
+        return Chain(rows_between_reports(self._states, *self.csr(), self.edge_probabilities(),
+                                          ticks, moves), self.initial_state)
 
     def states_without_staying(self) -> tuple[str, ...]:
         """Return the states that cannot follow themselves."""

@@ -12,16 +12,9 @@ The draws follow Canonne, Kamath and Steinke, "The discrete Gaussian for differe
 """
 from fractions import Fraction
 from math import exp, sqrt
-from typing import Protocol
 
+from symdp_ros.core.annotations import RandomBits
 from symdp_ros.core.exact_draw import draw_below
-
-
-class RandomBits(Protocol):
-    """What random numbers are drawn from."""
-
-    def getrandbits(self, k: int, /) -> int:
-        """Return k random bits."""
 
 
 def draw_discrete_laplace(scale: Fraction, random: RandomBits) -> int:

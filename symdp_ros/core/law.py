@@ -1,16 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What accuracy, calibration and audit ask of a mechanism."""
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol, TYPE_CHECKING
+from typing import Any, Protocol
 
-from symdp_ros.core.annotations import Floats, Ints, ShortInts, Word
-
-if TYPE_CHECKING:
-    from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 
 
 class Law(Protocol):
@@ -18,34 +13,40 @@ class Law(Protocol):
     How a mechanism privatizes whole words: draws, and the probability of what it draws.
 
     A word is a sequence of states, None where the symbol is unknown; words are checked by the
-    caller. Outputs are feasible and as long as the word.
+    caller. Outputs are feasible and as long as the word. A law inherits from this class what
+    answers None or 0 here, where that is true of it.
     """
 
-    @property
-    def online(self) -> OnlineMechanism | None:
-        """Return the online mechanism that draws, where one does."""
-
-    @property
-    def loss_bound(self) -> str:
-        """Return which of `core.accounting.BOUNDS` holds for it."""
+    #: which of `core.accounting.BOUNDS` holds for it
+    loss_bound: str
+    #: the online mechanism that draws, where one does
+    online: Any = None
 
     def ratio(self, length: int) -> float | None:
         """Return R = 1/B as drawn with; None where an online mechanism draws."""
+        return None
 
     def likelihood_ratio(self, length: int) -> float | None:
         """Return R where P[output | word] = h(output)·R^matches / Z(word), or None."""
+        return None
 
     def counting_steps(self, length: int) -> int:
         """Return how many steps counting words takes for one release; 0: it counts none."""
+        return 0
+
+    def keep_counts(self, counts: dict[tuple[str | None, ...], Any]) -> None:
+        """Put what is counted for a word, the same for every ε, into `counts`, and use it."""
+        return  # most count nothing
 
     def distance_steps(self, length: int) -> int:
         """Return how many steps `distance_distribution` takes; 0: not many."""
+        return 0
 
     def draw(self, word: Word) -> list[str]:
         """Return a private word."""
 
     def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
-        """Return private words: positions in `chain.states`; arrays as in `core.batch`."""
+        """Return private words: positions in `chain.states`; arrays as in `core.word_arrays`."""
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
         """Return ln P[output | word]."""
@@ -53,6 +54,7 @@ class Law(Protocol):
     def exact_probabilities(self, word: Word,
                             outputs: Sequence[Sequence[str]]) -> list[Fraction] | None:
         """Return P[output | word] of each output, as drawn; None: it is known in floats alone."""
+        return None
 
     def distance_distribution(self, word: Word) -> Floats:
         """Return P[d(word, output) = ℓ]: shape (n + 1,)."""
@@ -68,3 +70,11 @@ class Law(Protocol):
             wanted. NaN for the words given which the outputs are no Markov chain; None where
             all are such.
         """
+        return None
+
+    #: whether `errors` and `distance_distribution` are not known, so that errors are simulated
+    is_simulated: bool = False
+
+    def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
+        """Return private words as `draw_many`, drawn with `random`, where `is_simulated`."""
+        raise TypeError(f'the errors of {type(self).__name__} are known')

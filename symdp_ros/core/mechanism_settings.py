@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST
+from symdp_ros.core.registry import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, SELECTIONS
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -71,14 +71,11 @@ class MechanismSettings:
                                 trust=self.trust, policy=self.policy, random=random)
 
     @property
-    def uses_policy(self) -> bool:
-        """Return whether the policy matters: the mechanism is, or may be chosen to be, causal."""
-        return self.selection in (LIVE, 'causal', 'auto')
-
-    @property
-    def uses_base(self) -> bool:
-        """Return whether the base measure is, or may be chosen to be, the chain's."""
-        return self.base == 'chain' and self.selection in ('exponential', 'auto')
+    def used(self) -> tuple[str, ...]:
+        """Return the names of the fields that may matter: of 'auto', those of all selections."""
+        if self.selection == 'auto':
+            return tuple(dict.fromkeys(name for names in SELECTIONS.values() for name in names))
+        return SELECTIONS['causal' if self.selection == LIVE else self.selection]
 
     def described(self, chain: 'Chain', privacy: 'Privacy') -> dict[str, Any]:
         """
@@ -86,15 +83,13 @@ class MechanismSettings:
 
         It stands in ledgers; its digest says which releases, and which live words, are the same.
         """
-        described: dict[str, Any] = {'chain': chain.digest(), 'epsilon': privacy.epsilon,
-                                     'adjacency': privacy.adjacency, 'mechanism': self.selection}
-        if self.uses_policy:
-            described['policy'] = self.policy
-        if self.uses_base:
-            described['base'] = self.base
-        if self.uses_base or self.uses_policy and self.policy == 'adaptive':
-            described['trust'] = float(self.trust)
-        return described
+        used = {name: getattr(self, name) for name in self.used}
+        if used.get('base') == 'counting':  # as published: there is nothing to say
+            del used['base']
+        if 'trust' in used and 'base' not in used and used.get('policy') != 'adaptive':
+            del used['trust']  # nothing that is used trusts the chain
+        return {'chain': chain.digest(), 'epsilon': privacy.epsilon,
+                'adjacency': privacy.adjacency, 'mechanism': self.selection, **used}
 
     def __str__(self) -> str:
         trust = f' (trust {self.trust:g})'

@@ -27,9 +27,9 @@ from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.files.resources import share_directory
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, TAG, YamlReader
-from symdp_ros.options import (history_topic, INPUT, LARGEST_INTEGER, LEDGER_FILE, Option,
-                               OUTPUT_DOMAIN, output_topic, OUTPUT_TYPE, OUTPUTS, PARAMETERS,
-                               POLICY, SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
+from symdp_ros.options import (history_topic, INPUT, LARGEST_INTEGER, LEDGER_FILE,
+                               message_type_of, Option, OUTPUT_OPTIONS, OUTPUT_DOMAIN, output_topic,
+                               PARAMETERS, POLICY, SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
 import yaml
 
 _NODE = 'privatizer'
@@ -42,8 +42,6 @@ _OF_ROBOTS = {**_PARAMETERS, **_TOPICS, 'domain': _DOMAIN, 'preset': _PRESET}
 _STATE_DIR = Option('state_dir', str, '', 'the folder of the state files', unit='file')
 _OF_FLEET = {option.name: option for option in (
     replace(OUTPUT_DOMAIN, name='fleet_domain'), LEDGER_FILE, SUBJECT_BUDGET, _STATE_DIR)}
-_OUTPUT_TYPES = {'pose': 'geometry_msgs/msg/PoseWithCovarianceStamped',
-                 'markers': 'visualization_msgs/msg/MarkerArray'}
 _ROBOT_NAME = re.compile('[A-Za-z][A-Za-z0-9_]{0,99}')
 
 
@@ -81,13 +79,9 @@ class Robot:
     @property
     def private_topics(self) -> list[tuple[str, str]]:
         """Return the topics that its `privatizer` publishes, and their types."""
-        outputs = list(dict.fromkeys(self._value(OUTPUTS)))
-        names = self._value(OUTPUT_TYPE)
-        if 'custom' in outputs:  # output_type is that of custom
-            names = OUTPUT_TYPE.default
-        types = {'string': names, 'custom': self._value(OUTPUT_TYPE), **_OUTPUT_TYPES}
-        topics = [(self.topic(output_topic('private', output)), types[output])
-                  for output in outputs]
+        values = {option.name: self._value(option) for option in OUTPUT_OPTIONS}
+        topics = [(self.topic(output_topic('private', output)), message_type_of(output, values))
+                  for output in dict.fromkeys(values['outputs'])]
         if self._value(POLICY) == 'adaptive':
             topics.append((history_topic(self.topic('private_region')), 'std_msgs/msg/String'))
         return topics

@@ -8,36 +8,25 @@ that are not UTF-8; what pads them is written anew. The format: OMG formal/02-06
 """
 from collections.abc import Callable, Mapping
 from struct import Struct
-from typing import NamedTuple
+
+from symdp_ros.messages.fields import FieldType
 
 #: The type of every header, and that of its stamp.
 HEADER, TIME = 'std_msgs/msg/Header', 'builtin_interfaces/msg/Time'
-_SIZES = {'bool': 1, 'byte': 1, 'char': 1, 'octet': 1, 'int8': 1, 'uint8': 1, 'int16': 2,
-          'uint16': 2, 'int32': 4, 'uint32': 4, 'int64': 8, 'uint64': 8, 'float32': 4,
-          'float64': 8}
-_INTEGERS = {'byte': '<B', 'char': '<B', 'octet': '<B', 'int8': '<b', 'uint8': '<B', 'int16': '<h',
-             'uint16': '<H', 'int32': '<i', 'uint32': '<I', 'int64': '<q', 'uint64': '<Q'}
+_SIZES = {'boolean': 1, 'octet': 1, 'int8': 1, 'uint8': 1, 'int16': 2, 'uint16': 2, 'int32': 4,
+          'uint32': 4, 'int64': 8, 'uint64': 8, 'float': 4, 'double': 8}
+_INTEGERS = {'octet': '<B', 'int8': '<b', 'uint8': '<B', 'int16': '<h', 'uint16': '<H',
+             'int32': '<i', 'uint32': '<I', 'int64': '<q', 'uint64': '<Q'}
 _LITTLE = b'\0\1\0\0'
 _DEEPEST = 50  # messages within messages
 _MOST_PADDING = 3  # bytes after a message, which some middlewares add
 
 
-class Field(NamedTuple):
-    """
-    The type of a field: `base` is a message type, `string`, or a number's type.
-
-    :param size: None: one value; -1: a sequence; otherwise an array of so many.
-    """
-
-    base: str
-    size: int | None = None
-
-
 #: Message type → its fields by name, in order.
-Fields = Mapping[str, Mapping[str, Field]]
+Layout = Mapping[str, Mapping[str, FieldType]]
 
 
-def check(message_type: str, fields: Fields) -> None:
+def check(message_type: str, fields: Layout) -> None:
     """
     Check that messages of a type can be walked.
 
@@ -53,13 +42,14 @@ def check(message_type: str, fields: Fields) -> None:
         if name not in depths:
             if not fields.get(name) or any(field.size == 0 for field in fields[name].values()):
                 raise ValueError('it is not known how these messages are made')
-            if name == HEADER and fields[name] != {'stamp': Field(TIME),
-                                                   'frame_id': Field('string')}:
+            if name == HEADER and fields[name] != {'stamp': FieldType(TIME),
+                                                   'frame_id': FieldType('string')}:
                 raise ValueError('another header')
-            if name == TIME and list(fields[name].values()) != [Field('int32'), Field('uint32')]:
+            if name == TIME and list(fields[name].values()) != [FieldType('int32'),
+                                                                FieldType('uint32')]:
                 raise ValueError('another time')
             depths[name] = _DEEPEST  # until it is known, so that a circle is too deep
-            depths[name] = 1 + max(depth(field.base) for field in fields[name].values())
+            depths[name] = 1 + max(depth(field.name) for field in fields[name].values())
         if depths[name] >= _DEEPEST:
             raise ValueError('it contains itself, or too much')
         return depths[name]
@@ -67,44 +57,44 @@ def check(message_type: str, fields: Fields) -> None:
     depth(message_type)
 
 
-def path_to(wanted: str, message_type: str, fields: Fields) -> str:
+def path_to(wanted: str, message_type: str, fields: Layout) -> str:
     """Return the dotted path to a field of a type, outside of headers; '': there is none."""
     seen = {HEADER}
 
     def path(name: str) -> str:
         seen.add(name)
-        for field, (base, _) in fields.get(name, {}).items():
-            found = wanted if base == wanted else '' if base in seen else path(base)
+        for field, kind in fields.get(name, {}).items():
+            found = wanted if kind.name == wanted else '' if kind.name in seen else path(kind.name)
             if found:
-                return field if base == wanted else f'{field}.{found}'
+                return field if kind.name == wanted else f'{field}.{found}'
         return ''
 
     return '' if message_type == HEADER else path(message_type)
 
 
-def encoder(field: Field) -> Callable[[str], bytes] | None:
+def encoder(field: FieldType) -> Callable[[str], bytes] | None:
     """
     Return a function from a symbol to a message whose only field is of this type; or None.
 
     The function raises ValueError or struct.error for a symbol that does not fit.
     """
-    if field.size is not None:
+    if field.is_list:
         return None
-    if field.base == 'string':
+    if field.name == 'string':
         def text(symbol: str) -> bytes:
             data = symbol.encode() + b'\0'
             return _LITTLE + len(data).to_bytes(4, 'little') + data
 
         return text
-    if field.base == 'bool':
+    if field.name == 'boolean':
         return lambda symbol: _LITTLE + bytes([('false', 'true').index(symbol)])
-    if field.base not in _INTEGERS:
+    if field.name not in _INTEGERS:
         return None
-    number = Struct(_INTEGERS[field.base])
+    number = Struct(_INTEGERS[field.name])
     return lambda symbol: _LITTLE + number.pack(int(symbol))
 
 
-def with_other_headers(data: bytes, message_type: str, fields: Fields,
+def with_other_headers(data: bytes, message_type: str, fields: Layout,
                        stamp: Callable[[int], int]) -> bytes:
     """
     Return a message in which each header has another stamp and no frame.
@@ -129,7 +119,7 @@ class _Walk:
     :ivar place: the next byte to read; `made`: the copy so far.
     """
 
-    def __init__(self, data: bytes, fields: Fields, stamp: Callable[[int], int]):
+    def __init__(self, data: bytes, fields: Layout, stamp: Callable[[int], int]):
         self._data, self._fields, self._stamp = data, fields, stamp
         self._order = 'little' if data[1] else 'big'
         self.place, self.made = 4, bytearray(data[:2] + b'\0\0')
@@ -140,10 +130,10 @@ class _Walk:
             return
         for field in self._fields[message_type].values():
             count = 1 if field.size is None else field.size
-            if count < 0:
+            if field.sequence:
                 count = self._length()
                 self._write(count)
-            self._copy_values(field.base, count)
+            self._copy_values(field.name, count)
 
     def _copy_values(self, base: str, count: int) -> None:
         size = _SIZES.get(base)

@@ -21,7 +21,7 @@ from symdp_ros.logs.kept import KeptTopics, TopicOutcome
 from symdp_ros.logs.recorded import METADATA
 from symdp_ros.logs.storage import STORAGES
 from symdp_ros.logs.wanted import Value, Wanted
-from symdp_ros.messages.poses import Locator
+from symdp_ros.messages.poses import RegionLocator
 from symdp_ros.words import stamps
 
 _BAG_FILES = tuple(STORAGES.values())
@@ -139,7 +139,7 @@ def list_logs(directory: str | Path) -> LogListing:
 def read_log(path: str | Path, *, topic: str = 'region', message_type: str | None = None,
              field: str = 'data', where: Iterable[str] = (), stamp_key: str = 'stamp',
              symbol_key: str = 'symbol', naming: Collection[str] | None = None,
-             locator: Locator | None = None, level_field: str = '',
+             locator: RegionLocator | None = None, level_field: str = '',
              map_frame: str = 'map',
              refuse_frames: bool = False) -> list[tuple[int, str | None]]:
     """
@@ -318,7 +318,7 @@ def _state_of(path: Path) -> tuple[LogState | None, str]:
 
 
 def _located(entries: list[tuple[int, Value]],
-             locator: Locator | None) -> list[tuple[int, str | None]]:
+             locator: RegionLocator | None) -> list[tuple[int, str | None]]:
     if locator is None:
         return cast(list[tuple[int, str | None]], entries)
     found: list[tuple[int, str | None]] = []

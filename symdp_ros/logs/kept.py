@@ -20,8 +20,9 @@ from typing import NamedTuple
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files import child
 from symdp_ros.logs import cdr, qos, rosbag, with_rosbags
-from symdp_ros.logs.recorded import Message, Topic
+from symdp_ros.logs.recorded import RecordedMessage, Topic
 from symdp_ros.logs.storage import STORAGES
+from symdp_ros.messages.fields import FieldType
 from symdp_ros.messages.revealing import Shown, shown_by
 from symdp_ros.words import stamps
 
@@ -120,7 +121,7 @@ class KeptTopics:
         self._keep, self._strict = keep, strict
         self._region = f'/{region.lstrip("/")}'
         self._found: dict[str, Topic] = {}
-        self._fields: dict[str, cdr.Fields] = {}
+        self._fields: dict[str, cdr.Layout] = {}
         self._left_out: dict[str, str] = {}  # and why
         self._path, self._problem = path, ''
         self._db = sqlite3.connect('', isolation_level=None)  # in a file that is already deleted
@@ -185,7 +186,7 @@ class KeptTopics:
         """
         region, encoded, reason = self._private(field, values)
         kept = [self._found[name] for name in self._kept()]
-        symbols = (Message(region.name, i * period, encoded[symbol])
+        symbols = (RecordedMessage(region.name, i * period, encoded[symbol])
                    for i, symbol in enumerate(word))
         with_rosbags.write_topics(directory, storage, [region, *map(_written, kept)],
                                   merge(symbols, self._messages(), key=attrgetter('stamp')))
@@ -237,7 +238,7 @@ class KeptTopics:
         elif shown := _shown(topic.type):
             self._check_shown(topic, shown)
 
-    def _add_message(self, message: Message) -> None:
+    def _add_message(self, message: RecordedMessage) -> None:
         topic, problem = self._found[message.topic], False
         if topic.name not in self._fields:
             self._check_fields(topic)
@@ -258,7 +259,7 @@ class KeptTopics:
 
     def _check_fields(self, topic: Topic) -> None:
         """Find out how the messages of a topic are made, and what they show."""
-        known, fields = False, dict[str, dict[str, cdr.Field]]()
+        known, fields = False, dict[str, dict[str, FieldType]]()
         with suppress(Exception):  # damaged text: the parser may raise anything
             fields = _layout(topic.type, topic.form, topic.definition)
             cdr.check(topic.type, fields)
@@ -309,7 +310,7 @@ class KeptTopics:
             return 0, 0
         return first, last
 
-    def _messages(self) -> Iterator[Message]:
+    def _messages(self) -> Iterator[RecordedMessage]:
         """Yield the copies in the order of their new stamps."""
         # Where stamps are coarse, the order of messages of several topics must not be finer.
         new = f'(stamp - ({self._first})) / {self._coarse}'
@@ -317,14 +318,15 @@ class KeptTopics:
         for topic, stamp, data in self._db.execute(
                 f'SELECT topic, {new} * {self._coarse}, data FROM kept '
                 f'ORDER BY {new}, topic, stamp, id'):
-            yield self._with_other_headers(Message(topic, stamp, data), self._stamp)
+            yield self._with_other_headers(RecordedMessage(topic, stamp, data), self._stamp)
 
     def _stamp(self, stamp: int) -> int:
         # A stamp of another clock, or 0, is moved into the recording: it could show the true time.
         shifted = min(max(stamp - self._first, 0), self._last - self._first)
         return shifted // self._coarse * self._coarse
 
-    def _with_other_headers(self, message: Message, stamp: Callable[[int], int]) -> Message:
+    def _with_other_headers(self, message: RecordedMessage,
+                            stamp: Callable[[int], int]) -> RecordedMessage:
         """Return a message with other headers; the same if its type has none."""
         topic = self._found[message.topic]
         fields = self._fields[topic.name]
@@ -349,7 +351,7 @@ class KeptTopics:
             if len(fields[recorded.type]) == 1 and encode is not None:
                 return _written(recorded), {state: encode(value)
                                             for state, value in values.items()}, ''
-        encode = cdr.encoder(cdr.Field('string'))
+        encode = cdr.encoder(FieldType('string'))
         assert encode is not None
         own = recorded._replace(type=_STRING, type_hash='', form='', definition='')
         return _written(own), {state: encode(state) for state in values}, (
@@ -376,7 +378,7 @@ class KeptTopics:
         if not what and text:
             what = f'a text in it may name a place ({text})'
         elif not what and shown_by(topic.type, {_short(topic.type): dict.fromkeys(
-                fields[topic.type], '')}):
+                fields[topic.type], FieldType(''))}):
             what = 'a number in it may name a place'
         parts = [f'not covered by ε: {what}' if what else 'not covered by ε']
         time = 'it' if topic.type == cdr.TIME else cdr.path_to(cdr.TIME, topic.type, fields)
@@ -403,7 +405,7 @@ def _why_dropped(topic: Topic) -> str:
     return 'not listed in --keep' + (f'; shows {shown.what}' if shown else '')
 
 
-def _shown(message_type: str, fields: cdr.Fields = {}) -> Shown | None:
+def _shown(message_type: str, fields: cdr.Layout = {}) -> Shown | None:
     """Return what a type certainly shows of the place, by its name and by its definition."""
     shown = shown_by(message_type)
     if shown is not None and shown.certain:
@@ -411,7 +413,7 @@ def _shown(message_type: str, fields: cdr.Fields = {}) -> Shown | None:
     # Each type by itself: definitions in a recording may nest them without end.
     for name, each in fields.items():
         shown = shown_by(name, {_short(name): {
-            field: _short(kind.base) for field, kind in each.items()}})
+            field: kind._replace(name=_short(kind.name)) for field, kind in each.items()}})
         if shown is not None and shown.certain:
             path = cdr.path_to(name, message_type, fields) if name != message_type else ''
             return shown._replace(field='.'.join(filter(None, (path, shown.field))))
@@ -424,12 +426,12 @@ def _short(name: str) -> str:
 
 
 @lru_cache(maxsize=100)
-def _layout(message_type: str, form: str, definition: str) -> dict[str, dict[str, cdr.Field]]:
+def _layout(message_type: str, form: str, definition: str) -> dict[str, dict[str, FieldType]]:
     """Return the fields of a type; raise any error where they are not known."""
     from symdp_ros.logs.messages import layout
 
     # A few bytes of a definition can cause endless work: it is read in a child process.
     found = (child.call(layout, message_type, form, definition) if form
              else layout(message_type, '', ''))
-    return {name: {field: cdr.Field(*kind) for field, kind in fields.items()}
+    return {name: {field: FieldType(*kind) for field, kind in fields.items()}
             for name, fields in found.items()}

@@ -14,7 +14,7 @@ import zlib
 from symdp_ros.errors import LogError
 from symdp_ros.files import bounds
 from symdp_ros.files.regular_file import RegularFile
-from symdp_ros.logs.recorded import Message, Topic
+from symdp_ros.logs.recorded import RecordedMessage, Topic
 from symdp_ros.logs.unpack import Allowance
 
 _MAGIC = b'\x89MCAP0\r\n'
@@ -32,7 +32,7 @@ def is_whole(path: Path) -> bool:
         return _is_whole(file)
 
 
-def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
+def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
     """
     Yield every topic of the file, and the messages of some, in the order on disk.
 
@@ -78,7 +78,7 @@ def _is_whole(file: RegularFile) -> bool:
     return file.size > 2 * len(_MAGIC) and file.read_last(len(_MAGIC)) == _MAGIC
 
 
-def _scan(file: RegularFile, topics: Collection[str]) -> Iterator[Topic | Message]:
+def _scan(file: RegularFile, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
     allowance = Allowance(file.size)
     schemas: dict[int, tuple[str, str, bytes]] = {}
     names: dict[int, str] = {}
@@ -88,7 +88,7 @@ def _scan(file: RegularFile, topics: Collection[str]) -> Iterator[Topic | Messag
             channel, _, stamp, _ = _MESSAGE_START.unpack_from(content)
             count += 1
             if names[channel] in topics:
-                yield Message(names[channel], stamp, content[_MESSAGE_START.size:])
+                yield RecordedMessage(names[channel], stamp, content[_MESSAGE_START.size:])
         elif opcode == _SCHEMA:
             fields = _Fields(content, 2)
             schemas[_U16.unpack_from(content)[0]] = fields.text(), fields.text(), fields.data()
@@ -201,7 +201,7 @@ class _Fields:
         return found
 
 
-def write(path: Path, topics: Sequence[Topic], messages: Iterable[Message]) -> None:
+def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage]) -> None:
     """
     Write a new file; parameters as in `sqlite3_file.write`.
 

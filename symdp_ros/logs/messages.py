@@ -26,7 +26,7 @@ _IDL = {'bool': 'boolean', 'byte': 'octet', 'char': 'octet', 'float32': 'float',
         'float64': 'double'}
 
 #: What stands in a message whose type has no fields.
-_NO_FIELDS = {'structure_needs_at_least_one_member': ('uint8', None)}
+_NO_FIELDS = {'structure_needs_at_least_one_member': tuple(FieldType('uint8'))}
 
 
 def is_standard(message_type: str) -> bool:
@@ -95,10 +95,9 @@ def definition_of(message_type: str) -> tuple[str, str]:
             store.hash_rihs01(message_type))
 
 
-def layout(message_type: str, form: str,
-           text: str) -> dict[str, dict[str, tuple[str, int | None]]]:
+def layout(message_type: str, form: str, text: str) -> dict[str, dict[str, tuple[Any, ...]]]:
     """
-    Return the fields of a type and of all types in it, as `cdr.Fields`, in plain tuples.
+    Return the fields of a type and of all types in it: a `cdr.Layout`, in plain tuples.
 
     :param form: of the definition in a recording, `ros2msg` or `ros2idl`; '': there is none, and
         the standard type is meant.
@@ -111,21 +110,15 @@ def layout(message_type: str, form: str,
         # Some recorders leave out the definition of times; whatever else is missing is not known.
         known = {name: fields for name, fields in known.items()
                  if name.startswith('builtin_interfaces/')} | _parsed(message_type, form, text)
-    found: dict[str, dict[str, tuple[str, int | None]]] = {}
+    found: dict[str, dict[str, tuple[Any, ...]]] = {}
     wanted = [message_type]
     while wanted:
         name = wanted.pop()
         if name in known and name not in found:
-            found[name] = {field: _plain(kind, detail)
-                           for field, (kind, detail) in known[name][1]} or dict(_NO_FIELDS)
-            wanted += [base for base, _ in found[name].values()]
+            found[name] = {field: tuple(_field_type(*kind))
+                           for field, kind in known[name][1]} or dict(_NO_FIELDS)
+            wanted += [kind[0] for kind in found[name].values()]
     return found
-
-
-def _plain(kind: Nodetype, detail: Any) -> tuple[str, int | None]:
-    if kind in (Nodetype.ARRAY, Nodetype.SEQUENCE):
-        return _plain(*detail[0])[0], detail[1] if kind == Nodetype.ARRAY else -1
-    return (detail if kind == Nodetype.NAME else detail[0]), None
 
 
 def _parsed(message_type: str, form: str, text: str) -> 'Typesdict':
@@ -178,7 +171,8 @@ def _fields_of(store: 'Typestore') -> Callable[[str], dict[str, FieldType]]:
 
 def _field_type(kind: Nodetype, detail: Any) -> FieldType:
     if kind in (Nodetype.ARRAY, Nodetype.SEQUENCE):
-        return _field_type(*detail[0])._replace(array=kind == Nodetype.ARRAY,
-                                                sequence=kind == Nodetype.SEQUENCE)
+        return _field_type(*detail[0])._replace(
+            size=detail[1] if kind == Nodetype.ARRAY else None,
+            sequence=kind == Nodetype.SEQUENCE)
     name = detail if kind == Nodetype.NAME else detail[0]
     return FieldType(_IDL.get(name, name))

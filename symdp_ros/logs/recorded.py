@@ -27,7 +27,7 @@ class Topic(NamedTuple):
     definition: str = ''
 
 
-class Message(NamedTuple):
+class RecordedMessage(NamedTuple):
     """A serialized message, and when it was recorded, in nanoseconds."""
 
     topic: str
@@ -54,11 +54,11 @@ class Recorded:
         return f'<Recorded: {len(self.messages)} messages>'
 
     @classmethod
-    def of(cls, found: Iterable[Topic | Message], topic: str) -> 'Recorded':
+    def of(cls, found: Iterable[Topic | RecordedMessage], topic: str) -> 'Recorded':
         """Return what was found of one topic."""
         recorded = cls()
         for item in found:
-            if isinstance(item, Message):
+            if isinstance(item, RecordedMessage):
                 recorded.add_message(item.stamp, item.data)
                 continue
             recorded.topics.add(item.name)

@@ -20,7 +20,7 @@ from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files.bounds import MOST_METADATA
 from symdp_ros.files.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
 from symdp_ros.logs import sqlite3_file, with_rosbag2, with_rosbags
-from symdp_ros.logs.recorded import Message, METADATA, Recorded, Topic
+from symdp_ros.logs.recorded import METADATA, Recorded, RecordedMessage, Topic
 from symdp_ros.logs.storage import FILES, STORAGES
 from symdp_ros.logs.unpack import Allowance
 from symdp_ros.logs.wanted import Value, Values, Wanted
@@ -94,7 +94,7 @@ def read(path: Path, topic: str, message_type: str | None,
 
     :raises LogError, ConfigurationError: as `read_log`.
     """
-    message_type = message_type and full_name(message_type)
+    message_type = message_type and full_type(message_type)
     using, topic = library(), '/' + topic.removeprefix('/')
     if path.is_dir():
         recorded = _read_directory(using, path, topic)
@@ -174,7 +174,7 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
+def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
     """
     Yield every topic of a recording, and the messages of some; they are not held in memory.
 
@@ -191,7 +191,7 @@ def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
     counts = Counter[str]()
     for file in files:
         for found in _scan_file(file, metadata.storage, topics):
-            if isinstance(found, Message):
+            if isinstance(found, RecordedMessage):
                 counts[found.topic] += 1
                 if metadata.mode == 'message':
                     found = found._replace(data=_unpacked_message(allowance, found.data))
@@ -200,7 +200,8 @@ def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
         _check_announced(topic, counts[topic], metadata)
 
 
-def _scan_file(path: Path, storage: str, topics: Collection[str]) -> Iterator[Topic | Message]:
+def _scan_file(path: Path, storage: str,
+               topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
     before = file_stamp(path)
     yield from FILES[storage].scan(path, topics)
     _check_unchanged(path, before)
@@ -292,7 +293,7 @@ def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> s
     return found
 
 
-def full_name(message_type: str) -> str:
+def full_type(message_type: str) -> str:
     """
     Return the name of a type in recordings: std_msgs/msg/String for that or std_msgs/String.
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from symdp_ros.errors import LogError
 from symdp_ros.files.regular_file import RegularFile
-from symdp_ros.logs.recorded import Message, Topic
+from symdp_ros.logs.recorded import RecordedMessage, Topic
 
 _MAGIC = b'SQLite format 3\0'
 _PAGE_SIZE = 4096
@@ -36,7 +36,7 @@ def is_open(path: Path) -> bool:
                for journal in (Path(f'{path}-wal'), Path(f'{path}-journal')))
 
 
-def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
+def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
     """
     Yield every topic of the file, and then the messages of some, in the order on disk.
 
@@ -63,7 +63,7 @@ def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
         for number, stamp, data in db.execute(
                 'SELECT topic_id, timestamp, data FROM messages NOT INDEXED WHERE topic_id IN '
                 f'({", ".join("?" * len(names))})', list(names)):
-            yield Message(names[number], stamp, data)
+            yield RecordedMessage(names[number], stamp, data)
 
 
 def check(path: Path) -> None:
@@ -112,7 +112,7 @@ def _is_plain(db: sqlite3.Connection, name: str, definition: object) -> bool:
             and not any(hidden for *_, hidden in columns))
 
 
-def write(path: Path, topics: Sequence[Topic], messages: Iterable[Message]) -> None:
+def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage]) -> None:
     """Write a new file; the definitions of the topics are of the form `ros2msg` or `ros2idl`."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(f'PRAGMA page_size = {_PAGE_SIZE}')

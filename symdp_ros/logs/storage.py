@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Protocol
 
 from symdp_ros.logs import mcap_file, sqlite3_file
-from symdp_ros.logs.recorded import Message, Recorded, Topic
+from symdp_ros.logs.recorded import Recorded, RecordedMessage, Topic
 
 
 class StorageFile(Protocol):
     """A kind of storage file; a module has these functions."""
 
-    def scan(self, path: Path, topics: Collection[str]) -> Iterator[Topic | Message]:
+    def scan(self, path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
         """
         Yield every topic of the file, before its messages, and the messages of some.
 
@@ -22,7 +22,8 @@ class StorageFile(Protocol):
     def check(self, path: Path) -> None:
         """Check that another program can read the file within bounds; raise LogError if not."""
 
-    def write(self, path: Path, topics: Sequence[Topic], messages: Iterable[Message]) -> None:
+    def write(self, path: Path, topics: Sequence[Topic],
+              messages: Iterable[RecordedMessage]) -> None:
         """Write a new file; topics of one type have the same definition."""
 
 

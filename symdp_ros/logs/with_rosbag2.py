@@ -18,7 +18,7 @@ from symdp_ros.files import child
 from symdp_ros.logs.recorded import METADATA, Recorded
 from symdp_ros.logs.storage import FILES, read as storage_read, STORAGES
 from symdp_ros.logs.wanted import Values, values_of, Wanted
-from symdp_ros.messages.fields import fields_of, full_name, INTEGERS, message_class
+from symdp_ros.messages.fields import fields_of, INTEGERS, message_class, name_of_type
 
 NAME = 'rosbag2_py'
 _TYPE = re.compile(r'([a-z]\w*)/(?:msg|action)/[A-Za-z]\w*', re.ASCII)
@@ -147,7 +147,7 @@ def _decode(message_type: str, wanted: Sequence[Any], messages: list[bytes]) -> 
         problem = str(error)
     if problem:
         raise LogError(problem)
-    read = Wanted(*wanted).reader(fields_of(known), full_name(known))
+    read = Wanted(*wanted).reader(fields_of(known), name_of_type(known))
     read_messages = []
     for data in messages:
         try:

@@ -14,7 +14,7 @@ from typing import Any
 
 from symdp_ros.files import child
 from symdp_ros.logs import qos
-from symdp_ros.logs.recorded import Message, METADATA, Recorded, Topic
+from symdp_ros.logs.recorded import METADATA, Recorded, RecordedMessage, Topic
 from symdp_ros.logs.storage import FILES, read as storage_read, STORAGES
 from symdp_ros.logs.wanted import Values, Wanted
 import yaml
@@ -69,11 +69,11 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
     definition, type_hash = definition_of(message_type)
     described = Topic(topic, message_type, 'cdr', qos.DEFAULT, type_hash, 'ros2msg', definition)
     write_topics(directory, storage, [described], (
-        Message(topic, *message) for message in messages))
+        RecordedMessage(topic, *message) for message in messages))
 
 
 def write_topics(directory: Path, storage: str, topics: Sequence[Topic],
-                 messages: Iterable[Message]) -> None:
+                 messages: Iterable[RecordedMessage]) -> None:
     """
     Write the files of a recording.
 
@@ -81,7 +81,7 @@ def write_topics(directory: Path, storage: str, topics: Sequence[Topic],
     """
     counts, last = dict.fromkeys((topic.name for topic in topics), 0), 0
 
-    def counted() -> Iterator[Message]:
+    def counted() -> Iterator[RecordedMessage]:
         nonlocal last
         for message in messages:
             counts[message.topic] += 1

@@ -73,8 +73,8 @@ def require_moves(graph: TransitionGraph) -> None:
         raise graph.problem(
             f'this cannot be a chain: {counted(len(ends), "state")} '
             f'{"has" if len(ends) == 1 else "have"} no successor: '
-            f'{listed(ends)}. Add the missing moves, leave these states out (--prune), or let '
-            'every state follow itself (--self-loops, self_loops: true)', ends[0])
+            f'{some_states(ends)}. Add the missing moves, leave these states out (--prune), or '
+            'let every state follow itself (--self-loops, self_loops: true)', ends[0])
 
 
 def counted(number: int, what: str) -> str:
@@ -82,7 +82,7 @@ def counted(number: int, what: str) -> str:
     return f'{number:,} {what}' + ('' if number == 1 else 's')
 
 
-def listed(states: Sequence[str]) -> str:
+def some_states(states: Sequence[str]) -> str:
     """Return the first names of a list of states, and how many there are where it is long."""
     rest = f', … ({len(states)} in all)' if len(states) > _SHOWN else ''
     return ', '.join(map(printable, states[:_SHOWN])) + rest

@@ -78,7 +78,7 @@ def find_field(fields: Fields, message_type: str, path: str) -> Field:
             raise _error(path, f'there is no {name!r} inside a value of type {here}{advice}')
         known = fields(here.name)
         if name not in known:
-            raise _error(path, f'{here.name} has no field {name!r}; it has {_listed(known)}')
+            raise _error(path, f'{here.name} has no field {name!r}; it has {_joined(known)}')
         here = known[name]
         getters.append(attrgetter(f'{name}_' if iskeyword(name) else name))
         if inside is None:
@@ -104,7 +104,7 @@ def symbol_of(fields: Fields, field: Field, path: str) -> Callable[[Any], str]:
         raise _error(path, f'it is a list: add {_advice(kind)}')
     if kind.is_message:
         raise _error(path, f'it is a whole {kind}: name one of its fields, '
-                           f'{_listed(fields(kind.name))}')
+                           f'{_joined(fields(kind.name))}')
     if kind.name not in _TO_SYMBOL:
         raise _error(path, f'it is of type {kind}: regions are discrete, so it must be a string, '
                            'an integer or a boolean')
@@ -269,5 +269,5 @@ def _advice(kind: FieldType) -> str:
     return 'a [key=value] or an [index]' if '/' in kind.name else 'an [index]'
 
 
-def _listed(names: Iterable[str]) -> str:
+def _joined(names: Iterable[str]) -> str:
     return ', '.join(names) or 'none'

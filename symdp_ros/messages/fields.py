@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 from symdp_ros.errors import ConfigurationError
 
-_SEQUENCE = re.compile(r'sequence<(?P<of>[^,]+?)(, *\d+)?>')
-_ARRAY = re.compile(r'(?P<of>.+)\[\d+\]')
+_SEQUENCE = re.compile(r'sequence<(?P<of>[^,]+?)(, *(?P<most>\d+))?>')
+_ARRAY = re.compile(r'(?P<of>.+)\[(?P<size>\d+)\]')
 _BOUND = re.compile(r'<\d+>')
 _FEEDBACK = '_FeedbackMessage'
 #: Integer types → smallest and largest value.
@@ -26,17 +26,19 @@ class FieldType(NamedTuple):
 
     :param name: of it, or of its elements if it is a list: string, boolean, octet, float, double,
         int8, …, or that of a message, which contains a slash.
-    :param array: it is a list of fixed length; `sequence`: a list of any length.
+    :param size: it is a list of this length.
+    :param sequence: it is a list of any length, or of up to `most` elements where that is known.
     """
 
     name: str
-    array: bool = False
+    size: int | None = None
     sequence: bool = False
+    most: int | None = None
 
     @property
     def is_list(self) -> bool:
         """Whether it is a list."""
-        return self.array or self.sequence
+        return self.sequence or self.size is not None
 
     @property
     def is_message(self) -> bool:
@@ -91,7 +93,7 @@ def message_class(name: str) -> type[Message]:
     return found  # type: ignore[no-any-return]  # of a module that is imported by name
 
 
-def full_name(message_type: type) -> str:
+def name_of_type(message_type: type) -> str:
     """Return std_msgs/msg/String for the class of that message: its name in the ROS graph."""
     package, folder = message_type.__module__.split('.')[:2]
     return f'{package}/{folder}/{message_type.__name__}'
@@ -100,11 +102,16 @@ def full_name(message_type: type) -> str:
 def fields_of(message_type: type[Message]) -> Callable[[str], dict[str, FieldType]]:
     """Return a function from the name of a type, this or one inside it, to its fields."""
     def fields(name: str) -> dict[str, FieldType]:
-        found = message_type if name == full_name(message_type) else _nested_class(name)
-        return {field: _field_type(kind)
-                for field, kind in found.get_fields_and_field_types().items()}
+        found = message_type if name == name_of_type(message_type) else _nested_class(name)
+        return own_fields(found)
 
     return fields
+
+
+def own_fields(message_type: type[Message]) -> dict[str, FieldType]:
+    """Return the fields of a message class."""
+    return {field: _field_type(kind)
+            for field, kind in message_type.get_fields_and_field_types().items()}
 
 
 def _nested_class(name: str) -> type[Message]:
@@ -116,11 +123,11 @@ def _nested_class(name: str) -> type[Message]:
 
 
 def _field_type(kind: str) -> FieldType:
-    for pattern in (_SEQUENCE, _ARRAY):
-        match = pattern.fullmatch(kind)
-        if match:
-            return FieldType(_BOUND.sub('', match['of']), array=pattern is _ARRAY,
-                             sequence=pattern is _SEQUENCE)
+    if match := _SEQUENCE.fullmatch(kind):
+        return FieldType(_BOUND.sub('', match['of']), sequence=True,
+                         most=int(match['most']) if match['most'] else None)
+    if match := _ARRAY.fullmatch(kind):
+        return FieldType(_BOUND.sub('', match['of']), int(match['size']))
     return FieldType(_BOUND.sub('', kind))
 
 

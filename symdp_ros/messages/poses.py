@@ -17,7 +17,7 @@ _ON_THE_WAY = ('position', 'pose', 'point', 'translation', 'transform', 'locatio
 Position = tuple[float, float, str | None]
 
 
-class Locator(Protocol):
+class RegionLocator(Protocol):
     """What finds the region of a position; `maps.positions` makes it."""
 
     def locate(self, x: float, y: float, level: str | None = None) -> str | None:

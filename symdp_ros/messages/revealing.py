@@ -8,6 +8,8 @@ from pathlib import Path
 import re
 from typing import Any, NamedTuple
 
+from symdp_ros.messages.fields import FieldType, own_fields
+
 _AREA = 'the cells around the robot'
 _DIRECTION = 'a direction, a speed or a way, which can add up to where the robot is'
 _FLEET = 'where each robot of a fleet is'
@@ -108,7 +110,7 @@ class Shown(NamedTuple):
     field: str = ''
 
 
-def shown_by(type_name: str, known: Mapping[str, Mapping[str, str]] = {}) -> Shown | None:
+def shown_by(type_name: str, known: Mapping[str, Mapping[str, FieldType]] = {}) -> Shown | None:
     """
     Return what a message, service or action of a type shows of where a robot is.
 
@@ -123,7 +125,8 @@ def shown_by(type_name: str, known: Mapping[str, Mapping[str, str]] = {}) -> Sho
     return _shown_by(type_name, known, _DEEPEST)
 
 
-def _shown_by(type_name: str, known: Mapping[str, Mapping[str, str]], depth: int) -> Shown | None:
+def _shown_by(type_name: str, known: Mapping[str, Mapping[str, FieldType]],
+              depth: int) -> Shown | None:
     match = _NAME.fullmatch(type_name)
     if not match:
         return Shown(False, 'unknown: no type of ROS')
@@ -146,9 +149,9 @@ def _shown_by(type_name: str, known: Mapping[str, Mapping[str, str]], depth: int
         return Shown(False, f'unknown: {package} is not installed here')
     if any(pair <= fields.keys() for pair in _POSITIONS):
         return Shown(True, _PLACE)
-    for field, field_type in fields.items():
-        for inner in re.findall(r'[a-z]\w*/\w+', field_type) if depth else ():
-            found = _shown_by(inner, known, depth - 1)
+    for field, kind_of_field in fields.items():
+        if '/' in kind_of_field.name and depth:
+            found = _shown_by(kind_of_field.name, known, depth - 1)
             if found and found.certain:
                 return Shown(True, found.what, '.'.join(filter(None, (field, found.field))))
     if harmless or not fields:
@@ -156,8 +159,8 @@ def _shown_by(type_name: str, known: Mapping[str, Mapping[str, str]], depth: int
     return Shown(False, 'unknown: a text or a number can name a place')
 
 
-def _fields(package: str, kind: str, name: str, part: str) -> Mapping[str, str] | None:
-    """Return the type of each field; None where the package is not installed."""
+def _fields(package: str, kind: str, name: str, part: str) -> Mapping[str, FieldType] | None:
+    """Return the fields of a type; None where the package is not installed."""
     spec = find_spec(package)  # the names come from others: import interface packages only
     if not spec or not any(Path(place, kind).is_dir()
                            for place in spec.submodule_search_locations or ()):
@@ -172,10 +175,10 @@ def _fields(package: str, kind: str, name: str, part: str) -> Mapping[str, str] 
         parts = [getattr(found, each, None) for each in (
             [part] if part else ['Request', 'Response'] if kind == 'srv'
             else ['Goal', 'Result', 'Feedback'])]
-    fields: dict[str, str] = {}
+    fields: dict[str, FieldType] = {}
     for each in parts:
         if not hasattr(each, 'get_fields_and_field_types'):
             return None
-        fields.update(each.get_fields_and_field_types())
+        fields |= own_fields(each)
     fields.pop('structure_needs_at_least_one_member', None)
     return fields

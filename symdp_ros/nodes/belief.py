@@ -13,15 +13,15 @@ from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.errors import ChainError, printable
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.messages.fields import message_class
+from symdp_ros.messages.fields import message_class, name_of_type
 from symdp_ros.messages.symbols import parse_symbol_map
-from symdp_ros.options import history_topic, output_topic
+from symdp_ros.options import history_topic, message_type_of, output_topic
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
-from symdp_ros.ros.history import Entry
+from symdp_ros.ros.history import HistoryEntry
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics, public_settings
-from symdp_ros.ros.messages import full_name
-from symdp_ros.ros.outputs import check_topics, latched, name_type, Outputs
+from symdp_ros.ros.outputs import check_topics, Outputs
+from symdp_ros.ros.outputs.publication import latched
 from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.spinning import run
 from symdp_ros.words.sampling_settings import SamplingSettings
@@ -76,7 +76,7 @@ class Belief(ManagedNode):
         check_topics([self.resolve_topic_name(name) for name in names], [private, self._topic])
         check_qos_overrides(self, 'subscription', 'private_region')
         self._chain, self._states = chain, chain.states
-        self._type = message_class(name_type(self.settings))
+        self._type = message_class(message_type_of('string', self.settings))
         # Names are written as they are; for integers, `symbol_map` gives the value of each.
         self._symbols = {} if self._type is String else parse_symbol_map(
             self.settings['symbol_map'])
@@ -88,7 +88,7 @@ class Belief(ManagedNode):
             "one of these is not the privatizer's, the belief is wrong")
         self._kind = String if self._adaptive else self._type
         self._diagnostics = LiveDiagnostics(
-            self, self._topic, full_name(self._kind),
+            self, self._topic, name_of_type(self._kind),
             public_settings(name, mechanism, sampling), remapped='private_region',
             raw=False, regular=sampling.rule != 'change')
 
@@ -104,7 +104,7 @@ class Belief(ManagedNode):
             latched=True, with_info=True)
         self._diagnostics.activate(self._subscription)
         self.get_logger().info(
-            f'active: reads {self._subscription.topic} ({full_name(self._kind)}), publishes '
+            f'active: reads {self._subscription.topic} ({name_of_type(self._kind)}), publishes '
             f'{self._outputs.topics} and {self._belief.topic_name}'
             + ('' if self._subscription.count else '; waits for a publisher'))
 
@@ -140,7 +140,7 @@ class Belief(ManagedNode):
 
     def _on_history(self, data, info):
         try:
-            entry = Entry.of(self._text_of(data) or '')
+            entry = HistoryEntry.of(self._text_of(data) or '')
         except ValueError:
             self._warn_of_unreadable()
             return

@@ -24,7 +24,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
-from symdp_ros.core.policies import COMPILED_POLICIES
+from symdp_ros.core.registry import COMPILED_POLICIES
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.files.text_file import read_map_text
@@ -118,7 +118,7 @@ class HostedPrivatizer(Privatizer):
         return guarded
 
 
-class Fleet(Node):
+class FleetNode(Node):
     """
     Runs a `privatizer` for each robot of the fleet file (`fleet_file`), in the robot's ROS domain.
 
@@ -354,4 +354,4 @@ def main(arguments=None) -> int:
               file=sys.stderr)
         return 1
     file = [Parameter('fleet', value=given[1])] if given[1:] and given[1][:1] != '-' else None
-    return run(lambda: Fleet(parameter_overrides=file), given)
+    return run(lambda: FleetNode(parameter_overrides=file), given)

@@ -20,7 +20,7 @@ from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.logs.rosbag import full_name
+from symdp_ros.logs.rosbag import full_type
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.messages.fields import message_class
@@ -149,7 +149,7 @@ class LogRelease(ManagedNode):
         A type that is not installed here is not checked: recordings contain its definition.
         """
         settings, reading = self._release_settings, self._release_settings.input
-        full_name(reading.message_type)
+        full_type(reading.message_type)
         try:
             message_type = message_class(reading.message_type)
         except ConfigurationError:

@@ -18,7 +18,7 @@ from pathlib import Path
 import shutil
 from typing import Any
 
-from symdp_ros.analysis.learning import learn_chain, Unit
+from symdp_ros.analysis.learning import learn_chain, LearningUnit
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files.durable import flush
@@ -52,9 +52,9 @@ class LearnSettings:
     clip: int = 0
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> LearningUnit:
         """Return the unit of ε."""
-        return Unit(clip=self.clip) if self.clip else Unit(
+        return LearningUnit(clip=self.clip) if self.clip else LearningUnit(
             self.reading.privacy.adjacency, in_a_row=self.reading.sampling.protect > 0)
 
     def loss_of(self, spans: Mapping[str, Span]) -> Loss:

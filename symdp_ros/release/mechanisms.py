@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from symdp_ros.analysis.accuracy import compare_mechanisms
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.core.offline import CHOICES, loops, MOST_COUNTING_STEPS, OfflineMechanism
+from symdp_ros.core.offline import loops, OfflineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import CHOICES
 from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def compared(chain: Chain, privacy: Privacy, length: int, settings: MechanismSet
     :param length: of the longest word.
     :param symbols: in all words together, where there are several: mechanisms that count words
         are left out for archives so large that they would take long.
-    :return: names of `core.offline.CHOICES` → expected error per symbol.
+    :return: names of `core.registry.CHOICES` → expected error per symbol.
     """
     return compare_mechanisms(
         chain, privacy, min(length, _JUDGED), base=settings.base, trust=settings.trust,

@@ -4,10 +4,10 @@
 from collections.abc import Iterable
 
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline import CHOICES, loops, OfflineMechanism
+from symdp_ros.core.offline import loops, OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.policies import COMPILED_POLICIES
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import CHOICES, COMPILED_POLICIES
 
 _RING = {'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.5, 'c': 0.5}, 'c': {'c': 0.2, 'a': 0.8}}
 _WORD = ['a', 'b', None]

@@ -11,10 +11,10 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSPolicyKind, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.ros.messages import full_name
+from symdp_ros.messages.fields import name_of_type
 from symdp_ros.ros.queues import MESSAGES
 from symdp_ros.ros.rclpy_private import overrides_of
-from symdp_ros.ros.watch import is_unnamed, listed, publisher_names, publishers
+from symdp_ros.ros.watch import is_unnamed, publisher_names, publishers, some_names
 
 #: Policies that parameters can override, `qos_overrides.TOPIC.subscription.POLICY`.
 OVERRIDABLE = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY,
@@ -149,7 +149,7 @@ class AdaptiveSubscription:
         """Make the subscriptions that the publishers need; close those that none needs."""
         if self._node is None:  # the timer was due when it was destroyed
             return
-        kind = full_name(self._message_type)
+        kind = name_of_type(self._message_type)
         found = publishers(self._node, self.topic)
         suiting = [info for info in found.infos if info.topic_type == kind]
         self._count_lost([tuple(info.endpoint_gid) for info in suiting])
@@ -307,7 +307,7 @@ class AdaptiveSubscription:
                 reliability == _BEST_EFFORT for reliability, _ in self._subscriptions):
             self._best_effort_noted = True
             self._node.get_logger().info(
-                f'{self.topic} is published best effort by {listed(names)}: what is lost on '
+                f'{self.topic} is published best effort by {some_names(names)}: what is lost on '
                 'the way from there is not sent again')
 
     def _note_refused(self, publishers):
@@ -315,7 +315,7 @@ class AdaptiveSubscription:
                                   if not self._is_heard(info.qos_profile))
         if refused and refused != self.refused:
             self._node.get_logger().warning(
-                f'the QoS that {listed(refused)} offers on {self.topic} is not the one that '
+                f'the QoS that {some_names(refused)} offers on {self.topic} is not the one that '
                 'qos_overrides ask for here: nothing is received from there',
                 throttle_duration_sec=_QUIET)
         self.refused = refused

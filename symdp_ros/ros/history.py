@@ -31,7 +31,7 @@ from symdp_ros.ros.publishing import destroy_when_delivered
 _FLOAT = '<f8'
 
 
-class Entry(NamedTuple):
+class HistoryEntry(NamedTuple):
     """One message of the topic."""
 
     number: int
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
             self.belief.astype(_FLOAT).tobytes()).decode('ascii')}, ensure_ascii=False)
 
     @classmethod
-    def of(cls, text: str) -> 'Entry':
+    def of(cls, text: str) -> 'HistoryEntry':
         """
         Read the text of a message.
 
@@ -90,7 +90,7 @@ class History:
     def publish(self, region: str) -> None:
         """Publish a region that was drawn."""
         self._number += 1
-        entry = Entry(self._number, self._previous, region, self._belief)
+        entry = HistoryEntry(self._number, self._previous, region, self._belief)
         self._publisher.publish(String(data=entry.text()))
 
     def destroy(self) -> None:

@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from symdp_ros.errors import printable
 from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.watch import (Endpoints, listed, other_names, publisher_names, publishers,
+from symdp_ros.ros.watch import (Endpoints, other_names, publisher_names, publishers, some_names,
                                  subscriptions)
 from symdp_ros.words.sampling_settings import SamplingSettings
 
@@ -146,15 +146,15 @@ class LiveDiagnostics:
                    f'another topic, remap {name} to it (-r {name}:=/TOPIC'
                    + (f', or in a fleet file {name}: /TOPIC)' if self._raw else ')'))
         if types:
-            yield (f'{topic} is published as {printable(listed(types))}, which is not '
+            yield (f'{topic} is published as {printable(some_names(types))}, which is not '
                    f'{"message_type" if self._raw else "output_type"}: nothing is received from '
                    'there')
         if self._subscription is not None and self._subscription.refused:
             yield (f'{topic}: because of qos_overrides, nothing is received from '
-                   f'{listed(self._subscription.refused)}')
+                   f'{some_names(self._subscription.refused)}')
         if len(suiting) > 1 and not self._shared:
-            yield (f'{len(suiting)} publishers on {topic}, of {listed(publisher_names(suiting))}: '
-                   'their regions are mixed in one word')
+            yield (f'{len(suiting)} publishers on {topic}, of '
+                   f'{some_names(publisher_names(suiting))}: their regions are mixed in one word')
 
     def _reader_warnings(self, readers, others):
         if readers.problem:
@@ -162,7 +162,8 @@ class LiveDiagnostics:
                    'subscribes cannot be listed')
         elif others:
             nodes = 'node reads' if len(others) == 1 else 'nodes read'
-            yield f'{len(others)} other {nodes} the raw topic {self._topic}: {listed(others, 20)}'
+            yield (f'{len(others)} other {nodes} the raw topic {self._topic}: '
+                   f'{some_names(others, 20)}')
 
     def _lost_warnings(self, values):
         # Not where ε covers whether messages come in.

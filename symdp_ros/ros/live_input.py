@@ -7,9 +7,9 @@ from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.field_paths import NOT_INPUT, NotInput
-from symdp_ros.messages.fields import message_class
+from symdp_ros.messages.fields import message_class, name_of_type
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.ros.messages import full_name, pose_reader, region_reader
+from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 
@@ -60,7 +60,7 @@ class LiveInput:
         self.topic = node.resolve_topic_name(self.name)
         assert settings.message_type is not None  # a parameter with a default
         kind = self.message_type = message_class(settings.message_type)
-        self.kind = full_name(kind)
+        self.kind = name_of_type(kind)
         self.shared = settings.is_shared
         self.description = f'{self.topic} ({self.kind})'
         reader = (region_reader(kind, settings, states) if self.locator is None else

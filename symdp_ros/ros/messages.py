@@ -13,10 +13,10 @@ from typing import NamedTuple
 from rclpy.serialization import deserialize_message, serialize_message
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.messages.field_paths import NotInput, symbol_reader
-from symdp_ros.messages.fields import (can_be, fields_of, full_name, INTEGERS, Message,
+from symdp_ros.messages.fields import (can_be, fields_of, INTEGERS, Message, name_of_type,
                                        useless_field)
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.messages.poses import is_whole_message, Locator, pose_advice, position_reader
+from symdp_ros.messages.poses import is_whole_message, pose_advice, position_reader, RegionLocator
 from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
 
 _CDR_LITTLE_ENDIAN = b'\0\1'
@@ -51,7 +51,7 @@ def region_reader(message_type: type[Message], settings: InputSettings,
         condition or map item is malformed, an item names no state, a value in `no_region` also
         names a state, no value names a state.
     """
-    fields, name, field = fields_of(message_type), full_name(message_type), settings.field
+    fields, name, field = fields_of(message_type), name_of_type(message_type), settings.field
     try:
         read_symbol, kind = symbol_reader(fields, name, field, settings.where)
     except ConfigurationError as error:
@@ -87,7 +87,7 @@ def region_reader(message_type: type[Message], settings: InputSettings,
     return RegionReader(read, read_serialized)
 
 
-def pose_reader(message_type: type[Message], settings: InputSettings, locator: Locator,
+def pose_reader(message_type: type[Message], settings: InputSettings, locator: RegionLocator,
                 on_foreign_frame: Callable[[str], None] = lambda frame: None) -> RegionReader:
     """
     Return what reads the state in which the position of a message lies.
@@ -97,7 +97,7 @@ def pose_reader(message_type: type[Message], settings: InputSettings, locator: L
         frame of the map; no region is known then.
     :raises ConfigurationError: as `position_reader`.
     """
-    fields, name, field = fields_of(message_type), full_name(message_type), settings.field
+    fields, name, field = fields_of(message_type), name_of_type(message_type), settings.field
     read_position = position_reader(
         fields, name, field, where=settings.where, level_field=settings.level_field,
         map_frame=settings.map_frame, on_foreign_frame=on_foreign_frame)

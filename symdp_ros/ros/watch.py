@@ -59,14 +59,14 @@ def other_names(node, infos, own: int) -> list[str]:
 
     :param own: how many of the subscriptions are this node's; they do not count.
     """
-    names = Counter(map(_full_name, infos))
+    names = Counter(map(_node_name, infos))
     names[node.get_fully_qualified_name()] -= own
     return sorted(name for name, count in names.items() if count > 0)
 
 
 def publisher_names(infos) -> list[str]:
     """Return the full names of the nodes that publish, each once."""
-    return sorted({_full_name(info) for info in infos})
+    return sorted({_node_name(info) for info in infos})
 
 
 def is_unnamed(info) -> bool:
@@ -74,13 +74,13 @@ def is_unnamed(info) -> bool:
     return info.node_name == UNKNOWN
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
+def some_names(names: Sequence[str], most: int = 5) -> str:
     """Return names as a message shows them: the first few, and how many others there are."""
     shown = ', '.join(names[:most])
     return shown if len(names) <= most else f'{shown} and {len(names) - most} more'
 
 
-def _full_name(info) -> str:
+def _node_name(info) -> str:
     if is_unnamed(info):
         return NAMELESS
     return printable(f'{info.node_namespace.rstrip("/")}/{info.node_name}')

@@ -21,7 +21,7 @@ from symdp_ros.analysis import accuracy as module
 from symdp_ros.analysis.accuracy import (accuracy, average_accuracy, best_mechanism,
                                          expected_accuracy, expected_errors, mean_stay,
                                          patrols)
-from symdp_ros.core.offline import CHOICES
+from symdp_ros.core.registry import CHOICES
 
 ALPHA = 1e-6
 KINDS = ('paper', 'guided', 'planned', 'causal', 'exponential', 'permute_and_flip')

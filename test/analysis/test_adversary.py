@@ -12,7 +12,7 @@ from strategies import CHAINS, COMPLETE, feasible_words, FOUR, probability
 from studies.belief import structured
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.adversary import best_guess, walk_distribution
-from symdp_ros.core.online import POLICIES
+from symdp_ros.core.registry import POLICIES
 
 UNEVEN = Chain({'a': {'a': 0.6, 'b': 0.3, 'c': 0.1}, 'b': ['a', 'c'], 'c': {'c': 0.05, 'b': 0.95}},
                'b')

@@ -14,8 +14,8 @@ from strategies import (CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, per_
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis import audit as module
 from symdp_ros.analysis.audit import audit, COUNTING_ERROR
-from symdp_ros.core.offline import CHOICES
-from symdp_ros.core.offline.causal import Causal
+from symdp_ros.core.online.causal import Causal
+from symdp_ros.core.registry import CHOICES
 
 MECHANISMS = [('online', 'paper'), ('online', 'guided'), ('online', 'planned'),
               ('online', 'adaptive'), ('exponential', None), ('exponential, counting', None),

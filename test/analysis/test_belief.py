@@ -19,7 +19,8 @@ from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, 
                        Privacy)
 from symdp_ros.analysis.belief import (best_route, Filter, smooth, smooth_together,
                                        smooth_with_constant_normaliser)
-from symdp_ros.core.online import POLICIES, targets
+from symdp_ros.core.online import targets
+from symdp_ros.core.registry import POLICIES
 from symdp_ros.maps import read_graph
 
 DEPOT = Path(__file__).resolve().parents[2] / 'config' / 'depot.geojson'

@@ -10,7 +10,7 @@ import pytest
 from refusals import refused
 from symdp_ros import Chain, ChainError, ConfigurationError, PrivacyError
 from symdp_ros.analysis.accuracy import patrols
-from symdp_ros.analysis.learning import ChainLearner, learn_chain, Unit
+from symdp_ros.analysis.learning import ChainLearner, learn_chain, LearningUnit
 
 TWO = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')
 THREE = Chain({'a': ['a', 'b', 'c'], 'b': ['a', 'c'], 'c': ['c']}, 'a')
@@ -35,7 +35,7 @@ def moved_tables(one, other):
 @pytest.mark.parametrize('adjacency', [1, 2])
 def test_every_adjacent_pair_of_words(chain, adjacency):
     """Every pair, exactly: the noise keeps its share of ε for each table."""
-    learner = ChainLearner(chain, Unit(adjacency))
+    learner = ChainLearner(chain, LearningUnit(adjacency))
     words = list(product([*chain.states, None, 'x'], repeat=4 if chain is TWO else 3))
     epsilon = Fraction(7, 5)
     _, scales = learner.add_noise(learner.count([]), epsilon, 40, Random(0))
@@ -88,7 +88,7 @@ def test_every_change_during_some_seconds(layout, seconds):
     next have stamps that are a moment apart, so that the seconds touch one symbol more for each.
     """
     k = int(seconds) + 1
-    learner = ChainLearner(TWO, Unit(k, in_a_row=True))
+    learner = ChainLearner(TWO, LearningUnit(k, in_a_row=True))
     stamps, now = [], Fraction(0)
     for length in layout:
         stamps += [now + i for i in range(length)]
@@ -103,13 +103,13 @@ def test_every_change_during_some_seconds(layout, seconds):
     if layout == (5,) and k < 4:  # a window in the middle: the bound is reached
         assert worst[1] == 2 * (k + 1)
     # k symbols anywhere move more, from two on: one noise does not do for both.
-    assert Unit(k).distance > learner._unit.distance or k == 1
+    assert LearningUnit(k).distance > learner._unit.distance or k == 1
 
 
 def test_of_whole_logs_nothing_that_sets_the_noise_depends_on_their_lengths():
     scales = set()
     for lengths in ([4, 4, 4], [1204, 1196, 0], [12_000, 632, 1]):
-        learner = ChainLearner(TWO, Unit(clip=300))
+        learner = ChainLearner(TWO, LearningUnit(clip=300))
         logs = [[['a', 'b'] * (length // 2)] for length in lengths]
         _, found = learner.add_noise(learner.count([]), Fraction(1), learner.transitions(logs),
                                      Random(0))
@@ -120,7 +120,7 @@ def test_of_whole_logs_nothing_that_sets_the_noise_depends_on_their_lengths():
 @MAPS
 @pytest.mark.parametrize('clip', [1, 2, 5])
 def test_every_pair_of_logs(chain, clip):
-    learner = ChainLearner(chain, Unit(clip=clip))
+    learner = ChainLearner(chain, LearningUnit(clip=clip))
     words = list(product([*chain.states, None], repeat=4))
     kept = ['a', 'b', 'a']
     for first in words:
@@ -132,7 +132,7 @@ def test_every_pair_of_logs(chain, clip):
 
 @MAPS
 def test_cells_that_no_noise_hides_are_zero_in_every_table(chain):
-    learner = ChainLearner(chain, Unit())
+    learner = ChainLearner(chain, LearningUnit())
     nothing = learner.count([])
     noisy, _ = learner.add_noise(nothing, Fraction(1, 10**6), 10, Random(3))
     for word in product([*chain.states, None, 'x'], repeat=3):
@@ -142,14 +142,14 @@ def test_cells_that_no_noise_hides_are_zero_in_every_table(chain):
 
 
 def test_an_unknown_symbol_and_a_move_off_the_map_count_nowhere():
-    learner = ChainLearner(THREE, Unit())
+    learner = ChainLearner(THREE, LearningUnit())
     counted = learner.count([[['a', 'b', None, 'b', 'b', 'c', 'c', 'x', 'a']]])
     assert counted.moves.tolist() == [0, 1, 0, 0, 1, 0]  # a→b, b→c; c has no choice
     assert counted.stays.tolist() == [0, 1]
 
 
 @MAPS
-@pytest.mark.parametrize('unit', [Unit(), Unit(clip=100)], ids=['symbols', 'log'])
+@pytest.mark.parametrize('unit', [LearningUnit(), LearningUnit(clip=100)], ids=['symbols', 'log'])
 def test_the_map_stays_what_it_is(chain, unit):
     """Whatever the words are, and however large the noise: the same moves, all possible."""
     for seed, epsilon in enumerate([1e-9, 0.1, 1.0, 1e6]):
@@ -160,7 +160,8 @@ def test_the_map_stays_what_it_is(chain, unit):
             assert sum(learned.probabilities(state).values()) == pytest.approx(1)
 
 
-@pytest.mark.parametrize('unit', [Unit(), Unit(clip=1_000)], ids=['symbols', 'log'])
+@pytest.mark.parametrize('unit', [LearningUnit(), LearningUnit(clip=1_000)],
+                         ids=['symbols', 'log'])
 def test_much_data_is_learned(unit):
     true = Chain({'a': {'a': 0.6, 'b': 0.3, 'c': 0.1}, 'b': {'b': 0.2, 'a': 0.8},
                   'c': {'c': 0.9, 'a': 0.05, 'b': 0.05}}, 'a')
@@ -187,7 +188,7 @@ def test_without_data_moves_are_as_the_map_has_them():
 def test_the_shares_add_up():
     for chain in (TWO, THREE, Chain({'a': ['b', 'a'], 'b': ['a', 'b']}, 'a'),
                   Chain({'a': ['b', 'c'], 'b': ['a'], 'c': ['a']}, 'a')):
-        for unit in (Unit(), Unit(3), Unit(clip=50)):
+        for unit in (LearningUnit(), LearningUnit(3), LearningUnit(clip=50)):
             for symbols in (0, 1, 50, 10**9):
                 shares = ChainLearner(chain, unit).shares(symbols)
                 assert sum(shares) == 1 and all(share >= 0 for share in shares)
@@ -197,7 +198,7 @@ def test_the_shares_add_up():
                                        {'adjacency': 1.5}])
 def test_bad_units(arguments):
     with refused(ConfigurationError, setting=next(iter(arguments))):
-        Unit(**arguments)
+        LearningUnit(**arguments)
 
 
 @pytest.mark.parametrize('epsilon', [0, float('nan'), float('inf'), -1])

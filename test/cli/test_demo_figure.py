@@ -4,7 +4,8 @@
 from pathlib import Path
 
 import pytest
-from symdp_ros.cli import demo, main
+from symdp_ros.cli import main
+from symdp_ros.demo import one_robot
 
 pytest.importorskip('rclpy', reason='ROS 2 is not there')
 pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
@@ -19,8 +20,8 @@ def test_a_figure_that_cannot_be_drawn(file, figure, text, tmp_path, monkeypatch
     def started(*arguments):
         raise AssertionError('a node was started')
 
-    monkeypatch.setattr(demo, 'NodeProcess', started)
-    monkeypatch.setattr(demo, '_Observer', started)
+    monkeypatch.setattr(one_robot, 'NodeProcess', started)
+    monkeypatch.setattr(one_robot, 'Observer', started)
     status = main.main(['demo', str(CONFIG / file), '--figure', str(tmp_path / figure)])
     said = capsys.readouterr()
     assert status == 1 and text in said.err and not said.out

@@ -16,8 +16,9 @@ import sys
 
 from long_runs import fuzz
 import pytest
-from symdp_ros.cli import demo
 from symdp_ros.cli.main import main, make_parser
+from symdp_ros.demo.observer import Observer
+from symdp_ros.demo.processes import DemoError
 
 _PATIENCE = 120  # seconds until a command counts as hanging
 
@@ -60,8 +61,8 @@ def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv('ROS_DOMAIN_ID', '0')
     # No nodes are started: all that comes before is tried.
-    monkeypatch.setattr(demo._Observer, '__enter__', lambda self: _no_nodes())
-    monkeypatch.setattr(demo._Observer, '__exit__', lambda self, *exception: None)
+    monkeypatch.setattr(Observer, '__enter__', lambda self: _no_nodes())
+    monkeypatch.setattr(Observer, '__exit__', lambda self, *exception: None)
     monkeypatch.setitem(sys.modules, 'symdp_ros.ros.live_graph', None)
     chain = 'initial_state: a\ntransitions: {a: [a, b], b: [a, c], c: {b: 0.5, c: 0.5}}\n'
     contents = {
@@ -95,7 +96,7 @@ def place(tmp_path, monkeypatch):
 
 
 def _no_nodes():
-    raise demo.DemoError('no nodes in this test')
+    raise DemoError('no nodes in this test')
 
 
 def commands():

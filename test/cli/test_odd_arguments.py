@@ -103,12 +103,12 @@ def test_the_demo_shows_states_that_look_like_markup():
 
     from rich.console import Console
     from symdp_ros import Chain
-    from symdp_ros.cli.demo import _Screen
+    from symdp_ros.demo.one_robot import Screen
 
     chain = Chain({'[/]': ['[red]', '[/]'], '[red]': ['[/]']}, '[/]')
     os.environ.setdefault('ROS_DOMAIN_ID', '0')
-    screen = _Screen(chain, SimpleNamespace(chain_file='[/].yaml', epsilon=1.0, adjacency=1,
-                                            policy='guided', duration=1.0, rate=1.0))
+    screen = Screen(chain, SimpleNamespace(chain_file='[/].yaml', epsilon=1.0, adjacency=1,
+                                           policy='guided', duration=1.0, rate=1.0))
     console = Console(width=200)
     with console.capture() as captured:
         console.print(screen.table({'region': ['[/]', '[red]'], 'private_region': ['[red]', '[/]'],

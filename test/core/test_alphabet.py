@@ -13,10 +13,10 @@ import pytest
 from strategies import CHAINS, chains, feasible_words, replayable_random
 from symdp_ros import Chain, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
-from symdp_ros.core.offline import SELECTIONS
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
 from symdp_ros.core.offline.noisy_maximum import rounding_reserve
 from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.registry import SELECTIONS
 
 ALPHABETS = {
     'implicit': Chain.complete(list('xyz'), 'y'),

@@ -20,7 +20,7 @@ from symdp_ros.core.compiled import compiling
 from symdp_ros.core.offline import backward, kernels
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio, rounding_reserve
-from symdp_ros.core.offline.reachable import NO_WEIGHTS, ReachableChain, Sizes
+from symdp_ros.core.offline.reachable import LoopSizes, NO_WEIGHTS, ReachableChain
 
 SPARSE = {name: chain for name, chain in CHAINS.items() if chain.stores_edges}
 for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
@@ -62,11 +62,11 @@ class Sampler(BackwardSampler):
     """A sampler for labels, whose chances as drawn are exact."""
 
     weighted = False
-    columns_from = Sizes.columns_from
+    columns_from = LoopSizes.columns_from
 
     def __init__(self, chain, epsilon, adjacency=1, random=None, **sizes):
         self.chain = chain
-        self.reachable = ReachableChain(chain, Sizes(columns_from=self.columns_from, **sizes))
+        self.reachable = ReachableChain(chain, LoopSizes(columns_from=self.columns_from, **sizes))
         degrees = np.diff(self.reachable.offsets[1:]).tolist()
         weights = np.concatenate([uneven(*of) for of in zip(degrees, range(10**9))])
         super().__init__(self.reachable, Privacy(epsilon, adjacency).epsilon_per_symbol,

@@ -18,8 +18,8 @@ from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.base_measure import check_base, LEAST_WEIGHT, move_weights
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.reachable import Sizes
-from symdp_ros.core.policies import DEFAULT_TRUST
+from symdp_ros.core.offline.reachable import LoopSizes
+from symdp_ros.core.registry import DEFAULT_TRUST
 
 FAR = 1e-9  # a probability far from uniform
 #: One-way moves, a period, an absorbing state, one that is never reached, and rare moves.
@@ -132,11 +132,11 @@ def test_trust_may_be_nothing_or_all(trust):
 def test_every_adjacent_pair_and_output(chain, columns_from, trust, adjacency, epsilon):
     """In both ways in which weights are summed."""
     law = Exponential(chain, Privacy(epsilon, adjacency), trust,
-                      sizes=Sizes(columns_from=columns_from))
+                      sizes=LoopSizes(columns_from=columns_from))
     assert_private(chain, 2, epsilon, adjacency, lambda word: as_drawn(law, chain, word))
 
 
-@pytest.mark.parametrize('wide, sizes', [(False, Sizes()), (True, Sizes(spread_bits=0))],
+@pytest.mark.parametrize('wide, sizes', [(False, LoopSizes()), (True, LoopSizes(spread_bits=0))],
                          ids=['plain', 'wide'])
 @pytest.mark.parametrize('name', ['habit', 'rare', 'everything'])
 def test_longer_words(name, wide, sizes):
@@ -255,7 +255,8 @@ def walled(side, seed=1):
     return Chain(rows, plain.initial_state)
 
 
-@pytest.mark.parametrize('sizes', [Sizes(), Sizes(lanes_bytes=0)], ids=['together', 'one by one'])
+@pytest.mark.parametrize('sizes', [LoopSizes(), LoopSizes(lanes_bytes=0)],
+                         ids=['together', 'one by one'])
 @pytest.mark.parametrize('side', [5, 20])
 def test_the_same_bits_give_the_same_words_in_a_batch(side, sizes):
     chain, random = walled(side), Random(7)

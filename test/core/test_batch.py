@@ -20,14 +20,14 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FO
                         privacies, probability, replayable_random, Tape)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core.batch import RandomStream
 from symdp_ros.core.offline import kernels
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.reachable import Sizes
-from symdp_ros.core.online import batch as online_batch
-from symdp_ros.core.online import POLICIES, targets
+from symdp_ros.core.offline.reachable import LoopSizes
+from symdp_ros.core.online import online_batch
+from symdp_ros.core.online import targets
 from symdp_ros.core.online.response import responses
-from symdp_ros.core.policies import DEFAULT_TRUST
+from symdp_ros.core.registry import DEFAULT_TRUST, POLICIES
+from symdp_ros.core.word_arrays import RandomStream
 
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
@@ -177,7 +177,8 @@ def test_the_word_that_is_under_way_goes_on():
 @pytest.mark.parametrize('epsilon', [0.0, 2.0, 10.0])
 @pytest.mark.parametrize('chain', [FOUR, CHAINS['ring'], CHAINS['split'], grid(6)],
                          ids=['four', 'ring', 'split', 'grid'])
-@pytest.mark.parametrize('sizes', [Sizes(), Sizes(lanes_bytes=0)], ids=['together', 'one by one'])
+@pytest.mark.parametrize('sizes', [LoopSizes(), LoopSizes(lanes_bytes=0)],
+                         ids=['together', 'one by one'])
 def test_the_same_bits_give_the_same_words_as_one_by_one(chain, epsilon, sizes):
     """Whatever lane a word is in, and whatever its neighbours: bit for bit."""
     random = Random(7)

@@ -10,7 +10,7 @@ import pytest
 from refusals import refused
 from strategies import chains
 from symdp_ros import Chain, ChainError
-from symdp_ros.core.between_reports import between_reports
+from symdp_ros.core.between_reports import rows_between_reports
 
 RING = Chain({'a': ['b', 'a'], 'b': ['c', 'b'], 'c': ['d', 'c'], 'd': ['a', 'd']}, 'a')
 
@@ -86,4 +86,5 @@ def test_what_is_no_number(ticks, moves):
 
 
 def test_large_chains_are_worked_on_in_parts():
-    assert between_reports(RING, 3, 2, block=1) == RING.every(3, 2)
+    rows = rows_between_reports(RING.states, *RING.csr(), RING.edge_probabilities(), 3, 2, block=1)
+    assert Chain(rows, 'a') == RING.every(3, 2)

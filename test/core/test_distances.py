@@ -16,7 +16,7 @@ from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
 from symdp_ros import Chain
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
-from symdp_ros.core.offline.reachable import ReachableChain, Sizes
+from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 
 def words_of(chain):
@@ -114,7 +114,7 @@ def test_tables_that_are_not_kept_are_computed_again():
     word = numbers(space, Random(2).choices((*chain.states, None), k=90))
     drawn = {d: space.draw(word, d, Random(d)) for d in (60, 75, 90)}
     for limit in (0, 12 * 17 * 70 * 10):
-        again = ChainWords(ReachableChain(chain, Sizes(tables_bytes=limit)))
+        again = ChainWords(ReachableChain(chain, LoopSizes(tables_bytes=limit)))
         assert {d: again.draw(word, d, Random(d)) for d in drawn} == drawn
     for d, output in drawn.items():
         assert distance(word, output) == d

@@ -21,7 +21,8 @@ from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
                         replayable_random, words)
 from symdp_ros import (Chain, ConfigurationError, HammingAutomaton, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core.offline import OfflineMechanism, SELECTIONS
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.registry import SELECTIONS
 
 for_all_selections = pytest.mark.parametrize('selection', SELECTIONS)
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)

@@ -23,7 +23,7 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasib
                         grid, per_symbol, privacies, replayable_random, Scripted, symbols, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy, SymdpError,
                        UnknownSymbolError)
-from symdp_ros.core.online import mechanism as online
+from symdp_ros.core.online import steps as online
 from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 
 POLICIES = ('paper', 'guided')

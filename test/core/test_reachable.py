@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import CHAINS, chains, grid, periodic_chains
 from symdp_ros import Chain
-from symdp_ros.core.offline.reachable import ReachableChain, Sizes
+from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 
 def within(chain, moves):
@@ -20,7 +20,7 @@ def within(chain, moves):
 
 @given(chains(complete=False), st.sampled_from([0, 256]))
 def test_numbers_and_arrays(chain, many):
-    reachable = ReachableChain(chain, Sizes(columns_from=many))
+    reachable = ReachableChain(chain, LoopSizes(columns_from=many))
     assert set(reachable.label[1:]) == within(chain, len(chain))
     assert reachable.label[:2] == ['', chain.initial_state]
     for t in range(len(chain) + 2):

@@ -13,7 +13,7 @@ from symdp_ros import Chain, OfflineMechanism, Privacy
 from symdp_ros.core.compiled.compiling import numba
 from symdp_ros.core.offline import kernels, loops, short_words
 from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.reachable import ReachableChain, Sizes
+from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING,
           # After the first move, one way or the other for ever: one exponent for each state.
@@ -33,7 +33,7 @@ def edges_of(chain, weighted):
 @pytest.mark.parametrize('columns', (False, True))
 @pytest.mark.parametrize('name', CHAINS)
 def test_routes(name, columns, weighted):
-    chain = ReachableChain(CHAINS[name], Sizes(columns_from=0 if columns else 10**9))
+    chain = ReachableChain(CHAINS[name], LoopSizes(columns_from=0 if columns else 10**9))
     sampler = BackwardSampler(chain, Privacy(3.0).epsilon_per_symbol, Random(5),
                               edges_of(chain, weighted))
     kinds = set()

@@ -20,9 +20,9 @@ import numpy as np
 from strategies import grid, RING
 
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
-from symdp_ros.core.offline import backward, batch, loops
+from symdp_ros.core.offline import backward, exponential_batch, loops
 from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.reachable import ReachableChain, Sizes
+from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 loops._LOADING = -1.0  # compiled ones wherever there are any
 loops._COMPILING = dict.fromkeys(loops._COMPILING, -1.0)
@@ -37,7 +37,7 @@ def word(chain, n, seed):
 
 
 def exponential(chain, n, many_columns, spacing, near, weighted):
-    chain = ReachableChain(chain, Sizes(columns_from=0 if many_columns else 10**9))
+    chain = ReachableChain(chain, LoopSizes(columns_from=0 if many_columns else 10**9))
     weights = (np.arange(1, len(chain.targets) + 1) / 64).astype(np.float32) if weighted else None
     sampler = BackwardSampler(chain, Privacy(3.0).epsilon_per_symbol, Random(5), weights)
     plan = sampler.plan(n)
@@ -102,13 +102,13 @@ def test_it_is_reported():
             'from symdp_ros import Chain, OfflineMechanism, Privacy\n'
             'from symdp_ros.core.compiled.notice import UNCOMPILED, on_slow_loops\n'
             'from symdp_ros.core.offline.exponential import Exponential\n'
-            'from symdp_ros.core.offline.reachable import Sizes\n'
+            'from symdp_ros.core.offline.reachable import LoopSizes\n'
             'chain = Chain({"a": ["a", "b"], "b": ["a"]}, "a")\n'
             'notices = []\n'
             'with on_slow_loops(notices.append):\n'
             '    assert len(OfflineMechanism(chain, Privacy(1.0)).privatize(list("abaa"))) == 4\n'
             '    assert notices == []\n'
-            '    law = Exponential(chain, Privacy(1.0), 0.8, sizes=Sizes(stored_bytes=0))\n'
+            '    law = Exponential(chain, Privacy(1.0), 0.8, sizes=LoopSizes(stored_bytes=0))\n'
             '    assert len(law.draw("abaab" * 10)) == 50\n'
             'assert notices == [UNCOMPILED]')
     subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)

@@ -7,7 +7,7 @@ import tempfile
 
 from patrol_bags import hand_on, patrol, WORD, write_bag
 from symdp_ros.logs import LogError, read_log, rosbag
-from symdp_ros.logs.recorded import Message
+from symdp_ros.logs.recorded import RecordedMessage
 from test_fuzz_logs import fuzz_in_bounds, mutate_recording
 
 TOPICS = ['/battery_state', '/diagnostics', '/name']
@@ -37,6 +37,6 @@ def test_recordings_with_kept_topics():
             assert [symbol for _, symbol in read_log(path)] == WORD
             for found in rosbag.scan(path, ['/region', '/tf', *TOPICS]):
                 assert found[0] in ('/region', '/tf', *TOPICS)
-                assert not isinstance(found, Message) or found.stamp >= 0
+                assert not isinstance(found, RecordedMessage) or found.stamp >= 0
 
     fuzz_in_bounds(case)

@@ -22,6 +22,7 @@ from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import cdr, Keep, KeptTopics, list_logs, LogError, qos, read_log
 from symdp_ros.logs.messages import layout
+from symdp_ros.messages.fields import FieldType
 import yaml
 
 SHARED = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'
@@ -37,7 +38,7 @@ def texts(serialized):
 
 
 def fields_of(message_type, form='', text=''):
-    return {name: {field: cdr.Field(*kind) for field, kind in fields.items()}
+    return {name: {field: FieldType(*kind) for field, kind in fields.items()}
             for name, fields in layout(message_type, form, text).items()}
 
 

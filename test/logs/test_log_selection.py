@@ -9,7 +9,7 @@ from rosbags.typesys import get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
 from symdp_ros.logs.messages import decoder
-from symdp_ros.logs.rosbag import full_name
+from symdp_ros.logs.rosbag import full_type
 from symdp_ros.logs.wanted import Wanted
 
 pytestmark = pytest.mark.usefixtures('library')
@@ -57,13 +57,13 @@ def test_conditions(tmp_path, storage):
     ('nav2_msgs/action/FollowPath_FeedbackMessage',
      'nav2_msgs/action/FollowPath_FeedbackMessage')])
 def test_names_of_types(name, full):
-    assert full_name(name) == full
+    assert full_type(name) == full
 
 
 @pytest.mark.parametrize('name', ['nav2_msgs/srv/A', 'FollowPath', 'a/action/b/c', 'a/action/'])
 def test_names_of_no_types(name):
     with refused(ConfigurationError, setting='message_type'):
-        full_name(name)
+        full_type(name)
 
 
 @both

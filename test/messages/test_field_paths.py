@@ -14,7 +14,7 @@ TYPES = {
     'fleet/msg/Fleet': {
         'name': FieldType('string'), 'robots': FieldType('fleet/msg/Robot', sequence=True),
         'data': FieldType('int16', sequence=True), 'from': FieldType('string'),
-        'corners': FieldType('fleet/msg/Robot', array=True),
+        'corners': FieldType('fleet/msg/Robot', size=2),
         'plain': FieldType('fleet/msg/Place', sequence=True),
         'vehicles': FieldType('fleet/msg/Vehicle', sequence=True)},
     'fleet/msg/Robot': {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may import what, and what the package exports."""
 import ast
+from graphlib import TopologicalSorter
 import importlib
 from pathlib import Path
 import re
@@ -17,15 +18,16 @@ THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'llvmlite', 'shapely',
 
 #: The rooms of the house, from the ground up: each may import those before it, and itself.
 ROOMS = ('errors', 'settings', 'files', 'core', 'maps', 'messages', 'words', 'analysis',
-         'ledger', 'logs', 'release', 'options', 'figures', 'fleet', 'ros', 'nodes', 'cli')
+         'ledger', 'logs', 'release', 'options', 'figures', 'fleet', 'ros', 'nodes', 'demo',
+         'cli')
 #: Of these, the ones that import no ROS and no other library than `THIRD_PARTY`.
 PURE = ('errors', 'settings', 'files', 'core', 'maps', 'messages', 'words', 'analysis',
         'ledger', 'options', 'fleet')
 WITHOUT_ROS = (*PURE, 'logs', 'release', 'figures', 'cli')
 #: The files of these that do, where there is a ROS, and in functions alone.
 WITH_ROS = {PACKAGE / name for name in (
-    'logs/with_rosbag2.py', 'files/resources.py', 'cli/demo.py', 'cli/demo_fleet.py',
-    'cli/check_topic.py', 'cli/doctor.py')}
+    'logs/with_rosbag2.py', 'files/resources.py', 'cli/demo.py', 'cli/check_topic.py',
+    'cli/doctor.py')}
 ROS = re.compile(r'(rclpy|launch\w*|ament\w*|\w+_(msgs|srvs|interfaces))\b')
 FILES = [(path, room) for room in ROOMS for path in sorted(
     [*PACKAGE.glob(f'{room}.py'), *(PACKAGE / room).rglob('*.py')])]
@@ -72,6 +74,22 @@ def test_imports(path, room):
     if path in WITH_ROS:
         found = [name for name in found if not ROS.match(name)]
     assert found == []
+
+
+def test_no_circles():
+    """No module imports itself by way of others: not in functions, and not for types alone."""
+    modules = {'.'.join(path.relative_to(PACKAGE.parent).with_suffix('').parts)
+               .removesuffix('.__init__'): path for path, _ in FILES}
+
+    def module_of(name):
+        return name if name in modules else name.rpartition('.')[0]
+
+    imports = {}
+    for module, path in modules.items():
+        package = '.'.join(path.parent.relative_to(PACKAGE.parent).parts)
+        found = imported(path.read_text(encoding='utf-8'), package)
+        imports[module] = {module_of(name) for name in found} - {module}
+    TopologicalSorter(imports).prepare()  # raises CycleError, which names them
 
 
 def test_every_file_is_in_a_room():

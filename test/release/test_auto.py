@@ -12,9 +12,10 @@ from release_settings import release_settings
 from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import best_mechanism, expected_accuracy
 from symdp_ros.core import offline
+from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.core.offline import (CHOICES as NAMED, MOST_COUNTING_STEPS, OfflineMechanism,
-                                    SELECTIONS)
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.registry import CHOICES as NAMED, SELECTIONS
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
 from symdp_ros.release import mechanisms

@@ -14,7 +14,7 @@ import sys
 from symdp_ros.ros.spinning import run
 
 CLASSES = {'privatizer': 'Privatizer', 'log_release': 'LogRelease', 'belief': 'Belief',
-           'patrol': 'Patrol', 'fleet': 'Fleet'}
+           'patrol': 'Patrol', 'fleet': 'FleetNode'}
 
 
 def main():

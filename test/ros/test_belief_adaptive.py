@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.belief import Filter
-from symdp_ros.ros.history import Entry
+from symdp_ros.ros.history import HistoryEntry
 from test_belief_node import believe, listen_to_beliefs, send, shown, values_of
 
 ADAPTIVE = {'epsilon': 1.0, 'policy': 'adaptive'}
@@ -59,7 +59,7 @@ def entries_of(chain_file, outputs, first=1):
     """Return the messages of a history, computed from the outputs alone."""
     mechanism, entries, previous = made(chain_file), [], None
     for number, output in enumerate(outputs, first):
-        entries.append(Entry(number, previous, output, mechanism.belief))
+        entries.append(HistoryEntry(number, previous, output, mechanism.belief))
         mechanism.advance(output)
         previous = output
     return entries
@@ -151,7 +151,7 @@ def test_a_restart_with_a_state_file_is_followed(world, habit, tmp_path, end):
         assert values_of(statuses[-1]) == shown(expected.filter, habit)
         getattr(run, end)()
         world.node.destroy_publisher(publisher)
-    firsts = [entry for entry in map(Entry.of, history) if entry.number == 1]
+    firsts = [entry for entry in map(HistoryEntry.of, history) if entry.number == 1]
     assert [entry.previous is None for entry in firsts] == [True, False, False]
     assert 'gap' not in belief.log and 'joined late' not in belief.log
 
@@ -171,7 +171,7 @@ def test_a_late_reader_after_a_restart_begins_with_the_privatizers_belief(world,
     late = believe(world, chain_file=habit, **ADAPTIVE)
     statuses, believed = listen_to_beliefs(world), world.listen('believed_region')
     world.wait_until(lambda: len(believed) == 3 and len(history) >= 3, 'three beliefs')
-    first = Entry.of(history[-3])
+    first = HistoryEntry.of(history[-3])
     rows = made(habit)
     rows.reset(first.previous)
     assert first.number == 1 and first.belief.tobytes() == rows.belief.tobytes()

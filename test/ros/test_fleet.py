@@ -21,7 +21,7 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.nodes.fleet import Fleet, main
+from symdp_ros.nodes.fleet import FleetNode, main
 from symdp_ros.ros import spinning
 from symdp_ros.ros.output_domain import leave_domains
 
@@ -282,7 +282,7 @@ def here(request, world, chain_file, tmp_path, monkeypatch):
     executor, made = getattr(request, 'param', SingleThreadedExecutor)(context=context), []
 
     def begin(robots, **top):
-        fleet = Fleet(context=context, use_global_arguments=False, parameter_overrides=[
+        fleet = FleetNode(context=context, use_global_arguments=False, parameter_overrides=[
             Parameter('fleet', value=str(fleet_file(tmp_path, chain_file, robots, **top)))])
         made.append(fleet)
         executor.add_node(fleet)
@@ -378,7 +378,7 @@ def test_a_robot_that_cannot_be_stopped_does_not_keep_the_others(here, world, ch
 
 
 def test_a_signal_while_robots_start_leaves_the_others_out(here, world, monkeypatch):
-    starting, start_one = [], Fleet._start
+    starting, start_one = [], FleetNode._start
 
     def begin(fleet, robot):
         starting.append(robot.name)
@@ -386,7 +386,7 @@ def test_a_signal_while_robots_start_leaves_the_others_out(here, world, monkeypa
         if len(starting) == 2:
             monkeypatch.setattr(spinning, '_stopping', True)
 
-    monkeypatch.setattr(Fleet, '_start', begin)
+    monkeypatch.setattr(FleetNode, '_start', begin)
     here({f'tb{i}': {} for i in range(5)})
     assert starting == ['tb0', 'tb1']
 

@@ -8,7 +8,7 @@ from long_runs import fuzz
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Bool, Byte, Float32, Int16MultiArray, String, UInt8
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.ros.templates import template_filler
+from symdp_ros.ros.outputs.templates import template_filler
 from test_output_templates import VALUES
 
 _KINDS = (DiagnosticArray, DiagnosticStatus, PoseStamped, PoseWithCovariance, Bool, Byte, Float32,

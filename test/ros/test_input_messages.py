@@ -12,7 +12,7 @@ from symdp_ros import ConfigurationError, LogError
 from symdp_ros.logs import with_rosbag2
 from symdp_ros.logs.wanted import Wanted
 from symdp_ros.messages.field_paths import NOT_INPUT
-from symdp_ros.messages.fields import full_name, message_class
+from symdp_ros.messages.fields import message_class, name_of_type
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.ros.messages import pose_reader, region_reader
 from test_msgs.action import Fibonacci, NestedMessage
@@ -61,7 +61,7 @@ def test_conditions_on_a_flat_array():
                                   'test_msgs/action/Fibonacci_FeedbackMessage'])
 def test_the_feedback_of_an_action_by_name(name):
     assert message_class(name) is FEEDBACK
-    assert full_name(FEEDBACK) == 'test_msgs/action/Fibonacci_FeedbackMessage'
+    assert name_of_type(FEEDBACK) == 'test_msgs/action/Fibonacci_FeedbackMessage'
 
 
 @pytest.mark.parametrize('name, text', [
@@ -126,7 +126,7 @@ def test_what_rosbag2_recorded(monkeypatch):
     monkeypatch.setattr(ament_index_python, 'has_resource', lambda kind, name: True)
 
     def decoded(message, **wanted):
-        return with_rosbag2._decode(full_name(type(message)), tuple(Wanted(**wanted)),
+        return with_rosbag2._decode(name_of_type(type(message)), tuple(Wanted(**wanted)),
                                     [serialize_message(message), serialize_message(message)])
 
     feedback = FEEDBACK(feedback=Fibonacci.Feedback(sequence=[0, 5]))
@@ -164,7 +164,7 @@ def test_a_privatizer_of_an_action_server(world, chain_file):
         message_type='test_msgs/action/Fibonacci', field='feedback.sequence[1]',
         symbol_map="['1=a','2=b']")
     [info] = world.node.get_publishers_info_by_topic(topic)
-    assert info.topic_type == full_name(FEEDBACK)
+    assert info.topic_type == name_of_type(FEEDBACK)
     world.wait_until(lambda: world.node.count_subscribers(topic) > 1, 'the subscriptions')
     world.wait_until(client.server_is_ready, 'the action server')
     client.send_goal_async(Fibonacci.Goal())

@@ -8,9 +8,9 @@ import pytest
 from rcl_interfaces.msg import ParameterDescriptor
 from std_msgs.msg import Bool, Byte, Int16MultiArray, String, UInt8
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.ros.templates import _Symbol, template_filler
+from symdp_ros.ros.outputs.templates import Symbol, template_filler
 
-VALUES = {'region': _Symbol('dock', '7'), 'next': _Symbol('hall', None), 'x': 1.5, 'y': -2.0,
+VALUES = {'region': Symbol('dock', '7'), 'next': Symbol('hall', None), 'x': 1.5, 'y': -2.0,
           'next_x': 3.0, 'next_y': 4.0, 'stamp': Time(sec=5, nanosec=6), 'seconds': 5.5}
 
 
@@ -22,10 +22,10 @@ def test_a_text_and_a_number():
     assert filled('{data: "at {region}, then {next}"}', String).data == 'at dock, then hall'
     assert filled('{data: "{region}"}', UInt8).data == 7
     assert filled('{data: [1, 32, "{region}", "{next}"]}', Int16MultiArray,
-                  next=_Symbol('hall', '9')).data.tolist() == [1, 32, 7, 9]
-    flag = filled('{data: "{region}"}', Bool, region=_Symbol('dock', 'true'))
+                  next=Symbol('hall', '9')).data.tolist() == [1, 32, 7, 9]
+    flag = filled('{data: "{region}"}', Bool, region=Symbol('dock', 'true'))
     assert flag.data is True
-    assert filled('{data: "{region}"}', Byte, region=_Symbol('dock', '200')).data == b'\xc8'
+    assert filled('{data: "{region}"}', Byte, region=Symbol('dock', '200')).data == b'\xc8'
 
 
 def test_messages_within_messages_and_the_header():

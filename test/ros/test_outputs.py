@@ -15,8 +15,8 @@ import pytest
 from std_msgs.msg import Int16MultiArray, String, UInt8
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.regions import read_places
-from symdp_ros.ros.markers import WARNING
-from symdp_ros.ros.pose_output import moments
+from symdp_ros.ros.outputs.markers_output import WARNING
+from symdp_ros.ros.outputs.pose_output import moments
 from visualization_msgs.msg import Marker, MarkerArray
 
 DEPOT = ROOT / 'config' / 'depot.geojson'

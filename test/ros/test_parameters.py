@@ -19,7 +19,7 @@ from std_msgs.msg import Bool, Byte, Char, Int64MultiArray, Int8, String, UInt8,
 from symdp_ros import ConfigurationError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.messages.field_paths import NOT_INPUT, symbol_reader
-from symdp_ros.messages.fields import fields_of, full_name, message_class
+from symdp_ros.messages.fields import fields_of, message_class, name_of_type
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.messages import region_reader, region_writer
@@ -44,7 +44,7 @@ def nested(value):
 
 
 def reader(kind, path, where=()):
-    return symbol_reader(fields_of(kind), full_name(kind), path, where)[0]
+    return symbol_reader(fields_of(kind), name_of_type(kind), path, where)[0]
 
 
 @pytest.mark.parametrize('kind, path, message, value', [

@@ -11,7 +11,7 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
 from std_msgs.msg import Bool, Int32, String, UInt8, UInt8MultiArray
 from symdp_ros import Chain
-from symdp_ros.core.online import POLICIES
+from symdp_ros.core.registry import POLICIES
 from symdp_ros.maps import read_chain
 
 SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16

@@ -13,7 +13,7 @@ summed out position by position:
 
 b_t(s') = R if s' = w_t, else 1; then o_t is drawn from C(o_{t−1}) with probabilities proportional
 to U_t(o_t|o_{t−1}) = h(o_t|o_{t−1})·W_t(o_t). O(n·|E|) time. As many W_t are kept as take
-`Sizes.stored_bytes`, or 2.5·√n of them. Those between are computed again, in the same order of
+`LoopSizes.stored_bytes`, or 2.5·√n of them. Those between are computed again, in the same order of
 additions, so that not a bit differs: for the states that the walk can still reach, or, where that
 is soon nearly all, for several segments at a time.
 

@@ -7,16 +7,17 @@ from math import ceil, inf, log, prod, sqrt
 from random import SystemRandom
 
 import numpy as np
-from symdp_ros.core.annotations import (Floats, Ints, RandomBits, ShortInts, Weights,
-                                        Word)
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights, Word
 from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.law import Law
 from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.batch import ExponentialBatch
 from symdp_ros.core.offline.distances import ChainWords
-from symdp_ros.core.offline.moments import forward, Move
-from symdp_ros.core.offline.reachable import ReachableChain, Sizes
+from symdp_ros.core.offline.exponential_batch import ExponentialBatch
+from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 from symdp_ros.core.offline.words import distance, numbers
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.online.moments import forward, Move
 from symdp_ros.core.privacy import Privacy
 
 
@@ -24,19 +25,33 @@ _SMALLEST = 1e-290  # weight, over the largest at its position, that floats hold
 _NOTHING = 1e-18    # probability that is left out of a sum
 
 
-class Exponential:
+def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str, trust: float,
+        **_: object) -> Law:
     """
-    P[o] ∝ h(o)·R^{matches} on a chain that stores its edges (a `core.law.Law`).
+    Return the law of the selection 'exponential'.
+
+    Where all words over one alphabet are feasible, and h is the same for all, it is the online
+    mechanism's (`OfflineMechanism`).
+    """
+    if chain.stores_edges:
+        found = Exponential(chain, privacy, trust if base == 'chain' else None, random)
+        if not (chain.is_alphabet and found.is_counting):
+            return found
+    return OnlineMechanism(chain, privacy, policy='paper', random=random).law
+
+
+class Exponential(Law):
+    """
+    P[o] ∝ h(o)·R^{matches} on a chain that stores its edges.
 
     :param trust: of the base measure h of the chain (`core.base_measure`); None: h = 1.
     :param sizes: of the loops.
     """
 
-    online = None
     loss_bound = 'range'
 
     def __init__(self, chain: Chain, privacy: Privacy, trust: float | None,
-                 random: RandomBits | None = None, *, sizes: Sizes = Sizes()):
+                 random: RandomBits | None = None, *, sizes: LoopSizes = LoopSizes()):
         self._chain, self._random = chain, random
         self._reachable = ReachableChain(chain, sizes)
         self._weights, weights = None, None
@@ -59,9 +74,6 @@ class Exponential:
         return self._sampler.ratio(length)
 
     likelihood_ratio = ratio
-
-    def counting_steps(self, length: int) -> int:
-        return 0
 
     def distance_steps(self, length: int) -> int:
         return length**2 * self._chain.edge_count

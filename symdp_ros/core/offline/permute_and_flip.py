@@ -10,6 +10,7 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.exact_draw import draw_below
+from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords, Counts
@@ -22,18 +23,21 @@ from symdp_ros.core.privacy import Privacy
 _MANY_WORDS = 22.0  # ln Z, from which on 2/Z is below 10⁻⁹
 
 
-class PermuteAndFlip:
-    """The noisy maximum of −d(w, o) (`core.offline.noisy_maximum`); a `core.law.Law`."""
+def law(chain: Chain, privacy: Privacy, random: RandomBits | None, **_: object) -> Law:
+    """Return the law of the selection 'permute_and_flip'."""
+    return PermuteAndFlip(chain, privacy, random)
 
-    online = None
+
+class PermuteAndFlip(Law):
+    """The noisy maximum of −d(w, o) (`core.offline.noisy_maximum`)."""
+
     loss_bound = 'pure'
 
     def __init__(self, chain: Chain, privacy: Privacy, random: RandomBits | None = None):
         self._chain = chain
         self._random = SystemRandom() if random is None else random
         self._epsilon_per_symbol = privacy.epsilon_per_symbol
-        #: word → its counts, which are the same for every ε; None: they are not kept
-        self.kept_counts: dict[tuple[str | None, ...], Counts] | None = None
+        self._kept_counts: dict[tuple[str | None, ...], Counts] | None = None
         self._words: AlphabetWords | ChainWords
         #: draws feasible words uniformly, without looking at the word
         self._uniform: BackwardSampler | None = None
@@ -47,6 +51,9 @@ class PermuteAndFlip:
     def counting_steps(self, length: int) -> int:
         return length if self._uniform is None else length**2 * self._chain.edge_count
 
+    def keep_counts(self, counts: dict[tuple[str | None, ...], Counts]) -> None:
+        self._kept_counts = counts
+
     def distance_steps(self, length: int) -> int:
         return self.counting_steps(length)
 
@@ -54,9 +61,6 @@ class PermuteAndFlip:
         reserve = rounding_reserve(self._words.rounding(length), length,
                                    self._words.most_successors, self._epsilon_per_symbol)
         return match_ratio(self._epsilon_per_symbol, reserve)
-
-    def likelihood_ratio(self, length: int) -> None:
-        return None
 
     def draw(self, word: Word) -> list[str]:
         ratio = self.ratio(len(word))
@@ -85,12 +89,12 @@ class PermuteAndFlip:
         return float(found[distance(word, output)])
 
     def _counts(self, word: Word) -> Counts:
-        if self.kept_counts is None:
+        if self._kept_counts is None:
             return self._words.counts(numbers(self._words, word))
         key = tuple(word)
-        if key not in self.kept_counts:
-            self.kept_counts[key] = self._words.counts(numbers(self._words, word))
-        return self.kept_counts[key]
+        if key not in self._kept_counts:
+            self._kept_counts[key] = self._words.counts(numbers(self._words, word))
+        return self._kept_counts[key]
 
     def distance_distribution(self, word: Word) -> Floats:
         counts = self._counts(word)
@@ -99,9 +103,6 @@ class PermuteAndFlip:
         result[counts.present] = np.exp(counts.log + logs)
         result /= result.sum()
         return result
-
-    def exact_probabilities(self, word: Word, outputs: Sequence[Sequence[str]]) -> None:
-        return None
 
     def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None] | None:
         """

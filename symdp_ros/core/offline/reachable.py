@@ -17,7 +17,7 @@ NO_WEIGHTS: Floats = np.zeros(0, np.float64)
 
 
 @dataclass(frozen=True)
-class Sizes:
+class LoopSizes:
     """From which sizes on loops go another way, for time or memory; what is drawn is the same."""
 
     columns_from: int = 256  # states from which on loops over columns are faster than row by row
@@ -42,7 +42,7 @@ class ReachableChain:
     :param sizes: of the loops over it.
     """
 
-    def __init__(self, chain: Chain, sizes: Sizes = Sizes()):
+    def __init__(self, chain: Chain, sizes: LoopSizes = LoopSizes()):
         self.sizes = sizes
         offsets, targets = chain.csr()
         states, index = chain.states, chain.state_index

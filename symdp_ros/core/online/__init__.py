@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The online mechanism: one private symbol for each sensitive one, as it comes."""
-from symdp_ros.core.online.mechanism import OnlineMechanism
-from symdp_ros.core.policies import POLICIES
+from symdp_ros.core.online.online_mechanism import OnlineMechanism
 
-__all__ = ['OnlineMechanism', 'POLICIES']
+__all__ = ['OnlineMechanism']

@@ -34,18 +34,13 @@ shift of U is then no longer harmless, so 0 takes the place of m, and the tolera
 
 **Privacy.** The targets are fixed by chain, ε and k before the first symbol (`core.online`).
 
-Plans of some size are kept in $XDG_CACHE_HOME/symdp_ros (~/.cache/symdp_ros), under a hash of
-chain, ε and k: public data. A damaged file is ignored, and so is a directory that cannot be
-written.
+Plans of some size are kept in a cache of the caller's, under a hash of chain, ε and k: public
+data.
 """
 from array import array
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
-import os
-from pathlib import Path
-from tempfile import NamedTemporaryFile
-import zlib
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
@@ -54,6 +49,7 @@ from symdp_ros.core.online import targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.targets import DenseTargets, SparseTargets
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.files.cache import Cache
 
 DISCOUNT = 0.99
 TOLERANCE = 1e-3
@@ -64,8 +60,8 @@ _VERSION = 1             # of the plans: part of the name under which they are k
 _CACHED_STEPS = 200_000  # pairs·edges/states of one sweep, from which on a plan is kept: 0.3 s
 
 
-def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
-                    gain: np.ndarray) -> DenseTargets | SparseTargets:
+def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray, gain: np.ndarray,
+                    cache: Cache | None = None) -> DenseTargets | SparseTargets:
     """
     Return the targets of the planned policy (see the module).
 
@@ -75,6 +71,7 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
     :param privacy: part of the name in the cache; ε and k act through the weights.
     :param others: a/T for each previous state, shape (states,), as `OnlineMechanism.weights`.
     :param gain: (b−a)/T, same shape.
+    :param cache: where large plans are kept.
     """
     n = len(chain)
     sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
@@ -82,11 +79,13 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray,
     if sparse is not None:
         first, symbols, _ = sparse.pairs()
     limits = np.repeat(chain.out_degrees(), np.diff(first))
-    file = _cache_file(chain, privacy, sparse) if _is_large(chain, first) else None
-    codes = _read_plan(file, limits)
+    name = _name(chain, privacy, sparse)
+    kept = cache if _is_large(chain, first) else None
+    codes = None if kept is None else _codes(kept.read(name, 4 * len(limits)), limits)
     if codes is None:
         codes = _solve(chain, first, symbols, others, gain)
-        _write_plan(file, codes)
+        if kept is not None:
+            kept.write(name, codes.astype('<u4').tobytes())
     if sparse is not None:
         pairs = np.repeat(np.arange(n, dtype=np.int64) * n, np.diff(first)) + symbols
         return SparseTargets(pairs, codes, n, sparse.radius)
@@ -229,57 +228,21 @@ def _loops() -> tuple[Callable[..., None], Callable[..., tuple[float, float]],
     return compiled(_earn), compiled(_improve), compiled(_choose)
 
 
-# The cache.
-
 def _is_large(chain: Chain, first: Ints) -> bool:
     return int(first[-1]) * chain.edge_count >= _CACHED_STEPS * len(chain)
 
 
-def _cache_file(chain: Chain, privacy: Privacy, sparse: SparseTargets | None) -> Path | None:
-    """Return the file for the plan, or None where there is no directory for it."""
-    directory = os.environ.get('XDG_CACHE_HOME', '')
-    if not os.path.isabs(directory):  # as the specification of XDG directories has it
-        directory = os.path.expanduser('~/.cache')
-        if not os.path.isabs(directory):
-            return None
+def _name(chain: Chain, privacy: Privacy, sparse: SparseTargets | None) -> str:
+    """Return the name of a plan in the cache."""
     scope = None if sparse is None else (sparse.radius, NEAR_TOLERANCE)
     text = repr((_VERSION, DISCOUNT, TOLERANCE, _TIE, scope, chain.digest(), privacy.epsilon,
                  privacy.adjacency))
-    return Path(directory, 'symdp_ros', f'plan-{sha256(text.encode()).hexdigest()}')
+    return f'plan-{sha256(text.encode()).hexdigest()}'
 
 
-def _read_plan(file: Path | None, limits: Ints) -> Numbers | None:
-    """Return the codes in the file, or None: uint32, each at most its limit."""
-    if file is None:
-        return None
-    try:
-        digest, packed = (content := file.read_bytes())[:32], content[32:]
-        if sha256(packed).digest() != digest:
-            return None
-        unpacking = zlib.decompressobj()
-        data = unpacking.decompress(packed, 4 * len(limits) + 1)
-    except (OSError, zlib.error):
-        return None
-    if len(data) != 4 * len(limits):
+def _codes(data: bytes | None, limits: Ints) -> Numbers | None:
+    """Return the codes that were kept, or None: uint32, each at most its limit."""
+    if data is None or len(data) != 4 * len(limits):
         return None
     codes = np.frombuffer(data, '<u4').astype(np.uint32)
     return codes if (codes <= limits).all() else None
-
-
-def _write_plan(file: Path | None, codes: Numbers) -> None:
-    """Write a plan, whole or not at all."""
-    if file is None:
-        return
-    packed = zlib.compress(codes.astype('<u4').tobytes(), 1)
-    try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=file.parent, prefix='.plan-', delete=False) as new:
-            try:
-                new.write(sha256(packed).digest() + packed)
-                new.close()
-                os.replace(new.name, file)
-            except BaseException:
-                os.unlink(new.name)
-                raise
-    except OSError:
-        pass

@@ -3,10 +3,10 @@
 """Many words at once: the draws of the online mechanism in compiled loops."""
 import numpy as np
 from symdp_ros.core.annotations import Ints, Numbers, RandomBits, ShortInts
-from symdp_ros.core.batch import chunks, RandomStream
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES, SparseTargets, Targets
+from symdp_ros.core.word_arrays import chunks, RandomStream
 
 _CHUNK = 1 << 18  # symbols drawn together: what they need stays in the cache
 

@@ -16,89 +16,31 @@ gets that time and `map_frame`.
 """
 from collections.abc import Callable, Mapping
 from math import isfinite
-from random import SystemRandom
 import re
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from builtin_interfaces.msg import Time
-from rclpy.serialization import serialize_message
 from std_msgs.msg import Header
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.files.yaml_reader import yaml_value
-from symdp_ros.messages.fields import INTEGERS, message_class
-from symdp_ros.messages.symbols import parse_symbol_map
-from symdp_ros.ros.messages import full_name
-from symdp_ros.ros.outputs import latched
-
-if TYPE_CHECKING:
-    from symdp_ros.core.annotations import Floats
-    from symdp_ros.core.chain import Chain
-    from symdp_ros.maps.positions import Place
+from symdp_ros.messages.fields import FieldType, INTEGERS, message_class, name_of_type, own_fields
 
 _PLACEHOLDER = re.compile(r'\{(\w+)\}')
 _NAMES = ('region', 'next', 'x', 'y', 'next_x', 'next_y', 'seconds')
 _OF_REGION = re.compile(r'\{(region|next|x|y|next_x|next_y)\}')
 _REGIONS = re.compile(r'\{(region|next)\}')
-_LIST = re.compile(r'(?:sequence<(?P<of>.+?)(?:, *(?P<most>\d+))?>|(?P<of2>.+)\[(?P<size>\d+)\])')
 _TEXTS = ('string', 'wstring')
 _FLOATS = ('float', 'double')
 
-Values = Mapping[str, Any]
-Fill = Callable[[Values], Any]
+Fill = Callable[[Mapping[str, Any]], Any]
 
 
-class Messages:
-    """
-    Publishes a message of `output_type` for each region, filled by `output_template`.
-
-    :raises ConfigurationError: the template does not fit the type, or some region does not fit
-        the template. Every region is tried, so none fails later.
-    """
-
-    def __init__(self, node, topic: str, settings: Mapping[str, Any], chain: 'Chain',
-                 places: 'Mapping[str, Place]', depth: int):
-        self._node, self._random = node, SystemRandom()
-        self._chain, self._places = chain, places
-        self._values = {state: value for value, state
-                        in reversed(parse_symbol_map(settings['symbol_map']).items())}
-        kind = message_class(settings['output_type'])
-        self._fill = template_filler(settings['output_template'], kind, settings['map_frame'])
-        for state in chain.states:
-            self._serialized(state, state)
-        self._publisher = node.create_publisher(kind, topic, latched(depth))
-        self.publishers = [self._publisher]
-
-    def publish(self, region: str, beliefs: 'Floats | None') -> None:
-        """Publish the message of a region."""
-        moves = self._chain.probabilities(region)
-        following = self._random.choices(list(moves), list(moves.values()))[0]
-        self._publisher.publish(self._serialized(region, following))
-
-    def _serialized(self, region, following):
-        message = self._fill(self._values_of(region, following))
-        try:
-            return serialize_message(message)
-        except Exception as error:  # of the middleware, such as for a text that is too long
-            _refuse('', printable(error, 300))
-
-    def _values_of(self, region, following):
-        stamp = self._node.get_clock().now()
-        values = {'region': _Symbol(region, self._values.get(region)),
-                  'next': _Symbol(following, self._values.get(following)),
-                  'stamp': stamp.to_msg(), 'seconds': stamp.nanoseconds / 1e9}
-        for name, state in (('', region), ('next_', following)):
-            place = self._places.get(state)
-            if place is not None:
-                values[f'{name}x'], values[f'{name}y'] = place.x, place.y
-        return values
-
-
-class _Symbol(str):
+class Symbol(str):
     """A region, with its value where a field is a number."""
 
     value: str
 
-    def __new__(cls, label: str, value: str | None) -> '_Symbol':
+    def __new__(cls, label: str, value: str | None) -> 'Symbol':
         symbol = super().__new__(cls, label)
         symbol.value = label if value is None else value
         return symbol
@@ -129,17 +71,17 @@ def template_filler(text: str, message_type: Any, frame: str) -> Fill:
 
 
 def _of_message(template, message_type, path, frame):
-    fields = message_type.get_fields_and_field_types()
+    fields = own_fields(message_type)
     if not isinstance(template, dict):
-        _refuse(path, f'{printable(repr(template), 80)} is no {full_name(message_type)}: write '
+        _refuse(path, f'{printable(repr(template), 80)} is no {name_of_type(message_type)}: write '
                 f'its fields, such as {{{next(iter(fields), "")}: …}}')
     for name in template:
         if name not in fields:
-            _refuse(path, f'{full_name(message_type)} has no field {printable(repr(name), 60)}; '
-                    f'it has {", ".join(fields)}')
+            _refuse(path, f'{name_of_type(message_type)} has no field '
+                    f'{printable(repr(name), 60)}; it has {", ".join(fields)}')
     fills = {name: _of_field(value, fields[name], f'{path}.{name}'.lstrip('.'), frame)
              for name, value in template.items()}
-    if 'header' not in template and fields.get('header') == 'std_msgs/Header':
+    if 'header' not in template and fields.get('header') == FieldType('std_msgs/Header'):
         fills['header'] = lambda values: Header(stamp=values['stamp'], frame_id=frame)
 
     def fill(values):
@@ -157,24 +99,25 @@ def _of_message(template, message_type, path, frame):
 
 
 def _of_field(value, kind, path, frame):
-    match = _LIST.fullmatch(kind)
-    if match:
-        inner = match['of'] or match['of2']
+    if kind.is_list:
         if not isinstance(value, list):
             _refuse(path, f'{printable(repr(value), 80)} is no list')
         # rclpy checks neither: of a list that is too short it sends the memory behind it.
-        if match['size'] and len(value) != int(match['size']):
-            _refuse(path, f'it has {len(value)} values: a {kind} has {match["size"]}')
-        if match['most'] and len(value) > int(match['most']):
-            _refuse(path, f'it has {len(value)} values: a {kind} has at most {match["most"]}')
-        items = [_of_field(item, inner, f'{path}[{i}]', frame) for i, item in enumerate(value)]
+        if kind.size is not None and len(value) != kind.size:
+            _refuse(path, f'it has {len(value)} values: a {kind.name}[{kind.size}] has '
+                    f'{kind.size}')
+        if kind.most is not None and len(value) > kind.most:
+            _refuse(path, f'it has {len(value)} values: a sequence<{kind.name}, {kind.most}> has '
+                    f'at most {kind.most}')
+        items = [_of_field(item, FieldType(kind.name), f'{path}[{i}]', frame)
+                 for i, item in enumerate(value)]
         return lambda values: [item(values) for item in items]
-    if '/' in kind:
-        if value == 'stamp' and kind == 'builtin_interfaces/Time':
+    if kind.is_message:
+        if value == 'stamp' and kind.name == 'builtin_interfaces/Time':
             return lambda values: values['stamp']
-        return _of_message(value, Time if kind == 'builtin_interfaces/Time'
-                           else message_class(kind), path, frame)
-    return _of_scalar(value, re.sub(r'<\d+>', '', kind), path)
+        return _of_message(value, Time if kind.name == 'builtin_interfaces/Time'
+                           else message_class(kind.name), path, frame)
+    return _of_scalar(value, kind.name, path)
 
 
 def _of_scalar(value, kind, path):
@@ -198,7 +141,7 @@ def _of_scalar(value, kind, path):
             found = values.get(match[1])
             if found is None:
                 _refuse(path, f'the map has no position of {printable(str(values["region"]), 60)}')
-            return found.value if isinstance(found, _Symbol) and kind not in _TEXTS \
+            return found.value if isinstance(found, Symbol) and kind not in _TEXTS \
                 else str(found)
 
         return _converted(_PLACEHOLDER.sub(shown, text), kind, path, advice)

@@ -5,18 +5,23 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, log, prod
 
-from symdp_ros.core.annotations import Floats, Ints, Word
-from symdp_ros.core.offline.causal import Causal
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
+from symdp_ros.core.online.causal import Causal
 from symdp_ros.errors import ConfigurationError
 
 
 class CausalAdaptive(Causal):
     """
-    The adaptive policy over a whole word (a `core.law.Law`).
+    The adaptive policy over a whole word.
 
     Probabilities are those along one output, by `OnlineMechanism.replay`. Errors have no exact
     recursion: the belief has infinitely many values; `analysis.accuracy` simulates them.
     """
+
+    is_simulated = True
+
+    def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
+        return self.online.another(random=random).privatize_many(symbols, offsets)
 
     def likelihood_ratio(self, length: int) -> None:
         return None

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The online mechanism: one private symbol for each sensitive one, as it comes."""
+"""The steps of the online mechanism: how each symbol is drawn, and how likely each one is."""
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeAlias
+from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +16,17 @@ from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
-from symdp_ros.core.policies import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.randomness import RandomIntegers
+from symdp_ros.core.registry import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
+from symdp_ros.files.cache import Cache
 
 if TYPE_CHECKING:
-    from symdp_ros.core.offline.causal import Causal
-    from symdp_ros.core.online.batch import OnlineBatch
+    from symdp_ros.core.online.online_batch import OnlineBatch
 
 _Step: TypeAlias = Callable[[str | None], str]
+_Steps = TypeVar('_Steps', bound='OnlineSteps')
 
 
 def _guided(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> Targets | None:
@@ -34,7 +35,7 @@ def _guided(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> T
 
 def _planned(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> Targets | None:
     all_follow_all = chain.edge_count == len(chain)**2
-    return None if all_follow_all else planned_targets(chain, privacy, *weights)
+    return None if all_follow_all else planned_targets(chain, privacy, *weights, Cache())
 
 
 #: policy → its table of targets, or None where every target is the symbol itself: where every
@@ -44,43 +45,11 @@ _BY_HISTORY = ('policy adaptive draws by all that was published so far, not by t
                'symbol alone: replay(outputs), then ask {}')
 
 
-class OnlineMechanism(Mechanism):
+class OnlineSteps(Mechanism):
     """
-    Word ε-differentially private symbols, each a move that the chain allows.
+    What an online mechanism is symbol by symbol; `OnlineMechanism` adds its law for whole words.
 
-    The private symbol o_t is drawn from μ(· | s_t, o_{t−1}) (paper, Algorithm 4): with N feasible
-    states C(o_{t−1}), the target of s_t has probability τ = 1 / ((N−1)·e^{−ε/k} + 1), each other
-    (1−τ)/(N−1), as close as integers come to it from the private side (`core.online.response`);
-    where s_t has no target, each has 1/N.
-
-    policy='guided' (the default): the target is s_t itself where it is feasible, and else the
-    feasible state from which s_t can be reached in the fewest moves (`core.online.targets`).
-    policy='paper': the target is s_t itself, where it is feasible; else there is none (Theorem 7).
-    policy='planned': the target, where s_t is feasible too, is the feasible state that lets the
-    fewest errors be expected in the long run, by the chain's P (`core.online.planned`).
-    policy='adaptive': the target is what errs least by the public belief that all outputs so far
-    allow, within the part of C(o_{t−1}) that is worth drawing from (`core.online.adaptive`). The
-    methods that take `previous` do not describe it; `replay` and `current_distribution` do. Where
-    `Chain.complete` made the chain, there is nothing to adapt to, and it is guided.
-
-    **Privacy.** Fix the previous private symbol o (adaptive: all of o_1…o_{t−1}). For any two
-    sensitive symbols, the probability of one output differs by a factor of at most e^{ε/k}
-    (`core.online.response`, Claim), whatever the targets are, as long as they are fixed by public
-    data. P[o_1…o_n | w] is the product of
-    μ(o_t | w_t, o_{t−1}); for adjacent words at most k factors differ: the ratio is at most e^ε.
-    Changing j symbols costs at most j·ε/k.
-
-    A step takes O(1) time; the mechanism O(states + edges) memory, the table of targets apart. One
-    mechanism draws one word at a time: use it from one thread, and `another` for each other word.
-
-    :param chain: the public chain.
-    :param privacy: ε and k.
-    :param policy: 'guided', 'paper', 'planned' or 'adaptive'.
-    :param trust: from 0 to 1, how far the chain's P is trusted (`core.base_measure`); used by
-        'adaptive' alone.
-    :param random: an object with `getrandbits`, for tests; None: the operating system.
-    :raises ChainError, PrivacyError: something else is passed as chain or privacy.
-    :raises ConfigurationError: unknown policy, or trust out of range.
+    The arguments and the proof stand there.
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
@@ -120,7 +89,7 @@ class OnlineMechanism(Mechanism):
         self.step = step  # type: ignore[assignment, method-assign]  # which documents it
         self.reset()
 
-    def another(self, *, random: RandomBits | None = None) -> 'OnlineMechanism':
+    def another(self: _Steps, *, random: RandomBits | None = None) -> _Steps:
         """
         Return a mechanism for another word, which shares the tables of this one.
 
@@ -142,13 +111,6 @@ class OnlineMechanism(Mechanism):
     def trust(self) -> float:
         """Return how far P is trusted; the policy 'adaptive' alone makes use of it."""
         return self._trust
-
-    @property
-    def law(self) -> 'Causal':
-        """Return how likely its outputs are, for whole words (`core.law.Law`)."""
-        from symdp_ros.core.offline.causal import causal
-
-        return causal(self)
 
     @property
     def targets(self) -> Targets | None:
@@ -258,8 +220,8 @@ class OnlineMechanism(Mechanism):
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape.
         """
-        from symdp_ros.core.batch import checked
-        from symdp_ros.core.online.batch import OnlineBatch
+        from symdp_ros.core.online.online_batch import OnlineBatch
+        from symdp_ros.core.word_arrays import checked
 
         words, ends = checked(symbols, offsets, len(self._chain))
         if self._tables is not None:

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The offline mechanisms: a private word for a whole logged word."""
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from importlib import import_module
 from math import inf
 
 import numpy as np
@@ -11,12 +12,9 @@ from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import listed_word, Mechanism
-from symdp_ros.core.offline.causal import Causal, causal
-from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.policies import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, SELECTIONS
 from symdp_ros.errors import ConfigurationError
 
 
@@ -76,7 +74,8 @@ class OfflineMechanism(Mechanism):
         check_base(base, trust)
         super().__init__(chain, privacy)
         self._selection, self._base, self._trust = selection, base, float(trust)
-        self._law = LAWS[selection](chain, privacy, random, base=base, trust=self._trust,
+        module = import_module(f'symdp_ros.core.offline.{selection}')
+        self._law: Law = module.law(chain, privacy, random, base=base, trust=self._trust,
                                     policy=policy)
 
     @property
@@ -97,11 +96,12 @@ class OfflineMechanism(Mechanism):
     @property
     def online(self) -> OnlineMechanism | None:
         """Return what causal release draws with, and exponential on an alphabet; else None."""
-        return self.law.online
+        online: OnlineMechanism | None = self.law.online
+        return online
 
     def __repr__(self) -> str:
         more = '' if self.online is None else f', policy={self.online.policy!r}'
-        if self.selection == 'exponential' and self.online is None:
+        if 'base' in SELECTIONS[self.selection] and self.online is None:
             more = f', base={self.base!r}' + (
                 f', trust={self.trust!r}' if self.base == 'chain' else '')
         return (f'OfflineMechanism({self.chain}, {self.privacy}, selection={self.selection!r}'
@@ -140,7 +140,7 @@ class OfflineMechanism(Mechanism):
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape; as `check`.
         """
-        from symdp_ros.core.batch import checked
+        from symdp_ros.core.word_arrays import checked
 
         words, ends = checked(symbols, offsets, len(self._chain))
         self.check(int(np.diff(ends).max(initial=0)))
@@ -160,35 +160,3 @@ class OfflineMechanism(Mechanism):
         if len(output) != len(word) or not self._chain.is_feasible(output):
             return -inf
         return min(0.0, self.law.log_probability(word, output))
-
-
-def _exponential(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str,
-                 trust: float, **_: object) -> Law:
-    if chain.stores_edges:
-        law = Exponential(chain, privacy, trust if base == 'chain' else None, random)
-        if not (chain.is_alphabet and law.is_counting):
-            return law
-    return Causal(OnlineMechanism(chain, privacy, policy='paper', random=random))
-
-
-def _permute_and_flip(chain: Chain, privacy: Privacy, random: RandomBits | None,
-                      **_: object) -> Law:
-    return PermuteAndFlip(chain, privacy, random)
-
-
-def _causal(chain: Chain, privacy: Privacy, random: RandomBits | None, *, trust: float,
-            policy: str, **_: object) -> Law:
-    return causal(OnlineMechanism(chain, privacy, policy=policy, trust=trust, random=random))
-
-
-#: selection → what makes its law: a new mechanism is one more module and one more line here.
-LAWS: dict[str, Callable[..., Law]] = {
-    'exponential': _exponential, 'permute_and_flip': _permute_and_flip, 'causal': _causal}
-SELECTIONS = tuple(LAWS)
-#: What can be chosen, by name → selection and base.
-CHOICES = {'exponential': ('exponential', 'chain'),
-           'exponential, counting': ('exponential', 'counting'),
-           'permute_and_flip': ('permute_and_flip', DEFAULT_BASE),
-           'causal': ('causal', DEFAULT_BASE)}
-#: Those that look at the whole word: causal release errs as the online mechanism does.
-WHOLE_WORD = tuple(name for name, choice in CHOICES.items() if choice[0] != 'causal')

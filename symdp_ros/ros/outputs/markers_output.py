@@ -8,19 +8,15 @@ the picture of it. Namespaces: `regions`, `moves`, `names` and `warning` are the
 `name now` and `trail` the region and the ten before it; `belief` where the robot may be.
 """
 from collections import deque
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from geometry_msgs.msg import Point
 import numpy as np
 from std_msgs.msg import ColorRGBA
-from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.core.annotations import Floats
 from symdp_ros.maps.positions import Place
-from symdp_ros.ros.outputs import latched
+from symdp_ros.ros.outputs.publication import latched, Publication
 from visualization_msgs.msg import Marker, MarkerArray
-
-if TYPE_CHECKING:
-    from symdp_ros.core.annotations import Floats
 
 WARNING = 'regions are not for collision avoidance: the robot may be elsewhere'
 _TRAIL = 10
@@ -30,26 +26,22 @@ _DARK, _GREY = (0.1, 0.1, 0.1, 1.0), (0.6, 0.6, 0.6, 0.6)
 _BLUE, _ORANGE, _RED = (0.12, 0.47, 0.71, 0.8), (1.0, 0.6, 0.2, 0.9), (0.8, 0.1, 0.1, 1.0)
 
 
-class Markers:
-    """
-    Publishes the map once, and after each region the region now, the last ten, and beliefs.
+class Output:
+    """Publishes the map once, and after each region the region now, the last ten, and beliefs."""
 
-    :param prefix: 'private' or 'believed'.
-    :param graph: the map; `places` of all its states.
-    """
-
-    def __init__(self, node, topic: str, prefix: str, graph: TransitionGraph,
-                 places: Mapping[str, Place], frame: str):
-        self._node, self._prefix, self._frame = node, prefix, frame
-        self._states, self._places = tuple(graph.successors), places
-        self._size = _marker_size(places.values())
+    def __init__(self, wanted: Publication):
+        self._node, self._prefix = wanted.node, wanted.prefix
+        self._frame = wanted.settings['map_frame']
+        self._states, self._places = wanted.chain.states, wanted.places
+        self._size = _marker_size(self._places.values())
         self._trail: deque[str] = deque(maxlen=_TRAIL + 1)
-        self._map, self._publisher = (node.create_publisher(MarkerArray, topic, latched(1))
-                                      for _ in range(2))
+        self._map, self._publisher = (
+            wanted.node.create_publisher(MarkerArray, wanted.topic, latched(1)) for _ in range(2))
         self.publishers = [self._map, self._publisher]
-        self._map.publish(MarkerArray(markers=list(self._map_markers(graph))))
+        assert wanted.graph is not None  # it has positions
+        self._map.publish(MarkerArray(markers=list(self._map_markers(wanted.graph))))
 
-    def publish(self, region: str, beliefs: 'Floats | None') -> None:
+    def publish(self, region: str, beliefs: Floats | None) -> None:
         """Publish the picture of a region."""
         self._trail.append(region)
         self._publisher.publish(MarkerArray(markers=list(self._live_markers(region, beliefs))))

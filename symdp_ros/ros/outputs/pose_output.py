@@ -1,23 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The position of a region, or of a belief, as PoseWithCovarianceStamped."""
-from collections.abc import Mapping
 from math import pi
-from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import PoseWithCovarianceStamped
 import numpy as np
-from symdp_ros.maps.positions import Place
-from symdp_ros.ros.outputs import latched
-
-if TYPE_CHECKING:
-    from symdp_ros.core.annotations import Floats
-    from symdp_ros.core.chain import Chain
+from symdp_ros.core.annotations import Floats
+from symdp_ros.ros.outputs.publication import latched, Publication
 
 _ANY_DIRECTION = pi**2 / 3  # variance of an angle of which nothing is known
 
 
-class Poses:
+class Output:
     """
     Publishes where a region is, with its size as the covariance.
 
@@ -25,15 +19,17 @@ class Poses:
     known. `z` is 0.
     """
 
-    def __init__(self, node, topic: str, chain: 'Chain', places: Mapping[str, Place], frame: str):
-        self._node, self._frame, self._index = node, frame, chain.state_index
-        rows = [places[state] for state in chain.states]
+    def __init__(self, wanted: Publication):
+        self._node, self._frame = wanted.node, wanted.settings['map_frame']
+        self._index = wanted.chain.state_index
+        rows = [wanted.places[state] for state in wanted.chain.states]
         self._means = np.array([(place.x, place.y) for place in rows])
         self._variances = np.array([place.variance for place in rows])
-        self._publisher = node.create_publisher(PoseWithCovarianceStamped, topic, latched(1))
+        self._publisher = wanted.node.create_publisher(PoseWithCovarianceStamped, wanted.topic,
+                                                       latched(1))
         self.publishers = [self._publisher]
 
-    def publish(self, region: str, beliefs: 'Floats | None') -> None:
+    def publish(self, region: str, beliefs: Floats | None) -> None:
         """Publish the pose of a region, or of beliefs."""
         i = self._index[region]
         mean, variance = self._means[i], self._variances[i]
@@ -51,7 +47,7 @@ class Poses:
         self._publisher.publish(message)
 
 
-def moments(beliefs: 'Floats', means: 'Floats', variances: 'Floats') -> 'tuple[Floats, Floats]':
+def moments(beliefs: Floats, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """
     Return the mean (x, y) and the variance (xx, xy, yy) of a mixture of places.
 

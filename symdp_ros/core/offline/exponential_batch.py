@@ -5,10 +5,10 @@ from math import prod
 
 import numpy as np
 from symdp_ros.core.annotations import Ints, RandomBits, ShortInts
-from symdp_ros.core.batch import chunks, RandomStream
 from symdp_ros.core.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.word_arrays import chunks, RandomStream
 
 _CHUNK = 1 << 18        # symbols drawn together: what they need stays in the cache
 
@@ -29,7 +29,7 @@ class ExponentialBatch:
 
     def draw(self, symbols: ShortInts, offsets: Ints,
              random: RandomBits | None = None) -> ShortInts:
-        """As `core.online.batch.OnlineBatch.draw`."""
+        """As `core.online.online_batch.OnlineBatch.draw`."""
         stream, lengths = RandomStream(random), np.diff(offsets)
         out = np.empty(len(symbols), np.int32)
         order = np.argsort(lengths, kind='stable')

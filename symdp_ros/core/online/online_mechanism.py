@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The online mechanism: one private symbol for each sensitive one, as it comes."""
+from symdp_ros.core.online.causal import Causal
+from symdp_ros.core.online.causal_adaptive import CausalAdaptive
+from symdp_ros.core.online.steps import OnlineSteps
+
+
+class OnlineMechanism(OnlineSteps):
+    """
+    Word ε-differentially private symbols, each a move that the chain allows.
+
+    The private symbol o_t is drawn from μ(· | s_t, o_{t−1}) (paper, Algorithm 4): with N feasible
+    states C(o_{t−1}), the target of s_t has probability τ = 1 / ((N−1)·e^{−ε/k} + 1), each other
+    (1−τ)/(N−1), as close as integers come to it from the private side (`core.online.response`);
+    where s_t has no target, each has 1/N.
+
+    policy='guided' (the default): the target is s_t itself where it is feasible, and else the
+    feasible state from which s_t can be reached in the fewest moves (`core.online.targets`).
+    policy='paper': the target is s_t itself, where it is feasible; else there is none (Theorem 7).
+    policy='planned': the target, where s_t is feasible too, is the feasible state that lets the
+    fewest errors be expected in the long run, by the chain's P (`core.online.planned`).
+    policy='adaptive': the target is what errs least by the public belief that all outputs so far
+    allow, within the part of C(o_{t−1}) that is worth drawing from (`core.online.adaptive`). The
+    methods that take `previous` do not describe it; `replay` and `current_distribution` do. Where
+    `Chain.complete` made the chain, there is nothing to adapt to, and it is guided.
+
+    **Privacy.** Fix the previous private symbol o (adaptive: all of o_1…o_{t−1}). For any two
+    sensitive symbols, the probability of one output differs by a factor of at most e^{ε/k}
+    (`core.online.response`, Claim), whatever the targets are, as long as they are fixed by public
+    data. P[o_1…o_n | w] is the product of
+    μ(o_t | w_t, o_{t−1}); for adjacent words at most k factors differ: the ratio is at most e^ε.
+    Changing j symbols costs at most j·ε/k.
+
+    A step takes O(1) time; the mechanism O(states + edges) memory, the table of targets apart. One
+    mechanism draws one word at a time: use it from one thread, and `another` for each other word.
+
+    :param chain: the public chain.
+    :param privacy: ε and k.
+    :param policy: 'guided', 'paper', 'planned' or 'adaptive'.
+    :param trust: from 0 to 1, how far the chain's P is trusted (`core.base_measure`); used by
+        'adaptive' alone.
+    :param random: an object with `getrandbits`, for tests; None: the operating system.
+    :raises ChainError, PrivacyError: something else is passed as chain or privacy.
+    :raises ConfigurationError: unknown policy, or trust out of range.
+    """
+
+    @property
+    def law(self) -> Causal:
+        """Return how likely its outputs are, for whole words (`core.law.Law`)."""
+        return Causal(self) if self.tables is None else CausalAdaptive(self)

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a demo reads: only a demo may, as `region` is the sensitive topic."""
+from collections.abc import Mapping, Sequence
+import time
+
+from symdp_ros.demo.processes import DemoError
+
+_PATIENCE = 90.0      # seconds for all nodes to start, or to catch up
+_IN_TURN = 0.002      # seconds that one domain of several is listened to
+
+
+class Observer:
+    """
+    ROS nodes, one in each domain, that read topics of some robots.
+
+    :param domains: topic → the ROS domain in which it is read.
+    :param robots: their namespaces.
+    :param namespace: of the nodes, whose name is `demo`.
+    :ivar words: topic → robot → what was published, in order.
+    :ivar nodes: topic → the node that reads it.
+    """
+
+    def __init__(self, domains: Mapping[str, int], robots: Sequence[str], namespace: str = '/'):
+        self._domains, self._robots, self._namespace = domains, robots, namespace
+        self.words: dict[str, dict[str, list[str]]] = {
+            topic: {robot: [] for robot in robots} for topic in domains}
+
+    def __enter__(self) -> 'Observer':
+        import rclpy
+        from rclpy.context import Context
+        from rclpy.executors import SingleThreadedExecutor
+        from rclpy.qos import DurabilityPolicy, QoSProfile
+        from std_msgs.msg import String
+
+        latched = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._executors = {}
+        by_domain = {}
+        for domain in set(self._domains.values()):
+            context = Context()
+            rclpy.init(args=[], context=context, domain_id=domain)
+            by_domain[domain] = rclpy.create_node(
+                'demo', namespace=self._namespace, context=context, enable_rosout=False,
+                start_parameter_services=False)
+            self._executors[domain] = SingleThreadedExecutor(context=context)
+            self._executors[domain].add_node(by_domain[domain])
+        self.nodes = {topic: by_domain[domain] for topic, domain in self._domains.items()}
+        for topic, words in self.words.items():
+            for robot, word in words.items():
+                def read(message, word=word):
+                    word.append(message.data)
+
+                self.nodes[topic].create_subscription(String, f'/{robot}/{topic}', read, latched)
+        return self
+
+    def __exit__(self, *exception):
+        import rclpy
+
+        for node in set(self.nodes.values()):
+            executor = self._executors[node.context.get_domain_id()]
+            executor.remove_node(node)
+            executor.shutdown()
+            node.destroy_node()
+            rclpy.shutdown(context=node.context)
+
+    def are_published(self, *topics):
+        """Return whether all robots publish these topics."""
+        return all(self.nodes[topic].count_publishers(f'/{robot}/{topic}')
+                   for topic in topics for robot in self._robots)
+
+    def spin(self, seconds, *processes):
+        """Receive messages for some time, while the processes run."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            for executor in self._executors.values():
+                executor.spin_once(timeout_sec=left if len(self._executors) == 1 else _IN_TURN)
+        for process in processes:
+            process.check(running=True)
+
+    def wait(self, condition, *processes):
+        """
+        Receive messages until the condition holds.
+
+        :raises DemoError: it does not, within a minute and a half.
+        """
+        until = time.monotonic() + _PATIENCE
+        while not condition():
+            if time.monotonic() > until:
+                raise DemoError('the nodes do not receive from each other: is something blocking '
+                                'loopback multicast or shared memory?')
+            self.spin(0.05, *processes)

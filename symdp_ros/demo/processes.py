@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The nodes of a demo: processes that end with it."""
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from symdp_ros.errors import SymdpError
+
+_PATIENCE = 60.0  # seconds for a node to end
+
+
+class DemoError(SymdpError):
+    """The demo cannot start, or one of its processes failed."""
+
+
+#: Runs a module as `python -m` does, until the process that started it ends, however it ends.
+_NODE = """
+import ctypes, os, runpy, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+demo, module = int(sys.argv.pop(1)), sys.argv.pop(1)
+if os.getppid() == demo:
+    runpy.run_module(module, run_name='__main__', alter_sys=True)
+"""
+
+
+class NodeProcess:
+    """A node of this package in a process of its own, stopped at the end of the context."""
+
+    def __init__(self, name, logs, parameters, namespace):
+        self.name = name
+        self._log = open(os.path.join(logs, name + namespace.replace('/', '_')), 'w+b')
+        # json.dumps quotes strings that YAML would read as numbers, and writes true and false.
+        arguments = [part for name, value in parameters.items()
+                     for part in ('-p', f'{name}:={json.dumps(value)}')]
+        self._process = subprocess.Popen(
+            [sys.executable, '-c', _NODE, str(os.getpid()), f'symdp_ros.nodes.{name}',
+             '--ros-args', '-r', f'__ns:={namespace}', *arguments],
+            stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            start_new_session=True)  # Ctrl+C reaches this process alone; it stops the others
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+    def check(self, running=False):
+        """
+        Raise where the process ended with a problem, or at all while it should be running.
+
+        :raises DemoError: with what the process printed.
+        """
+        status = self._process.poll()
+        if status is None and running or status == 0 and not running:
+            return
+        self._log.seek(0)
+        print(self._log.read().decode(errors='replace').strip(), file=sys.stderr)
+        raise DemoError(f'{self.name} ended with status {status}, after the lines above')

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What `privatizer` and `belief` publish for each region: its name, position, picture, any message.
+
+Everything here is made from private regions, or from beliefs, and from public settings. Stamps are
+the time of publishing, on the node's clock.
+"""
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from symdp_ros.core.annotations import Floats
+from symdp_ros.core.chain import Chain
+from symdp_ros.errors import ConfigurationError
+from symdp_ros.maps.dead_ends import some_states
+from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.messages.fields import name_of_type
+from symdp_ros.options import OUTPUT_KINDS, output_topic
+from symdp_ros.ros.outputs.publication import Publication
+from symdp_ros.ros.publishing import destroy_when_delivered
+
+
+def check_topics(published: Sequence[str], read: Sequence[str]) -> None:
+    """
+    Check that a node publishes each output on a topic of its own, and none where it reads.
+
+    :param published: full names.
+    :param read: the topics that come in, in the same ROS domain.
+    :raises ConfigurationError: it does not.
+    """
+    for topic in published:
+        if topic in read:
+            raise ConfigurationError(f'{topic} would be both an input and an output: remap one '
+                                     'of them')
+        if published.count(topic) > 1:
+            raise ConfigurationError(f'two outputs would both go to {topic}: remap one of them')
+
+
+class Outputs:
+    """
+    The topics of one node, each made by `ros.outputs.NAME_output`.
+
+    :param prefix: 'private' or 'believed'.
+    :param settings: values of the options `OUTPUT_OPTIONS` and of the map.
+    :param depth: how many regions late readers get.
+    :param overridable: whether parameters can override the QoS of `PREFIX_region`.
+    :raises ConfigurationError: an option is wrong, or the map lacks what it needs.
+    """
+
+    def __init__(self, node, prefix: str, settings: Mapping[str, Any], chain: Chain, *,
+                 depth: int, overridable: bool = False):
+        self._node, self._made = node, []
+        wanted = dict.fromkeys(settings['outputs'])
+        if settings['output_template'] and 'custom' not in wanted:
+            raise ConfigurationError("output_template needs 'custom' among the outputs")
+        graph, places = None, {}
+        if not wanted.keys() <= {'string'}:
+            place = MapSettings.of(settings)
+            graph = place.read()
+            places = place.places(graph)
+        missing = [state for state in chain.states if state not in places]
+        placed = [name for name, kind in OUTPUT_KINDS.items() if kind.needs_positions]
+        if missing and wanted.keys() & placed:
+            raise ConfigurationError(
+                f'outputs: the map has no position of {some_states(missing)}: leave '
+                f'{" and ".join(placed)} out, or give a regions_file')
+        for name in wanted:
+            module = import_module(f'symdp_ros.ros.outputs.{name}_output')
+            self._made.append(module.Output(Publication(
+                node, output_topic(prefix, name), prefix, settings, chain, graph, places, depth,
+                overridable)))
+
+    @property
+    def topics(self) -> str:
+        """Return the topics and their types, for a log."""
+        return ', '.join(f'{publisher.topic_name} ({name_of_type(publisher.msg_type)})'
+                         for made in self._made for publisher in made.publishers[:1])
+
+    def publish(self, region: str, beliefs: Floats | None = None) -> None:
+        """
+        Publish a region.
+
+        :param beliefs: of `belief`, the probability of each state of the chain.
+        """
+        for made in self._made:
+            made.publish(region, beliefs)
+
+    def destroy(self) -> None:
+        """Stop publishing, once everything is delivered."""
+        for made in self._made:
+            for publisher in made.publishers:
+                destroy_when_delivered(self._node, publisher)
+        self._made = []

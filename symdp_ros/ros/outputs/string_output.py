@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The name of each region, or an integer."""
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from symdp_ros.core.annotations import Floats
+from symdp_ros.messages.fields import message_class
+from symdp_ros.options import message_type_of
+from symdp_ros.ros.adaptive_subscription import check_qos_overrides, OVERRIDABLE
+from symdp_ros.ros.messages import region_writer
+from symdp_ros.ros.outputs.publication import latched, Publication
+
+
+class Output:
+    """Publishes the name of each region."""
+
+    def __init__(self, wanted: Publication):
+        node, topic, settings = wanted.node, wanted.topic, wanted.settings
+        if wanted.overridable:
+            check_qos_overrides(node, 'publisher', topic)
+        kind = message_class(message_type_of('string', settings))
+        self._write = region_writer(kind, wanted.chain.states, settings['symbol_map'])
+        self._publisher = node.create_publisher(
+            kind, topic, latched(wanted.depth),
+            qos_overriding_options=QoSOverridingOptions(OVERRIDABLE) if wanted.overridable
+            else None)
+        self.publishers = [self._publisher]
+
+    def publish(self, region: str, beliefs: Floats | None) -> None:
+        """Publish the name of a region."""
+        self._publisher.publish(self._write(region))
