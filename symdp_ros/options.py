@@ -412,7 +412,7 @@ def message_type_of(output: str, values: Mapping[str, Any]) -> str:
     """
     Return the message type of one of the `outputs`.
 
-    :param values: of `OUT`. With custom among them, output_type is its type alone.
+    :param values: of `OUTPUT_OPTIONS`. With custom among them, output_type is its type alone.
     """
     if output == 'string' and 'custom' in values['outputs']:
         return str(OUTPUT_TYPE.default)

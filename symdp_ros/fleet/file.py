@@ -28,8 +28,9 @@ from symdp_ros.files.resources import share_directory
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, TAG, YamlReader
 from symdp_ros.options import (history_topic, INPUT, LARGEST_INTEGER, LEDGER_FILE,
-                               message_type_of, Option, OUTPUT_OPTIONS, OUTPUT_DOMAIN, output_topic,
-                               PARAMETERS, POLICY, SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
+                               message_type_of, Option, OUTPUT_DOMAIN, OUTPUT_OPTIONS,
+                               output_topic, PARAMETERS, POLICY, SUBJECT_BUDGET, TOPICS,
+                               USE_SIM_TIME)
 import yaml
 
 _NODE = 'privatizer'
