@@ -5,8 +5,8 @@ The settings of what draws: live nodes, logs, archives and the belief in their o
 
 What computes is imported when a mechanism is made: nodes make it after others can discover them.
 """
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.registry import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, SELECTIONS
@@ -59,23 +59,17 @@ class MechanismSettings:
         """Return what draws live; parameters and errors as of `OnlineMechanism`."""
         from symdp_ros.core.online import OnlineMechanism
 
-        return OnlineMechanism(chain, privacy, policy=self.policy, trust=self.trust,
-                               random=random)
+        return OnlineMechanism(chain, privacy, random=random, **self._fields(SELECTIONS['causal']))
 
     def offline(self, chain: 'Chain', privacy: 'Privacy',
                 random: 'RandomBits | None' = None) -> 'OfflineMechanism':
         """Return what draws whole words; parameters and errors as of `OfflineMechanism`."""
         from symdp_ros.core.offline import OfflineMechanism
 
-        return OfflineMechanism(chain, privacy, selection=self.selection, base=self.base,
-                                trust=self.trust, policy=self.policy, random=random)
+        return OfflineMechanism(chain, privacy, random=random, **asdict(self))
 
-    @property
-    def used(self) -> tuple[str, ...]:
-        """Return the names of the fields that may matter: of 'auto', those of all selections."""
-        if self.selection == 'auto':
-            return tuple(dict.fromkeys(name for names in SELECTIONS.values() for name in names))
-        return SELECTIONS['causal' if self.selection == LIVE else self.selection]
+    def _fields(self, names: Iterable[str]) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
 
     def described(self, chain: 'Chain', privacy: 'Privacy') -> dict[str, Any]:
         """
@@ -83,7 +77,9 @@ class MechanismSettings:
 
         It stands in ledgers; its digest says which releases, and which live words, are the same.
         """
-        used = {name: getattr(self, name) for name in self.used}
+        of_all = (name for names in SELECTIONS.values() for name in names)
+        used = self._fields(of_all if self.selection == 'auto' else SELECTIONS[
+            'causal' if self.selection == LIVE else self.selection])
         if used.get('base') == 'counting':  # as published: there is nothing to say
             del used['base']
         if 'trust' in used and 'base' not in used and used.get('policy') != 'adaptive':
