@@ -9,32 +9,31 @@ The same logs are never learned from again for free: under the same settings the
 is handed out, under others a new one is charged.
 """
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
 import json
-import os
 from pathlib import Path
-import shutil
 from typing import Any
 
 from symdp_ros.analysis.learning import learn_chain, Unit
 from symdp_ros.core.chain import Chain
-from symdp_ros.errors import ConfigurationError, LogError, printable
-from symdp_ros.files.durable import flush
-from symdp_ros.ledger.ledger import Ledger, LedgerFile
-from symdp_ros.ledger.overlap import most_at_once, Span, span_of
-from symdp_ros.ledger.units import as_fraction, as_text, Loss
+from symdp_ros.errors import LogError, printable
+from symdp_ros.ledger.accounts import Entry
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.overlap import most_at_once, Span
+from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
-from symdp_ros.release.inspection import ALL_UNKNOWN
-from symdp_ros.release.outbox import digest_of, holds, Outbox
+from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
+from symdp_ros.release.log_release import LogSource
+from symdp_ros.release.outbox import digest_of, Outbox
+from symdp_ros.release.output import Output
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.transaction import Publisher, Staged
 
 _DIGITS = 6  # after the point, of a probability in the file
-
-#: A log: its words, and its span.
-_Read = tuple[list[list[str | None]], Span]
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,83 @@ class LearnSettings:
         return sha256(json.dumps(self.described(), sort_keys=True).encode()).hexdigest()
 
 
+class _LearnedChain:
+    """The release of a chain that is learned from logs: a `transaction.Publication`."""
+
+    changed = ('the logs have changed since a chain was learned from them: give new logs names of '
+               'their own')
+
+    def __init__(self, settings: LearnSettings, sources: Sequence[LogSource], output: Output,
+                 outbox: Outbox, random: Any):
+        self._settings, self._sources, self._random = settings, sources, random
+        self._output, self._outbox = output, outbox
+        self.length, self.logs = 0, dict[str, Span]()
+        self.note = ''  # why more than ε is charged
+
+    @property
+    def log_id(self) -> str:
+        """Return the id of the chain: it names its logs."""
+        names = sorted(source.log_id for source in self._sources)
+        named = sha256(json.dumps(names).encode()).hexdigest()[:12]
+        return f'chain of {len(names)} logs {named}'
+
+    def check_place(self) -> None:
+        """Check that the path of the chain file is free."""
+        self._output.check_free()
+
+    def read(self, stack: ExitStack) -> None:
+        """Read and sample the logs."""
+        for source in self._sources:
+            source.read(stack)
+            self.length += source.length
+            self.logs |= source.logs or {}
+        if not self._settings.clip:
+            _check_apart(self.logs)
+
+    def _words(self) -> list[list[str | None]]:
+        return [word for source in self._sources for word in source.words]
+
+    def fingerprint(self, ledger: Ledger) -> bytes:
+        """Return the fingerprint of all words."""
+        return ledger.fingerprint(self._words())
+
+    def problem(self) -> str | None:
+        """Return that no symbol is known; None: one is."""
+        all_unknown = all(symbol is None for word in self._words() for symbol in word)
+        return ALL_UNKNOWN if all_unknown else None
+
+    def price(self) -> Loss:
+        """Return what the chain costs."""
+        loss, each = self._settings.loss_of(self.logs), self._settings.reading.loss.epsilon
+        if loss.epsilon != each:
+            self.note = (f'one change can touch {loss.epsilon / each} of the logs, by their '
+                         f'stamps: ε = {as_text(loss.epsilon)} is charged')
+        self._loss = loss
+        return loss
+
+    def stage(self, stack: ExitStack) -> Staged:
+        """Learn the chain, and write it into the staging directory."""
+        settings = self._settings
+        chain = learn_chain(
+            settings.reading.chain, [source.words for source in self._sources],
+            settings.reading.privacy.epsilon, unit=settings.unit, random=self._random)
+        path = stack.enter_context(self._outbox.staged('.yaml'))
+        path.write_text(_chain_file(chain, settings, len(self._sources)), encoding='utf-8')
+        return Staged(self._loss, [(path, digest_of(path))], lengths=[self.length])
+
+    def names(self, files: int) -> list[str]:
+        """Return the name of the chain file."""
+        return [self._output.path.name]
+
+    def paths(self, number: int, files: int) -> list[Path]:
+        """Return the path of the chain file."""
+        return [self._output.path]
+
+    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
+        """Return where the chain file is that was made before."""
+        return self._output.existing_file(charge),
+
+
 def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Path, *,
                     ledger: Ledger, subject: str, subject_budget: float = 0.0,
                     random: Any = None, wait: float = 10.0,
@@ -107,76 +183,17 @@ def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Pa
     :raises LogError: a log cannot be read, or shows what another one shows; nothing is charged.
     :raises BudgetError, LedgerError, ConfigurationError: nothing is charged.
     """
-    names = sorted(log.id for log in logs)
-    log_id = f'chain of {len(names)} logs {sha256(json.dumps(names).encode()).hexdigest()[:12]}'
-    description = json.dumps(settings.described())
-    with Outbox(output.parent, ledger, wait=wait, on_wait=on_wait) as outbox:
-        output = outbox.directory / output.name
-        read = [_read(settings.reading, log) for log in logs]
-        spans = {log.id: span for log, (_, span) in zip(logs, read, strict=True)}
-        if not settings.clip:
-            _check_apart(spans)
-        words = [word for own, _ in read for word in own]
-        length = sum(map(len, words))
-        content = ledger.fingerprint(words)
-        charge = ledger.find(subject, log_id, settings.digest())
-        if charge is not None:
-            if charge.content != content:
-                raise LogError('the logs have changed since a chain was learned from them: give '
-                               'new logs names of their own')
-            [file] = ledger.files(charge.number)
-            return Outcome(log_id, 'already released', length, (_again(outbox, file, output),))
-        if os.path.lexists(output) or ledger.has_path(output):
-            raise ConfigurationError(f'{printable(output)} is there already, or is promised to '
-                                     'another release: name another file')
-        if all(symbol is None for word in words for symbol in word):
-            raise LogError(ALL_UNKNOWN)
-        loss, note = settings.loss_of(spans), ''
-        if (price := loss.epsilon) != (each := as_fraction(settings.reading.privacy.epsilon)):
-            note = (f'one change can touch {price / each} of the logs, by their stamps: '
-                    f'ε = {as_text(price)} is charged')
-        ledger.check(subject, loss, log_id, subject_budget=subject_budget,
-                     description=description)
-        chain = learn_chain(settings.reading.chain, [own for own, _ in read],
-                            settings.reading.privacy.epsilon, unit=settings.unit, random=random)
-        with outbox.staged('.yaml') as path:
-            path.write_text(_chain_file(chain, settings, len(logs)), encoding='utf-8')
-            flush(path)
-            flush(path.parent)
-            digest = digest_of(path)
-            outbox.check([output.name])
-            charge, new = ledger.charge(
-                subject, loss, log_id=log_id, settings=settings.digest(),
-                content=content, lengths=[length], description=description, logs=spans,
-                subject_budget=subject_budget, files=lambda number: [(output, path, digest)])
-            if not new:  # another process was faster, in another directory
-                raise ConfigurationError('another process has just learned from these logs: try '
-                                         'again')
-            [file] = ledger.files(charge.number)
-            return Outcome(log_id, 'released', length, (outbox.publish(file),), reason=note)
-
-
-def _again(outbox: Outbox, file: LedgerFile, output: Path) -> Path:
-    """Return where the file that was made before is, copied to `output` where that is free."""
-    there = next((path for path in (output, file.path, file.staged)
-                  if holds(path, file.digest)), None)
-    if there is None:
-        raise ConfigurationError(
-            f'a chain was learned from these logs before, as {printable(file.path)}, which is no '
-            'longer there or was changed: copy it from where it was given to')
-    if there == output:
-        return output
-    if os.path.lexists(output):
-        raise ConfigurationError(f'{printable(output)} is there already: name another file')
-    with outbox.staged('.yaml') as path:
-        shutil.copyfile(there, path)
-        flush(path)
-        return outbox.publish(LedgerFile(0, output, path, file.digest, True))
-
-
-def _read(settings: ReleaseSettings, log: LogFile) -> _Read:
-    entries = settings.entries(log)
-    return settings.words_of(entries, log), span_of(entries)
+    with Publisher(settings, output.parent, ledger, subject, subject_budget=subject_budget,
+                   wait=wait, on_wait=on_wait) as publisher:
+        moves = Moves.of(settings.reading.chain, stays_only=True)
+        chain = _LearnedChain(
+            settings, [LogSource(settings.reading, log, None, moves) for log in logs],
+            Output(output.name, publisher.outbox, ledger), publisher.outbox, random)
+        outcome = publisher.release(chain)
+    assert outcome is not None  # nothing stops it
+    if outcome.kind == 'failed':
+        raise LogError(outcome.reason)
+    return replace(outcome, reason=chain.note)
 
 
 def _check_apart(spans: Mapping[str, Span]) -> None:

@@ -86,7 +86,7 @@ class ArchivePlace:
     def check(self, charges=1):
         """Check that what is visible is charged once and complete, and nothing else is left."""
         with Ledger(self.ledger) as ledger:
-            files = ledger.files()
+            files = ledger.files.all()
             assert ledger.problems() == [] and len(ledger.charges()) == charges
         assert sorted(file.path.name for file in files) == self.visible()
         assert all(file.visible and digest_of(file.path) == file.digest for file in files)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Archives: what is read, what is written, what is charged, whatever happens in between."""
+from contextlib import contextmanager
 from fractions import Fraction
 import os
 from pathlib import Path
@@ -516,13 +517,15 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(walks, m
 
 def test_an_interrupt_just_after_the_charge_loses_nothing(walks, monkeypatch):
     walks.archive(WALKS)
-    charge = Ledger.charge
+    charging = Ledger.charging
 
+    @contextmanager
     def interrupted(*arguments, **more):
-        charge(*arguments, **more)
+        with charging(*arguments, **more) as transaction:
+            yield transaction
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Ledger, 'charge', interrupted)
+    monkeypatch.setattr(Ledger, 'charging', interrupted)
     with pytest.raises(KeyboardInterrupt):
         walks.release()
     monkeypatch.undo()
@@ -569,6 +572,7 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
 CHILD = """
 import os, signal, sys
 sys.path[:0] = 'test/release', 'test/logs'
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 import symdp_ros.release.archive_file as file
@@ -627,7 +631,7 @@ def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(walks, c
         if walks.ledger.exists():
             with Ledger(walks.ledger) as ledger:
                 assert ledger.problems() == []
-                charged = {file.path.name for file in ledger.files()}
+                charged = {file.path.name for file in ledger.files.all()}
         assert set(walks.visible()) <= charged  # nothing is visible before its spend
         assert walks.release().kind in ('released', 'already released')
         assert walks.spent() == 1 and lengths(walks.read()) == lengths(routes)
