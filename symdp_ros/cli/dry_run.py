@@ -103,8 +103,9 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Sequence[Skipp
                       'such steps', soft_wrap=True)
     if isinstance(settings, ReleaseSettings):
         print_topics(console, topics, settings.keep.coarse_stamps)
-    """Return the numbers of symbols: all, known, unknown, no moves; none if nothing was read."""
-                  soft_wrap=True)
+    console.print(
+        _total(account, before) if ledger else 'no --ledger: a release would not be recorded',
+        soft_wrap=True)
     return 0 if Report(tuple(outcomes)).ok else 1
 
 
