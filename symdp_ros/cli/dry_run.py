@@ -134,7 +134,9 @@ def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: 
     if isinstance(source, LogSource) and source.settings.keep.topics:
         _keep_topics(source, topics)
     with ExitStack() as stack:
-        planned = plan(source, settings.digest(), stack, ledger, account.subject)
+        earlier = None if ledger is None else ledger.find(
+            account.subject, log_id, settings.digest())
+        planned = plan(source, earlier, ledger, stack)
         if source.found is None:
             source.inspect()
     if planned.problem is not None:

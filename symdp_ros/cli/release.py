@@ -190,9 +190,8 @@ def _logs_release(options, chain, output):
 
 def _archive_release(options, chain, output):
     """Return the same for an archive."""
-    from symdp_ros.release.archive import ArchiveReleaser
+    from symdp_ros.release.archive import release_archive
     from symdp_ros.release.archive_file import Columns
-    from symdp_ros.release.report import Report
     from symdp_ros.release.settings import ArchiveSettings
 
     settings = ArchiveSettings(
@@ -203,12 +202,12 @@ def _archive_release(options, chain, output):
     [archive], _ = listed_logs(options.logs)
 
     def release(on_choice, topics, **keeping):
-        with _progress() as (progress, bar), ArchiveReleaser(
-                settings, output, scheduler=options.scheduler,
+        with _progress() as (progress, bar):
+            return release_archive(
+                settings, archive, output, scheduler=options.scheduler,
                 allow_unknown=options.allow_unknown, on_choice=on_choice,
                 on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
-                **keeping) as releaser:
-            return Report((releaser.release(archive),), problems=releaser.problems)
+                **keeping)
 
     return settings, [archive], (), release
 

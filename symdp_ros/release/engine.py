@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog, TopicOutcome
 from symdp_ros.release.inspection import Moves
-from symdp_ros.release.log_release import LogFiles, LogPublication
+from symdp_ros.release.log_release import LogPlace, LogSource
 from symdp_ros.release.mechanisms import Mechanisms
+from symdp_ros.release.naming import Naming
 from symdp_ros.release.outbox import check_apart
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
@@ -70,11 +71,15 @@ class Releaser:
         self._settings, self._allow_unknown = settings, allow_unknown
         self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
+        self._on_topics = on_topics
         self._publisher = Publisher(
-            settings, release_dir, ledger, subject, budget=budget, subject_budget=subject_budget,
-            compare=tell_changes, wait=wait, on_wait=on_wait)
-        self._files = LogFiles(settings, self._publisher.outbox, ledger,
-                               rewrite_missing=rewrite_missing, on_topics=on_topics)
+            settings, release_dir, ledger=ledger, subject=subject, budget=budget,
+            subject_budget=subject_budget, compare=tell_changes, wait=wait, on_wait=on_wait)
+        outbox = self._publisher.outbox
+        naming = Naming(outbox.directory, None if ledger is None else ledger.files,
+                        settings.format, settings.keep_names)
+        self._place = partial(LogPlace, naming=naming, outbox=outbox, ledger=ledger,
+                              rewrite_missing=rewrite_missing)
 
     def __repr__(self) -> str:
         return f'<Releaser into {str(self._publisher.outbox.directory)!r}>'
@@ -153,15 +158,13 @@ class Releaser:
             while (waiting and len(found) < _MOST_LOGS and symbols < _MOST_SYMBOLS
                    and monotonic() < until and not (stopped := stop())):
                 log = waiting.popleft()
+                source = LogSource(self._settings, log, self._mechanisms, self._moves,
+                                   self._allow_unknown, self._on_topics)
                 found.append(outcome_of(log.id, partial(
-                    self._publisher.prepare, self._publication(log), stack)))
+                    self._publisher.prepare, source, self._place(source), stack)))
                 symbols += found[-1].length or 0
             found = [each if isinstance(each, Outcome) else
-                     outcome_of(each.publication.log_id, each.made_durable) for each in found]
+                     outcome_of(each.source.log_id, each.made_durable) for each in found]
             if stopped or stop():
                 return [each for each in found if isinstance(each, Outcome)], True
             return self._publisher.publish(found), False
-
-    def _publication(self, log: LogFile) -> LogPublication:
-        return LogPublication(self._files, self._settings, log, self._mechanisms, self._moves,
-                              self._allow_unknown)

@@ -8,7 +8,7 @@ It shows something of every log, so its ε is owed in each of them (`units.Loss.
 The same logs are never learned from again for free: under the same settings the file that was made
 is handed out, under others a new one is charged.
 """
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,14 +20,13 @@ from typing import Any
 from symdp_ros.analysis.learning import learn_chain, Unit
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import LogError, printable
-from symdp_ros.ledger.accounts import Entry
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once, Span
 from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
 from symdp_ros.release.log_release import LogSource
-from symdp_ros.release.outbox import digest_of, Outbox
+from symdp_ros.release.outbox import Outbox
 from symdp_ros.release.output import Output
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import ReleaseSettings
@@ -93,104 +92,75 @@ class LearnSettings:
 
 
 class _LearnedChain:
-    """The release of a chain that is learned from logs: a `transaction.Publication`."""
+    """The chain of some logs, as a `transaction.Source`; `note`: why more than ε is charged."""
 
     changed = ('the logs have changed since a chain was learned from them: give new logs names of '
                'their own')
 
-    def __init__(self, settings: LearnSettings, sources: Sequence[LogSource], output: Output,
-                 outbox: Outbox, random: Any):
-        self._settings, self._sources, self._random = settings, sources, random
-        self._output, self._outbox = output, outbox
-        self.length, self.logs = 0, dict[str, Span]()
-        self.note = ''  # why more than ε is charged
-
-    @property
-    def log_id(self) -> str:
-        """Return the id of the chain: it names its logs."""
-        names = sorted(source.log_id for source in self._sources)
-        named = sha256(json.dumps(names).encode()).hexdigest()[:12]
-        return f'chain of {len(names)} logs {named}'
-
-    def check_place(self) -> None:
-        """Check that the path of the chain file is free."""
-        self._output.check_free()
+    def __init__(self, settings: LearnSettings, logs: Sequence[LogSource], random: Any):
+        self._settings, self._logs, self._random = settings, logs, random
+        names = sorted(log.log_id for log in logs)
+        digest = sha256(json.dumps(names).encode()).hexdigest()
+        self.log_id = f'chain of {len(names)} logs {digest[:12]}'
+        self.length, self.note = 0, ''
+        self.logs: Mapping[str, Span] | None = None
 
     def read(self, stack: ExitStack) -> None:
         """Read and sample the logs."""
-        for source in self._sources:
-            source.read(stack)
-            self.length += source.length
-            self.logs |= source.logs or {}
+        self._spans: dict[str, Span] = {}
+        for log in self._logs:
+            log.read(stack)
+            self._spans |= log.logs or {}
+        self._words = [word for log in self._logs for word in log.words]
+        self.length, self.logs = sum(map(len, self._words)), self._spans
         if not self._settings.clip:
-            _check_apart(self.logs)
-
-    def _words(self) -> list[list[str | None]]:
-        return [word for source in self._sources for word in source.words]
+            _check_apart(self._spans)
 
     def fingerprint(self, ledger: Ledger) -> bytes:
         """Return the fingerprint of all words."""
-        return ledger.fingerprint(self._words())
+        return ledger.fingerprint(self._words)
 
     def problem(self) -> str | None:
         """Return that no symbol is known; None: one is."""
-        all_unknown = all(symbol is None for word in self._words() for symbol in word)
-        return ALL_UNKNOWN if all_unknown else None
+        return ALL_UNKNOWN if all(
+            symbol is None for word in self._words for symbol in word) else None
 
     def price(self) -> Loss:
         """Return what the chain costs."""
-        loss, each = self._settings.loss_of(self.logs), self._settings.reading.loss.epsilon
+        loss, each = self._settings.loss_of(self._spans), self._settings.reading.loss.epsilon
         if loss.epsilon != each:
             self.note = (f'one change can touch {loss.epsilon / each} of the logs, by their '
                          f'stamps: ε = {as_text(loss.epsilon)} is charged')
-        self._loss = loss
         return loss
 
-    def stage(self, stack: ExitStack) -> Staged:
+    def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
         """Learn the chain, and write it into the staging directory."""
         settings = self._settings
         chain = learn_chain(
-            settings.reading.chain, [source.words for source in self._sources],
+            settings.reading.chain, [log.words for log in self._logs],
             settings.reading.privacy.epsilon, unit=settings.unit, random=self._random)
-        path = stack.enter_context(self._outbox.staged('.yaml'))
-        path.write_text(_chain_file(chain, settings, len(self._sources)), encoding='utf-8')
-        return Staged(self._loss, [(path, digest_of(path))], lengths=[self.length])
-
-    def names(self, files: int) -> list[str]:
-        """Return the name of the chain file."""
-        return [self._output.path.name]
-
-    def paths(self, number: int, files: int) -> list[Path]:
-        """Return the path of the chain file."""
-        return [self._output.path]
-
-    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
-        """Return where the chain file is that was made before."""
-        return self._output.existing_file(charge),
+        path = stack.enter_context(outbox.staged('.yaml'))
+        path.write_text(_chain_file(chain, settings, len(self._logs)), encoding='utf-8')
+        return Staged([path], settings.loss_of(self._spans))
 
 
 def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Path, *,
-                    ledger: Ledger, subject: str, subject_budget: float = 0.0,
-                    random: Any = None, wait: float = 10.0,
-                    on_wait: Callable[[], None] = lambda: None) -> Outcome:
+                    ledger: Ledger, random: Any = None, **keeping: Any) -> Outcome:
     """
     Learn a chain from logs, charge it, and put the chain file at `output`.
 
     :param output: a path that is free, or holds the very file that was made of these logs before.
     :param random: for tests, an object with `getrandbits`.
-    :param wait: seconds to wait for another process that releases into the same directory.
+    :param keeping: what else `Publisher` takes.
     :return: of kind 'released' or 'already released'; `reason` says why more than ε was charged.
     :raises LogError: a log cannot be read, or shows what another one shows; nothing is charged.
     :raises BudgetError, LedgerError, ConfigurationError: nothing is charged.
     """
-    with Publisher(settings, output.parent, ledger, subject, subject_budget=subject_budget,
-                   wait=wait, on_wait=on_wait) as publisher:
-        moves = Moves.of(settings.reading.chain, stays_only=True)
-        chain = _LearnedChain(
-            settings, [LogSource(settings.reading, log, None, moves) for log in logs],
-            Output(output.name, publisher.outbox, ledger), publisher.outbox, random)
-        outcome = publisher.release(chain)
-    assert outcome is not None  # nothing stops it
+    moves = Moves.of(settings.reading.chain, stays_only=True)
+    chain = _LearnedChain(
+        settings, [LogSource(settings.reading, log, None, moves) for log in logs], random)
+    with Publisher(settings, output.parent, ledger=ledger, **keeping) as publisher:
+        outcome = publisher.release(chain, Output(output.name, publisher.outbox, ledger))
     if outcome.kind == 'failed':
         raise LogError(outcome.reason)
     return replace(outcome, reason=chain.note)

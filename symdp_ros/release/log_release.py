@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The release of one log: its words, and the files that they are written to."""
+"""A log that is released: its words, and the files that they are written to."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -27,13 +27,13 @@ from symdp_ros.release.transaction import Staged
 @dataclass(eq=False)
 class LogSource:
     """
-    A log that is to be released: a `transaction.Source`.
+    A log, as a `transaction.Source`.
 
     :param mechanisms: None: any, at the loss of the settings.
     :param moves: of the chain, to inspect the log.
-    :param allow_unknown: as of `engine.Releaser`.
+    :param allow_unknown, on_topics: as of `engine.Releaser`.
     :ivar words: of the log, once it was read.
-    :ivar found: what was found in the log, once `inspect` was called.
+    :ivar found: what was found in it, once it was inspected.
     """
 
     settings: ReleaseSettings
@@ -41,6 +41,7 @@ class LogSource:
     mechanisms: Mechanisms | None
     moves: Moves
     allow_unknown: float | None = None
+    on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None
     length: int = field(default=0, init=False)
     logs: Mapping[str, Span] | None = field(default=None, init=False)
     found: Inspection | None = field(default=None, init=False)
@@ -48,13 +49,8 @@ class LogSource:
     changed = ('its content has changed since it was released: give the new log another name; its '
                'release is then another one')
 
-    @property
-    def log_id(self) -> str:
-        """Return the id of the log."""
-        return self.log.id
-
-    def check_place(self) -> None:
-        """Check nothing: releases of logs get names that are free."""
+    def __post_init__(self) -> None:
+        self.log_id = self.log.id
 
     def read(self, stack: ExitStack) -> None:
         """Read and sample the log."""
@@ -80,72 +76,30 @@ class LogSource:
 
     def price(self) -> Loss:
         """Return what its release costs, under the mechanism for its length."""
-        if self.mechanisms is None:
-            return self.settings.loss
-        self._mechanism = self.mechanisms.for_length(max(map(len, self.words)))
-        return replace(self.settings.loss, bound=self._mechanism.law.loss_bound)
+        self._loss = self.settings.loss
+        if self.mechanisms is not None:
+            self._mechanism = self.mechanisms.for_length(max(map(len, self.words)))
+            self._loss = replace(self._loss, bound=self._mechanism.law.loss_bound)
+        return self._loss
 
-
-class LogPublication(LogSource):
-    """
-    The release of a log: a `transaction.Publication`.
-
-    :param files: where it goes.
-    """
-
-    def __init__(self, files: 'LogFiles', settings: ReleaseSettings, log: LogFile,
-                 mechanisms: Mechanisms, moves: Moves, allow_unknown: float | None):
-        super().__init__(settings, log, mechanisms, moves, allow_unknown)
-        self._files = files
-
-    def stage(self, stack: ExitStack) -> Staged:
+    def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
         """Privatize the words, and write them into the staging directory."""
-        loss = replace(self.settings.loss, bound=self._mechanism.law.loss_bound)
         words = [self._mechanism.privatize(word) for word in self.words]
         del self._entries, self.words  # others are staged before this is published
-        return Staged(loss, self._files.stage(self.log, words, stack), words)
+        return Staged(self.write(words, outbox, stack), self._loss, words)
 
-    def names(self, files: int) -> list[str]:
-        """Return the wanted names of so many files."""
-        return self._files.naming.wanted(self.log.id, files)
-
-    def paths(self, number: int, files: int) -> list[Path]:
-        """Return the paths of so many files, neither taken nor promised."""
-        return self._files.naming.free_paths(self.log.id, number, files)
-
-    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
-        """Return where the release is that was charged before; write it again if needed."""
-        return self._files.hand_out(self.log, charge)
-
-
-class LogFiles:
-    """
-    The files of released logs in one directory.
-
-    :param rewrite_missing, on_topics: as of `engine.Releaser`.
-    """
-
-    def __init__(self, settings: ReleaseSettings, outbox: Outbox, ledger: Ledger | None, *,
-                 rewrite_missing: bool = False,
-                 on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None):
-        self._settings, self._outbox, self._ledger = settings, outbox, ledger
-        self._rewrite_missing, self._on_topics = rewrite_missing, on_topics
-        self.naming = Naming(outbox.directory, None if ledger is None else ledger.files,
-                             settings.format, settings.keep_names)
-
-    def stage(self, log: LogFile, words: Iterable[Sequence[str]],
-              stack: ExitStack) -> list[tuple[Path, str]]:
-        """Write words into the staging directory; return (path, digest) of each."""
-        staged = []
+    def write(self, words: Iterable[Sequence[str]], outbox: Outbox,
+              stack: ExitStack) -> list[Path]:
+        """Write released words into the staging directory; return the path of each."""
+        paths = []
         for word in words:
-            path = stack.enter_context(self._outbox.staged(
-                release_name('', self._settings.format)))
-            self._write(path, log, word)
-            staged.append((path, digest_of(path)))
-        return staged
+            path = stack.enter_context(outbox.staged(release_name('', self.settings.format)))
+            self._write(path, word)
+            paths.append(path)
+        return paths
 
-    def _write(self, path: Path, log: LogFile, word: Sequence[str]) -> None:
-        settings = self._settings
+    def _write(self, path: Path, word: Sequence[str]) -> None:
+        settings, log = self.settings, self.log
         period = settings.period if settings.sampling == 'period' else 1.0
         if not settings.keep.topics:
             write_log(path, word, format=settings.format, topic=settings.release_topic,
@@ -153,57 +107,82 @@ class LogFiles:
                       durable=False)
             return
         with KeptTopics(log.path, settings.keep, settings.topic,
-                        strict=self._on_topics is not None) as kept:
+                        strict=self.on_topics is not None) as kept:
             topics = write_with_topics(path, word, kept, format=settings.format, period=period,
                                        field=settings.field, values=settings.values,
                                        durable=False)
-        if self._on_topics is not None:
-            self._on_topics(log, topics)
+        if self.on_topics is not None:
+            self.on_topics(log, topics)
 
-    def hand_out(self, log: LogFile, charge: Entry) -> tuple[Path, ...]:
-        """Return where the release of a log is that was charged before; write it if needed."""
-        ledger = self._ledger
-        assert ledger is not None  # without one, no release is remembered
-        files = ledger.files.of(charge.number)
+
+@dataclass(eq=False)
+class LogPlace:
+    """
+    Where the release of a log goes, as a `transaction.Place`.
+
+    :param rewrite_missing: as of `engine.Releaser`.
+    """
+
+    source: LogSource
+    naming: Naming
+    outbox: Outbox
+    ledger: Ledger | None
+    rewrite_missing: bool
+
+    def check_free(self) -> None:
+        """Check nothing: the names will be free."""
+
+    def names(self, files: int) -> list[str]:
+        """Return the wanted names of so many files."""
+        return self.naming.wanted(self.source.log_id, files)
+
+    def paths(self, number: int, files: int) -> list[Path]:
+        """Return the paths of so many files, neither taken nor promised."""
+        return self.naming.free_paths(self.source.log_id, number, files)
+
+    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
+        """Return where a release is that was charged before; write it again if needed."""
+        assert self.ledger is not None  # without one, no release is remembered
+        files, keep = self.ledger.files.of(charge.number), self.source.settings.keep
         # What is staged elsewhere belongs to another process, which is about to move it.
         if any(not (file.visible or holds(file.staged, file.digest)
                     or holds(file.path, file.digest)) for file in files):
-            return self._restore(ledger, log, charge, files)
-        paths = self._outbox.paths_of(files)
-        if self._rewrite_missing and (self._settings.keep.topics or not all(
-                path.parent == self._outbox.directory and path.exists() for path in paths)):
-            return self._rewrite(log, charge, files)
+            return self._restore(self.ledger, charge, files)
+        paths = self.outbox.paths_of(files)
+        if self.rewrite_missing and (keep.topics or not all(
+                path.parent == self.outbox.directory and path.exists() for path in paths)):
+            return self._rewrite(charge, files)
         return tuple(paths)
 
-    def _restore(self, ledger: Ledger, log: LogFile, charge: Entry,
-                 files: list[LedgerFile]) -> tuple[Path, ...]:
+    def _restore(self, ledger: Ledger, charge: Entry, files: list[LedgerFile]) -> tuple[Path, ...]:
         """Write a release that was charged, and lost before it was moved to its path."""
         with ExitStack() as stack:
-            for file, new in zip(files, self._staged_again(log, charge, stack), strict=True):
+            for file, new in zip(files, self._staged_again(charge, stack), strict=True):
                 ledger.files.restage(file.path, *new)
-            return tuple(map(self._outbox.publish, ledger.files.of(charge.number)))
+            return tuple(map(self.outbox.publish, ledger.files.of(charge.number)))
 
-    def _rewrite(self, log: LogFile, charge: Entry, files: list[LedgerFile]) -> tuple[Path, ...]:
+    def _rewrite(self, charge: Entry, files: list[LedgerFile]) -> tuple[Path, ...]:
         """Write a release once more, if possible to the path that the ledger has."""
-        directory, paths = self._outbox.directory, []
+        paths = []
         with ExitStack() as stack:
             for file, (path, copy, digest) in zip(
-                    files, self._staged_again(log, charge, stack), strict=True):
-                equal, same = None, file.path.parent == directory and file.digest == digest
-                if self._settings.keep.topics:  # it may have been released so, or with others
+                    files, self._staged_again(charge, stack), strict=True):
+                same = file.path.parent == self.outbox.directory and file.digest == digest
+                equal = None
+                if self.source.settings.keep.topics:  # it may have been released so, or otherwise
                     equal = file.path if same and holds(file.path, digest) \
-                        else self._outbox.equal(copy, digest)
+                        else self.outbox.equal(copy, digest)
                 if same and not os.path.lexists(file.path):
                     path = file.path
-                paths.append(equal or self._outbox.publish(
+                paths.append(equal or self.outbox.publish(
                     LedgerFile(0, path, copy, digest, True)))
         return tuple(paths)
 
-    def _staged_again(self, log: LogFile, charge: Entry, stack: ExitStack) -> list[Placed]:
+    def _staged_again(self, charge: Entry, stack: ExitStack) -> list[Placed]:
         """Stage the words of a charge, durably; return each with another free path."""
-        staged = self.stage(log, charge.words, stack)
-        for path, _ in staged:
+        staged = self.source.write(charge.words, self.outbox, stack)
+        for path in staged:
             make_durable(path)
-        self._outbox.make_staging_durable()
-        paths = self.naming.free_paths(log.id, charge.number, len(staged))
-        return [(path, *file) for path, file in zip(paths, staged, strict=True)]
+        self.outbox.make_staging_durable()
+        return [(path, copy, digest_of(copy)) for path, copy in zip(
+            self.paths(charge.number, len(staged)), staged, strict=True)]

@@ -15,7 +15,7 @@ from symdp_ros.release.outbox import holds, Outbox
 
 class Output:
     """
-    The path of one release, in the directory of an outbox.
+    The path of one release in the directory of an outbox, as a `transaction.Place`.
 
     The ledger does not store such a release: it is handed out again where a copy is found.
     """
@@ -38,9 +38,17 @@ class Output:
             raise ConfigurationError(f'{printable(self.path)} is in the ledger as the path of '
                                      'another release: name another one')
 
-    def existing_file(self, charge: Entry) -> Path:
+    def names(self, files: int) -> list[str]:
+        """Return its name."""
+        return [self.path.name]
+
+    def paths(self, number: int, files: int) -> list[Path]:
+        """Return the path."""
+        return [self.path]
+
+    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
         """
-        Return where the file of a release is that was charged before: here, or it is copied here.
+        Return where the release is that was charged before: here, or it is copied here.
 
         :raises ConfigurationError: it is nowhere; or it is elsewhere, and this path is not free.
         """
@@ -53,11 +61,11 @@ class Output:
                 f'it was released before, as {printable(file.path)}, which is missing or was '
                 'changed, and the ledger does not store it: use a copy of that release')
         if there == self.path:
-            return there
+            return there,
         self.check_free(file.path)
         with self._outbox.staged(there.suffix) as path:
             _copy(there, path)
-            return self._outbox.publish(LedgerFile(0, self.path, path, file.digest, True))
+            return self._outbox.publish(LedgerFile(0, self.path, path, file.digest, True)),
 
 
 def _copy(source: Path, target: Path) -> None:

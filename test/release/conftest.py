@@ -47,15 +47,16 @@ class ArchivePlace:
 
     def release(self, settings=None, *, output=None, ledger=True, path=None, **more):
         """Release the archive; return the outcome."""
-        from symdp_ros.release.archive import ArchiveReleaser
+        from symdp_ros.release.archive import release_archive
         from symdp_ros.release.archive_file import Sizes
 
         path = self.path if path is None else path
         keeping = {'ledger': Ledger(self.ledger), 'subject': 'r1'} if ledger else {}
         try:
-            with ArchiveReleaser(settings or self.settings(), output or self.output, **keeping,
-                                 sizes=Sizes(**self.sizes), **more) as releaser:
-                return releaser.release(LogFile(path.name, path))
+            [outcome] = release_archive(
+                settings or self.settings(), LogFile(path.name, path), output or self.output,
+                **keeping, sizes=Sizes(**self.sizes), **more).outcomes
+            return outcome
         finally:
             if ledger:
                 keeping['ledger'].close()

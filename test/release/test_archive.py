@@ -19,7 +19,8 @@ from symdp_ros.ledger.ledger import Ledger
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release import archive, archive_file, mechanisms, outbox  # noqa: E402, I100
+from symdp_ros.release import (archive, archive_file, mechanisms, outbox,  # noqa: E402, I100
+                               transaction)
 from symdp_ros.release.archive_file import Archive, Columns  # noqa: E402
 from symdp_ros.release.settings import ReleaseSettings  # noqa: E402
 
@@ -194,7 +195,7 @@ def test_ids_that_are_no_text(walks):
 def test_an_archive_that_is_replaced_by_one_of_equal_size_and_date(walks, monkeypatch):
     walks.archive(WALKS)
     os.utime(walks.path, ns=(0, 0))
-    real = archive.digest_of
+    real = outbox.digest_of
 
     def replace(path):
         content = walks.path.read_bytes()
@@ -442,7 +443,7 @@ def test_what_is_there_is_never_overwritten(walks, monkeypatch):
     assert 'as the path of another release' in walks.release(path=other).reason
     # Nor what comes there while the release is being made.
     walks.output = walks.output.with_name('late.parquet')
-    monkeypatch.setattr(archive, 'digest_of', lambda path: walks.output.write_text('late')
+    monkeypatch.setattr(transaction, 'digest_of', lambda path: walks.output.write_text('late')
                         and outbox.digest_of(path))
     outcome = walks.release(path=other)
     assert outcome.kind == 'released' and walks.output.read_text() == 'late'
@@ -450,9 +451,9 @@ def test_what_is_there_is_never_overwritten(walks, monkeypatch):
 
 
 def test_the_ledger_is_no_release(walks):
+    log = walks.archive(WALKS)
     with Ledger(walks.ledger) as ledger, refused(ConfigurationError, setting='ledger_file'):
-        archive.ArchiveReleaser(walks.settings(), walks.ledger, ledger=ledger, subject='r1')
-    walks.archive(WALKS)
+        archive.release_archive(walks.settings(), log, walks.ledger, ledger=ledger, subject='r1')
     # But it may lie beside one.
     assert walks.release(output=walks.base / 'private.parquet').kind == 'released'
 
