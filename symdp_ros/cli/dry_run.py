@@ -8,24 +8,28 @@ All of it is printed on stderr and written to no file: it depends on the true ro
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+import json
 import os
 
 from symdp_ros.cli.log_arguments import new_account
 from symdp_ros.cli.topics import OfTopics, print_topics
 from symdp_ros.core.naming import quoted
-from symdp_ros.errors import BudgetError, printable
+from symdp_ros.errors import printable
 from symdp_ros.ledger.accounts import Account, accounting_text
-from symdp_ros.ledger.ledger import checked_delta, Ledger
-from symdp_ros.ledger.units import as_fraction, as_text, Loss
+from symdp_ros.ledger.budgets import check_budgets, limit, NamedBudget
+from symdp_ros.ledger.charging import Charging
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.units import as_text
 from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
-from symdp_ros.release.archive_file import Archive
+from symdp_ros.release.archive import ArchiveSource
 from symdp_ros.release.inspection import Inspection, Moves
+from symdp_ros.release.log_release import LogSource
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.transaction import plan
 
 _NUMBERS = 'symbols', 'known', 'unknown', 'no move', 'cost', 'left'
 _NO_NUMBERS = ('',) * len(_NUMBERS)
@@ -33,8 +37,7 @@ _NO_NUMBERS = ('',) * len(_NUMBERS)
 
 def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
             skipped: Sequence[SkippedLog] = (), *, allow_unknown: float, ledger: str | None,
-            subject: str, budget: float, subject_budget: float, accounting: str, delta: float,
-            on_message: Callable[[str], None]) -> int:
+            charging: Charging, on_message: Callable[[str], None]) -> int:
     """
     Print what a release of the logs would do; return 0 where none would be refused or fail.
 
@@ -48,36 +51,43 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
     console = Console(stderr=True, highlight=False, markup=False)
     console.print('dry run: nothing is released, charged or written. These numbers are about the '
                   'true route: they are for you alone; do not pass them on', soft_wrap=True)
+    table = Table(box=None, pad_edge=False, header_style='bold')
+    table.add_column('log', overflow='fold')
+    for column in _NUMBERS:
+        table.add_column(column, justify='right', overflow='fold')
+    table.add_column('would be', overflow='fold')
+    outcomes, topics, infeasible = unusable(skipped), list[OfTopics](), 0
+    notes = [f'{outcome.log_id}: {outcome.reason}' for outcome in outcomes]
+    for failed in outcomes:
+        table.add_row(failed.log_id, *_NO_NUMBERS, failed.kind)
     with ExitStack() as stack:
         opened = None
         if ledger and any(map(os.path.lexists, (ledger, f'{ledger}.mark'))):
-            opened = stack.enter_context(Ledger(ledger, create=False, convert=False))
-            if note := new_account(opened, subject):
+            opened = stack.enter_context(Ledger(ledger, create=False))
+            if note := new_account(opened, charging.subject):
                 on_message(note)
         elif ledger:
             on_message(f'{ledger} does not exist yet: it would be made')
-        trial = _Trial(settings, allow_unknown, opened, subject, budget, subject_budget,
-                       accounting, delta)
-        table = Table(box=None, pad_edge=False, header_style='bold')
-        table.add_column('log', overflow='fold')
-        for column in _NUMBERS:
-            table.add_column(column, justify='right', overflow='fold')
-        table.add_column('would be', overflow='fold')
-        outcomes = unusable(skipped)
-        notes = [f'{outcome.log_id}: {outcome.reason}' for outcome in outcomes]
-        for failed in outcomes:
-            table.add_row(failed.log_id, *_NO_NUMBERS, failed.kind)
+        account = _account(opened, charging.subject, NamedBudget.of(
+            charging.subject_budget, charging.accounting, charging.delta))
+        before, moves, mechanisms = account.counted, Moves.of(settings.chain), Mechanisms(settings)
+        # 'auto' takes seconds to choose, and what it takes changes no sum of ε.
+        is_free = account.delta is None and settings.mechanism.selection == 'auto'
+        priced = None if is_free else mechanisms
         for log in logs:
-            outcome = outcome_of(log, partial(trial.release, log))
-            assert outcome is not None  # nothing stops a dry run
+            counted = account.counted
+            source: LogSource | ArchiveSource = (
+                LogSource(settings, log, priced, moves, allow_unknown)
+                if settings.archive is None else
+                ArchiveSource(settings, log, priced, moves, allow_unknown))
+            outcome = outcome_of(log.id, partial(
+                _planned, source, opened, account, charging.budget, topics))
             outcomes.append(outcome)
-            found = trial.found.get(log.id)
-            counts = ('', '', '', '') if found is None else (
-                found.symbols, found.known, found.symbols - found.known, found.infeasible)
-            released = outcome.kind == 'released'
-            table.add_row(log.id, *map(str, counts),
-                          as_text(trial.costs[log.id]) if released else '',
-                          trial.left() if released else '', outcome.kind)
+            found = source.found
+            costs = (as_text(account.counted - counted), _left(account)) \
+                if outcome.kind == 'released' else ('', '')
+            table.add_row(log.id, *_counts(found), *costs, outcome.kind)
+            infeasible += 0 if found is None else found.infeasible
             if outcome.reason:
                 notes.append(f'{log.id}: {outcome.reason}')
             elif found is not None and found.names:
@@ -89,110 +99,78 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
     console.print(table)
     for note in notes:
         console.print(note, soft_wrap=True)
-    if any(found.infeasible for found in trial.found.values()):
+    if infeasible:
         console.print('no move: steps that the map does not allow. The first step starts from the '
                       f'initial state {quoted(settings.chain.initial_state)}. A release has no '
                       'such steps', soft_wrap=True)
     if settings.archive is None:
-        print_topics(console, trial.topics, settings.writing.keep.coarse_stamps)
-    console.print(trial.total() if ledger else 'no --ledger: a release would not be recorded',
-                  soft_wrap=True)
+        print_topics(console, topics, settings.writing.keep.coarse_stamps)
+    console.print(
+        _total(account, before) if ledger else 'no --ledger: a release would not be recorded',
+        soft_wrap=True)
     return 0 if Report(tuple(outcomes)).ok else 1
 
 
-class _Trial:
-    """What releases would cost, one after another; nothing is charged."""
+def _counts(found: Inspection | None) -> tuple[str, str, str, str]:
+    """Return the numbers of symbols: all, known, unknown, no moves; '': nothing was read."""
+    if found is None:
+        return '', '', '', ''
+    return (str(found.symbols), str(found.known), str(found.symbols - found.known),
+            str(found.infeasible))
 
-    def __init__(self, settings: ReleaseSettings, allow_unknown: float, ledger: Ledger | None,
-                 subject: str, budget: float, subject_budget: float, accounting: str,
-                 delta: float):
-        self._settings, self._allow_unknown, self._ledger = settings, allow_unknown, ledger
-        # A copy: what the releases would cost is added to it.
-        self._account = Account(subject) if ledger is None else deepcopy(ledger.account(subject))
-        at = checked_delta(accounting, delta)
-        if ledger is not None:
-            ledger.keep_budget(subject, subject_budget, accounting, delta, store=False)
-        if not self._account.has_accounting:
-            self._account.delta = at
-        self._budget = budget
-        if self._account.budget is None:
-            self._account.budget = as_fraction(subject_budget) or None
-        self._mechanisms = Mechanisms(settings)
-        self._before = self._account.counted
-        self._moves = Moves.of(settings.chain)
-        #: Of each log: what was found in it, and what it would cost.
-        self.found: dict[str, Inspection] = {}
-        self.costs: dict[str, Fraction] = {}
-        self.topics: list[OfTopics] = []
 
-    def release(self, log: LogFile) -> Outcome:
-        """Return the outcome that a release would have."""
-        settings, content = self._settings, b''
-        if settings.archive is None:
-            entries = settings.entries(log)
-            words = settings.words_of(entries, log)
-            found, loss = settings.inspect(entries, words, self._moves), settings.loss()
-            longest = max(map(len, words))
-            keep, read = settings.writing.keep, settings.input
-            if keep.topics:
-                with KeptTopics(log.path, keep, read.topic, strict=False) as kept:
-                    if topics := kept.outcomes(read.field, read.values(settings.chain.states)):
-                        self.topics.append((log.id, topics))
-                    kept.check()  # one that is missing or refused makes the log fail
-            if self._ledger is not None:
-                content = self._ledger.fingerprint(words)
-        else:
-            with Archive(log.path, settings.archive.columns) as archive:
-                survey = archive.survey()
-                found = settings.inspect_archive(archive, self._moves)
-                loss = settings.loss(routes=survey.routes)
-                longest = survey.longest
-            if self._ledger is not None:
-                content = self._ledger.file_fingerprint(log.path)
-        self.found[log.id] = found
-        if self._ledger is not None:
-            before = self._ledger.find(self._account.subject, log.id, settings.digest())
-            if before is not None:
-                same = before.content == content
-                return Outcome(log.id, 'already released' if same else 'failed', reason=(
-                    'costs nothing' if same else 'its content has changed since it was released'))
-        problem = found.problem(settings.chain, self._allow_unknown,
-                                archive=settings.archive is not None)
-        if problem is not None:
-            return Outcome(log.id, 'failed', reason=problem)
-        # 'auto' takes seconds to choose, and takes no mechanism that is too slow.
-        if self._account.delta is not None or settings.mechanism.selection != 'auto':
-            all_symbols = 0 if settings.archive is None else found.symbols
-            mechanism = self._mechanisms.for_length(longest, all_symbols)  # refuses long words
-            loss = replace(loss, bound=mechanism.law.loss_bound)
-        self._check_budget(log, loss)
-        self.costs[log.id] = self._account.counted_with(loss) - self._account.counted
-        self._account.add_loss(loss, log.id, {log.id: None})
-        return Outcome(log.id, 'released')
+def _account(ledger: Ledger | None, subject: str, named: NamedBudget) -> Account:
+    """Return a copy of what a subject has spent, to which a dry run adds; with its budget."""
+    account = Account(subject) if ledger is None else deepcopy(ledger.account(subject))
+    if ledger is not None:
+        named.check(account, printable(ledger.path))
+    if named.adds_to(account):
+        account.add(named.entry(account))
+    return account
 
-    def _check_budget(self, log: LogFile, loss: Loss) -> None:
-        """Raise BudgetError where the ledger would refuse this, after the logs before it."""
-        if self._ledger is not None:
-            self._ledger.check(self._account.subject, loss, log.id, budget=self._budget,
-                               description=self._settings.description())
-        account, of_log = self._account, self._account.spent(log.id)
-        limits = ((account.budget, account.counted, account.counted_with(loss)),
-                  (as_fraction(self._budget) or None, of_log, of_log + account.cost(loss)))
-        for limit, spent, total in limits:
-            if limit is not None and total > limit:
-                raise BudgetError(f'{as_text(max(limit - spent, Fraction(0)))} would be left, and '
-                                  f'this costs {as_text(total - spent)}')
 
-    def left(self) -> str:
-        """Return what would be left of the subject's budget."""
-        return 'no limit' if self._account.left is None else as_text(self._account.left)
+def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: Account,
+             budget: float, topics: list[OfTopics]) -> Outcome:
+    """Return the outcome that a release would have; add what it would cost to an account."""
+    settings, log_id = source.settings, source.log_id
+    if isinstance(source, LogSource) and source.settings.writing.keep.topics:
+        _keep_topics(source, topics)
+    with ExitStack() as stack:
+        earlier = None if ledger is None else ledger.find(
+            account.subject, log_id, settings.digest())
+        planned = plan(source, earlier, ledger, stack)
+        if source.found is None:
+            source.inspect()
+    if planned.problem is not None:
+        return Outcome(log_id, 'failed', reason=planned.problem)
+    if planned.loss is None:
+        return Outcome(log_id, 'already released', reason='costs nothing')
+    if ledger is None:
+        check_budgets(account, planned.loss, log_id, limit('budget', budget))
+    else:
+        ledger.check(account.subject, planned.loss, log_id, budget=budget, account=account,
+                     description=json.dumps(settings.described()))
+    account.add_loss(planned.loss, log_id, {log_id: None})
+    return Outcome(log_id, 'released')
 
-    def total(self) -> str:
-        """Return in one sentence what all would cost."""
-        account = self._account
-        accounted = '' if account.delta is None else f' ({accounting_text(account.delta)})'
-        return (f'{printable(account.subject)} would have spent ε = '
-                f'{as_text(account.counted)}{accounted}, '
-                f'{as_text(account.counted - self._before)} of it on these logs'
-                f'{"" if account.unit is None else f", for {account.unit}"}; '
-                f'left: {self.left()}')
+
+def _keep_topics(source: LogSource, topics: list[OfTopics]) -> None:
+    """Note what becomes of the topics of a log; raise LogError if one cannot be kept."""
+    settings, read = source.settings, source.settings.input
+    with KeptTopics(source.log.path, settings.writing.keep, read.topic, strict=False) as kept:
+        if found := kept.outcomes(read.field, read.values(settings.chain.states)):
+            topics.append((source.log.id, found))
+        kept.check()
+
+
+def _left(account: Account) -> str:
+    """Return what would be left of the subject's budget."""
+    return 'no limit' if account.left is None else as_text(account.left)
+
+
+def _total(account: Account, before: Fraction) -> str:
+    """Return in one sentence what all would cost; `before`: what was spent before."""
+    accounted = '' if account.delta is None else f' ({accounting_text(account.delta)})'
+    return (f'{printable(account.subject)} would have spent ε = {as_text(account.counted)}'
+            f'{accounted}, {as_text(account.counted - before)} of it on these logs'
+            f'{"" if account.unit is None else f", for {account.unit}"}; left: {_left(account)}')

@@ -64,7 +64,7 @@ def run(options) -> int:
         for subject in (subjects := ledger.subjects()):
             if note := look_alike_text(subject, subjects):
                 print(f'symdp ledger: {note}', file=sys.stderr)
-        entries, files = ledger.entries(), ledger.files()
+        entries, files = ledger.entries(), ledger.files.all()
         problems = ledger.problems()
         charges = [entry for entry in entries if entry.kind == 'charge']
         delta = None if options.delta is None else as_fraction(options.delta)

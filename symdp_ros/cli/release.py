@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release`: privatize logs, or an archive of many routes, without ROS."""
 from contextlib import contextmanager, ExitStack
-from dataclasses import asdict
 import os
 from pathlib import Path
 import sys
@@ -86,7 +85,7 @@ def run(options) -> int:
         from symdp_ros.cli.dry_run import dry_run
 
         return dry_run(settings, logs, skipped, allow_unknown=options.allow_unknown,
-                       ledger=options.ledger, **asdict(charging), on_message=_print_message)
+                       ledger=options.ledger, charging=charging, on_message=_print_message)
     directory = output.parent if archive else output
     make_directory(directory)
     choices: list[str] = []
@@ -180,18 +179,17 @@ def _logs_release(options, settings, output):
 
 def _archive_release(options, settings, output):
     """Return the same for an archive."""
-    from symdp_ros.release.archive import ArchiveReleaser
-    from symdp_ros.release.report import Report
+    from symdp_ros.release.archive import release_archive
 
     [archive], _ = listed_logs(options.logs)
 
     def release(on_choice, topics, **keeping):
-        with _progress() as (progress, bar), ArchiveReleaser(
-                settings, output, scheduler=options.scheduler,
+        with _progress() as (progress, bar):
+            return release_archive(
+                settings, archive, output, scheduler=options.scheduler,
                 allow_unknown=options.allow_unknown, on_choice=on_choice,
                 on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
-                **keeping) as releaser:
-            return Report((releaser.release(archive),), problems=releaser.problems)
+                **keeping)
 
     return [archive], (), release
 

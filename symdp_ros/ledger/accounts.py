@@ -26,8 +26,6 @@ from symdp_ros.ledger.units import (ANY_CHANGE, as_decimal, as_rounded_text, as_
 KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
 _AMOUNT = re.compile(r'\d{1,2000}(\.\d{1,2000}|/0*[1-9]\d{0,2000})?')
 
-
-_OLD_CHAIN = re.compile(r'chain of (\d{1,18}) logs [0-9a-f]{12}')  # charged without its logs
 _OF_LOSS = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'logs')  # no settings
 
 _Sums = dict[Step, Fraction]  # sum of ε for each step
@@ -62,19 +60,19 @@ class Entry:
     number: int
     kind: str
     subject: str
-    log_id: str | None
-    settings: str
-    description: str
-    epsilon: str
-    adjacency: int
-    sampling: str
-    period: str | None
-    seconds: str | None
-    made: str
-    lengths: str
-    content: bytes = field(repr=False)
-    packed: bytes = field(repr=False)
-    files: int
+    log_id: str | None = None
+    settings: str = ''
+    description: str = '{}'
+    epsilon: str = '0'
+    adjacency: int = 0
+    sampling: str = ''
+    period: str | None = None
+    seconds: str | None = None
+    made: str = ''
+    lengths: str = '[]'
+    content: bytes = field(default=b'', repr=False)
+    packed: bytes = field(default=b'', repr=False)
+    files: int = 0
 
     @property
     def words(self) -> tuple[tuple[str, ...], ...]:
@@ -104,19 +102,13 @@ class Entry:
         return {name: value for name, value in self.described.items() if name not in _OF_LOSS}
 
     @property
-    def logs(self) -> dict[str, Span | None] | None:
-        """
-        Return the log ids in which the charge is owed, with stamps where they are known.
-
-        None: it is not known which they are, as of a chain in an older ledger.
-        """
+    def logs(self) -> dict[str, Span | None]:
+        """Return the log ids in which the charge is owed, with stamps where they are known."""
         logs = self.described.get('logs')
         if isinstance(logs, dict):
             return {log: (span[0], span[1]) if _is_span(span) else None
                     for log, span in logs.items()}
-        if self.log_id is None:
-            return {}
-        return None if 'learn' in self.described else {self.log_id: None}
+        return {} if self.log_id is None else {self.log_id: None}
 
     @property
     def amount(self) -> Fraction:
@@ -125,25 +117,16 @@ class Entry:
 
     @property
     def loss(self) -> Loss:
-        """Return the privacy loss of the release; older entries have the bound 'pure'."""
+        """Return the privacy loss of the release."""
         described, of_log = self.described, None
         with suppress(LedgerError):
             of_log = self.described_amount('of_log')
         bound, seconds = described.get('bound'), amount_or_none(self.seconds)
-        repeats, old_chain = described.get('repeats'), _OLD_CHAIN.fullmatch(self.log_id or '')
-        if 'learn' in described and repeats is None and old_chain:
-            repeats = int(old_chain[1])
         return Loss(self.amount, self.adjacency, self.sampling, amount_or_none(self.period),
                     seconds, bound if bound in BOUNDS else 'pure',
                     _count_of(described.get('routes')),
-                    described.get('whole') is True and seconds is not None, _count_of(repeats),
-                    of_log)
-
-    @property
-    def has_repeats(self) -> bool:
-        """Return whether it is known of how many words it was drawn: older ledgers do not say."""
-        return self.sampling != 'archive' or not self.described.keys().isdisjoint(
-            ('repeats', 'routes'))
+                    described.get('whole') is True and seconds is not None,
+                    _count_of(described.get('repeats')), of_log)
 
     def described_amount(self, name: str) -> Fraction | None:
         """Return an amount of the description, or None; raise LedgerError if it is damaged."""
@@ -189,16 +172,13 @@ class Account:
     raised_rho: Fraction = Fraction(0)  # of the part of `raised` whose ρ is known
     raised_pure: Fraction = Fraction(0)  # the part of `raised` whose ρ is not known
     live_words: int = 0
-    repeats_are_known: bool = True  # of every charge
     _sums: _Sums = field(default_factory=dict, repr=False)
     _logs: dict[str, _Sums] = field(default_factory=dict, repr=False)  # of each log id
-    _in_any_log: _Sums = field(default_factory=dict, repr=False)  # of which it is not known where
     _live: _Sums = field(default_factory=dict, repr=False)  # the largest ε/k' of one live word
     _concentrated: dict[Step, Concentrated] = field(default_factory=dict, repr=False)
     _repeated: _Sums = field(default_factory=dict, repr=False)  # of a change in every word
     _repeated_concentrated: dict[Step, Concentrated] = field(default_factory=dict, repr=False)
     _released: set[str] = field(default_factory=set, repr=False)
-    _unnamed_logs: int = 0  # of the learned chain with most logs, where they are not named
     _routes: dict[str, int] = field(default_factory=dict, repr=False)  # of each archive
     _spans: dict[str, Span] = field(default_factory=dict, repr=False)  # of each log id, if known
 
@@ -219,10 +199,9 @@ class Account:
                              amount_or_none(entry.period), amount_or_none(entry.seconds))
         elif entry.kind == 'charge':
             self.add_loss(entry.loss, entry.log_id, entry.logs)
-            self.repeats_are_known &= entry.has_repeats
 
     def add_loss(self, loss: Loss, log_id: str | None,
-                 logs: Mapping[str, Span | None] | None) -> None:
+                 logs: Mapping[str, Span | None]) -> None:
         """
         Count one more charge.
 
@@ -230,27 +209,21 @@ class Account:
         """
         if self.unit is None:
             self.unit = loss.unit
-        elif self.unit.seconds is None and self.unit.sampling == '' and loss.seconds is None:
-            self.unit = Unit(self.unit.symbols, loss.sampling, loss.period)
         step, cost, rho = loss.step, loss.per_step, loss.concentrated
         _add(self._sums, step, cost)
         self._concentrated[step] = rho + self._concentrated.get(step, Concentrated())
         if log_id is None:
             self.live_words += 1
             self._live[step] = max(cost, self._live.get(step, cost))
-        elif logs is not None and log_id in logs:
+        elif log_id in logs:
             self._released.add(log_id)
         if log_id is not None and loss.sampling == 'archive':
             self._routes[log_id] = loss.repeats * loss.routes
         if loss.of_log is not None:
             step, cost = ANY_CHANGE, loss.of_log
             rho = Concentrated.of('pure', cost)
-        if logs is None:
-            self._unnamed_logs = max(self._unnamed_logs, loss.repeats)
-        for sums in [self._in_any_log] if logs is None else (
-                self._logs.setdefault(log, {}) for log in logs):
-            _add(sums, step, cost)
-        for log, span in (logs or {}).items():
+        for log, span in logs.items():
+            _add(self._logs.setdefault(log, {}), step, cost)
             if span is not None:
                 known = self._spans.get(log, span)
                 self._spans[log] = min(known[0], span[0]), max(known[1], span[1])
@@ -266,11 +239,7 @@ class Account:
         """
         if log_id is None:
             return self.raised + self._cost_of(self._sums)
-        return self._raised_in_any_log + self._cost_of(self._logs.get(log_id, {}))
-
-    @property
-    def _raised_in_any_log(self) -> Fraction:
-        return self.raised + self._cost_of(self._in_any_log)
+        return self.raised + self._cost_of(self._logs.get(log_id, {}))
 
     def _cost_of(self, sums: _Sums) -> Fraction:
         return sum(self._costs(sums), Fraction(0))
@@ -282,15 +251,15 @@ class Account:
     @property
     def spent_by_one(self) -> Fraction:
         """Return the most that one log, in all its releases, or one live word has spent."""
-        return self._raised_in_any_log + max([*map(self._cost_of, self._logs.values()),
-                                              *self._costs(self._live)], default=Fraction(0))
+        return self.raised + max([*map(self._cost_of, self._logs.values()),
+                                  *self._costs(self._live)], default=Fraction(0))
 
     @property
     def spent_at_once(self) -> Fraction:
         """Return the same of all logs together that one change may touch, by their stamps."""
         costs = {log: self._cost_of(self._logs[log]) for log in self._spans}
         most, _ = most_at_once(self._spans, costs, self.unit.seconds if self.unit else None)
-        return max(self._raised_in_any_log + most, self.spent_by_one)
+        return max(self.raised + most, self.spent_by_one)
 
     @property
     def spent_by_all(self) -> Fraction:
@@ -363,16 +332,16 @@ class Account:
     @property
     def repeated_text(self) -> str:
         """Return what the same visit in every released word adds up to; '': there is one word."""
-        logs = max(len(self._logs.keys() - self._routes), self._unnamed_logs)
-        counts = {'log': logs, 'route': sum(self._routes.values()), 'live word': self.live_words}
+        counts = {'log': len(self._logs.keys() - self._routes),
+                  'route': sum(self._routes.values()), 'live word': self.live_words}
         words = [f'{count:,} {name}{"" if count == 1 else "s"}'
                  for name, count in counts.items() if count]
         if sum(counts.values()) < 2:
             return ''
         one, at_once = (min(spent, self.counted) for spent in (
             self.spent_by_one, self.spent_at_once))
-        # What was counted besides, or by older versions, may have been in several words, too.
-        least = '' if self.repeats_are_known and not self.raised else 'at least '
+        # What was counted besides may have been in several words, too.
+        least = 'at least ' if self.raised else ''
         return (f'such a change in one of its {" and ".join(words)} costs at most ε = '
                 f'{as_text(one)}; '
                 + (f'where several logs show it, by their stamps, at most ε = {as_text(at_once)}; '
@@ -444,5 +413,5 @@ def accounting_text(delta: Fraction | None) -> str:
 
 
 def amount_or_none(text: object) -> Fraction | None:
-    """Return the same, or None for None."""
+    """Return the amount, or None if `text` is None."""
     return None if text is None else amount(text)

@@ -43,15 +43,13 @@ class Charging:
         return bool(self.budget or self.subject_budget or self.delta
                     or self.accounting not in ('', 'pure'))
 
-    def keep_in(self, ledger: 'Ledger', *, store: bool = True) -> None:
+    def keep_in(self, ledger: 'Ledger') -> None:
         """
         Store the budget and the accounting in a ledger, where it has none of the subject.
 
-        :param store: False: refuse others than the stored ones, and store nothing.
         :raises BudgetError, LedgerError: as `Ledger.keep_budget`.
         """
-        ledger.keep_budget(self.subject, self.subject_budget, self.accounting, self.delta,
-                           store=store)
+        ledger.keep_budget(self.subject, self.subject_budget, self.accounting, self.delta)
 
     def limits(self) -> dict[str, Any]:
         """Return what a release takes: all but the accounting, which the ledger has by then."""

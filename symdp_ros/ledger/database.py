@@ -22,7 +22,6 @@ from typing import Any
 import uuid
 
 from symdp_ros.errors import LedgerError, printable, raising
-from symdp_ros.ledger import version_1 as ledger_version_1
 from symdp_ros.ledger.accounts import Entry
 from symdp_ros.ledger.mark import Mark
 
@@ -83,14 +82,13 @@ class LedgerDatabase:
     """
     The opened file of a ledger.
 
-    :param path: made where it is absent, unless `create` is False; a file of version 1 is
-        converted (`was_converted`), unless `convert` is False: then it is refused.
+    :param path: made where it is absent, unless `create` is False.
     :raises LedgerError: the file cannot be made or opened, is no ledger or so damaged that it
         cannot be read; or it is gone or empty, and its mark lists charges; or another path leads
         to it, too.
     """
 
-    def __init__(self, path: str | Path, *, create: bool = True, convert: bool = True):
+    def __init__(self, path: str | Path, *, create: bool = True):
         # Only SQLite may open the file: closing any other descriptor of it would drop the locks
         # that SQLite holds for this process.
         with raising(LedgerError, f'ledger {printable(path)} cannot be opened',
@@ -115,12 +113,12 @@ class LedgerDatabase:
             self._db = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None,
                                        check_same_thread=False)
             try:
-                self._open(create, convert)
+                self._open(create)
             except BaseException:
                 self._db.close()
                 raise
 
-    def _open(self, create: bool, convert: bool) -> None:
+    def _open(self, create: bool) -> None:
         self._db.execute('PRAGMA cell_size_check = ON')
         self._db.execute('PRAGMA trusted_schema = OFF')
         with self.transaction():
@@ -128,16 +126,10 @@ class LedgerDatabase:
             if 'ledger' in tables:
                 check_version(self._db, self.name)
             if not tables and create:
-                self._make(uuid.uuid4().hex, os.urandom(32))
+                self._make()
             elif not {'ledger', 'charges', 'files'} <= tables:
                 raise self._no_ledger()
-            version = self._read_head()
-            self.was_converted = version == 1
-            if self.was_converted and not convert:
-                raise LedgerError(f'ledger {self.name} is of an older version, and nothing is '
-                                  f'changed now: convert it with symdp ledger {self.name}')
-            if self.was_converted:
-                self._convert()
+            self._read_head()
         # Only now that it is known to be a ledger.
         self._use_wal()
         self._db.execute('PRAGMA synchronous = FULL')
@@ -145,30 +137,19 @@ class LedgerDatabase:
             os.chmod(self.path, 0o600)
         self._place = self._place_of_file()
 
-    def _make(self, identity: str, key: bytes) -> None:
+    def _make(self) -> None:
         for statement in _SCHEMA.split(';')[:-1]:
             self._db.execute(statement)
-        self._db.execute('INSERT INTO ledger VALUES (?, ?, ?)', (_VERSION, identity, key))
+        self._db.execute('INSERT INTO ledger VALUES (?, ?, ?)',
+                         (_VERSION, uuid.uuid4().hex, os.urandom(32)))
 
-    def _read_head(self) -> int:
+    def _read_head(self) -> None:
         row = self._db.execute('SELECT * FROM ledger').fetchone()
         version, identity, key = row if row and len(row) == 3 else (None, None, None)
-        if version not in (1, _VERSION) or not (
+        if version != _VERSION or not (
                 isinstance(identity, str) and isinstance(key, bytes)):
             raise self.damaged(f'ledger {self.name} is damaged')
         self.id, self._key = identity, key
-        return int(version)
-
-    def _convert(self) -> None:
-        """Convert a ledger of version 1, in the transaction that is open."""
-        problems = ledger_version_1.problems(self._db, self.id, self._key, self.mark)
-        if problems:
-            raise self.damaged(f'ledger {self.name}: {problems[0]}')
-        entries, files = ledger_version_1.read(self._db)
-        for table in ('files', 'charges', 'ledger'):
-            self._db.execute(f'DROP TABLE {table}')
-        self._make(self.id, self._key)
-        self._fill(entries, [LedgerFile(*row) for row in files])
 
     def _use_wal(self) -> None:
         """Switch to WAL; SQLite does not wait for other processes here, so this does."""
@@ -188,14 +169,11 @@ class LedgerDatabase:
         with self.errors(), self.transaction():
             self._db.execute('UPDATE ledger SET id = ?, key = ?', (identity, key))
             self.id, self._key = identity, key
-            self._fill(entries, files)
-
-    def _fill(self, entries: Iterable[Entry], files: Iterable[LedgerFile]) -> None:
-        seal = self.id.encode()
-        for entry in entries:
-            seal = self.insert(entry, seal)
-        for file in files:
-            self.insert_file(file)
+            seal = identity.encode()
+            for entry in entries:
+                seal = self.insert(entry, seal)
+            for file in files:
+                self.insert_file(file)
 
     def close(self) -> None:
         """Close the file."""

@@ -4,25 +4,20 @@
 The mark of a ledger: a file with its last entry, and what every subject had spent by then.
 
 It detects a ledger that was put back to an older state, and what such a ledger lacks can still be
-counted. Two lines: JSON, and its SHA-256; for ledgers of version 1 one line with id, number and
-seal.
+counted. Two lines: JSON, and its SHA-256.
 """
 from contextlib import suppress
 from dataclasses import dataclass, field
 import errno
-from fractions import Fraction
 from hashlib import sha256
 import json
 import os
 from pathlib import Path
-import re
 from typing import Any
 
 from symdp_ros.errors import LedgerError, printable
 from symdp_ros.ledger.accounts import Account, amount, amount_or_none, rounded_up, written
 from symdp_ros.ledger.units import Unit
-
-_VERSION_1 = re.compile(r'([0-9a-f]{32}) (\d{1,18}) ([0-9a-f]{64})\n')
 
 
 @dataclass(frozen=True)
@@ -31,14 +26,13 @@ class Mark:
     The id of a ledger, number and seal (hex) of its last entry, and its accounts.
 
     `subjects` maps each subject to its spent ε, ρ, budget, δ, symbols, sampling, period and
-    seconds; ρ and δ are missing in older marks. It is None in a mark of version 1, which lists no
-    subjects.
+    seconds; δ is missing where no accounting is stored.
     """
 
     ledger: str
     number: int
     seal: str
-    subjects: dict[str, dict[str, Any]] | None = field(default_factory=dict)
+    subjects: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, ledger: str, number: int, seal: bytes, accounts: dict[str, Account]) -> 'Mark':
@@ -55,9 +49,6 @@ class Mark:
         """
         try:
             text = path.read_bytes().decode()
-            found = _VERSION_1.fullmatch(text)
-            if found:
-                return cls(found[1], int(found[2]), found[3], None)
             line, digest, rest = text.split('\n')
             if rest == '' and digest == sha256(line.encode()).hexdigest():
                 return cls(**json.loads(line))
@@ -90,7 +81,7 @@ class Mark:
     def accounts(self) -> dict[str, Account]:
         """Return what each subject had spent, as amounts in addition to charges."""
         return {subject: _account(subject, stored)
-                for subject, stored in (self.subjects or {}).items()}
+                for subject, stored in self.subjects.items()}
 
 
 def _written(account: Account) -> dict[str, Any]:
@@ -105,11 +96,9 @@ def _written(account: Account) -> dict[str, Any]:
 
 
 def _account(subject: str, stored: dict[str, Any]) -> Account:
-    spent, rho = amount(stored['spent']), amount_or_none(stored.get('rho'))
-    return Account(subject, _unit(stored), amount_or_none(stored['budget']), spent,
-                   delta=amount_or_none(stored.get('delta')), has_accounting='delta' in stored,
-                   raised_rho=rho or Fraction(0),
-                   raised_pure=spent if rho is None else Fraction(0))
+    return Account(subject, _unit(stored), amount_or_none(stored['budget']),
+                   amount(stored['spent']), delta=amount_or_none(stored.get('delta')),
+                   has_accounting='delta' in stored, raised_rho=amount(stored['rho']))
 
 
 def _unit(stored: dict[str, Any]) -> Unit | None:

@@ -33,11 +33,11 @@ import uuid
 
 from symdp_ros.errors import LedgerError, printable, raising
 from symdp_ros.files.durable import flush
-from symdp_ros.ledger import version_1 as ledger_version_1
-from symdp_ros.ledger.accounts import accounting_text, Entry, written
+from symdp_ros.ledger.accounts import accounting_text, Entry
+from symdp_ros.ledger.budgets import budget_entry
 from symdp_ros.ledger.database import (check_version, COLUMNS, FAILURES, FILE_COLUMNS, LedgerFile,
                                        refuse_other_paths)
-from symdp_ros.ledger.ledger import delta_text, Ledger
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.mark import Mark
 from symdp_ros.ledger.units import as_rounded_text, as_text
 
@@ -73,25 +73,24 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
         if not path.exists() and not mark_path.exists():
             raise LedgerError(f'there is no ledger {printable(path)}')
         refuse_other_paths(path)
-        with _alone(path) as file, _folder(path) as place:
+        with _locked(path) as file, _folder(path) as place:
             _copy(file, path, place / 'old')
             found = _read(place, 'old', printable(path))
             mark, mark_problem = _read_mark(place, mark_path, found)
             problems = found.problems + [mark_problem] * bool(mark_problem)
             if not problems:
                 return ['nothing is wrong with the ledger']
-            lists_subjects = mark is not None and mark.subjects is not None
-            if not least and not lists_subjects and (found.problems or mark is not None):
+            if not least and mark is None and found.problems:
                 raise LedgerError(
                     f'ledger {printable(path)}: {problems[0]}, and no mark shows what was spent. '
                     'Name for each subject what it may have spent in all: --spent-at-least '
                     'SUBJECT EPSILON')
             report = [f'found: {problem}' for problem in problems]
             with _new_ledger(place / 'new', found, mark) as ledger:
-                kept = _keep(place, 'old', path)
+                kept = _archive_damaged(place, 'old', path)
                 report += [f'charges kept: {len(ledger.charges())}; the old file is {kept}']
-                report += _count(ledger, mark, least)
-                ledger.note('recovery', '', description=json.dumps({'said': report}))
+                report += _restore_spent(ledger, mark, least)
+                ledger.note(Entry(0, 'recovery', '', description=json.dumps({'said': report})))
             if not (place / 'new.mark').exists():
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             for suffix in ('-wal', '-shm', '-journal'):
@@ -102,7 +101,7 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[int]:
+def _locked(path: Path) -> Iterator[int]:
     """Open a ledger that no other process has open, and lock it meanwhile."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     try:
@@ -149,7 +148,7 @@ def _copy_of(place: Path, name: str, copy: str) -> Path:
     return place / copy
 
 
-def _keep(place: Path, name: str, path: Path) -> str:
+def _archive_damaged(place: Path, name: str, path: Path) -> str:
     """Keep the old file in the folder of the ledger; return how it is kept."""
     if (place / name).stat().st_size == 0:
         return 'empty'
@@ -202,12 +201,6 @@ def _salvage(db: sqlite3.Connection, found: _Found) -> None:
         entry = replace(entry, files=counts[entry.number] if entry.kind == 'charge' else 0)
         if entry.is_sound():
             found.entries.append(entry)
-    if not found.entries:
-        select = f'SELECT {", ".join(ledger_version_1.COLUMNS)} FROM charges'
-        for row in _rows(db, select, 'number').values():
-            with suppress(LedgerError):
-                found.entries.append(ledger_version_1.entry_of(row, counts[row[0]]))
-        found.entries += ledger_version_1.units(found.entries)
     # New numbers: some may be missing.
     numbers = {entry.number: i + 1 for i, entry in enumerate(found.entries)
                if entry.kind == 'charge'}
@@ -262,13 +255,12 @@ def _new_ledger(path: Path, found: _Found, mark: Mark | None) -> Ledger:
                           found.entries, found.files)
 
 
-def _count(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]) -> list[str]:
+def _restore_spent(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]) -> list[str]:
     """Count as spent what the mark and the operator say; return sentences."""
     report = []
     for subject, marked in (mark.accounts() if mark is not None else {}).items():
         account, unit, name = ledger.account(subject), marked.unit, printable(subject)
-        if unit is not None and unit != account.unit and (
-                unit.sampling or unit.seconds is not None):
+        if unit is not None and unit != account.unit:
             ledger.set_unit(subject, unit, 'recovered from the mark')
         budgets = [budget for budget in (account.budget, marked.budget) if budget is not None]
         # Where the two differ, the stricter one: pure, or the smaller δ.
@@ -276,14 +268,12 @@ def _count(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]) -> lis
         delta = None if None in deltas else min(filter(None, deltas), default=None)
         budget = min(budgets, default=None)
         if (account.budget, account.delta) != (budget, delta):
-            ledger.note('budget', subject, epsilon=written(budget or Fraction(0)),
-                        description=delta_text(delta))
+            ledger.note(budget_entry(subject, budget, delta))
             report.append(f'{name}: the budget is {as_text(budget or Fraction(0))} '
                           f'({accounting_text(delta)}), as the mark says')
         rho = account.rho
-        # Of an older mark, ρ is not known.
         more = ledger.set_spent(subject, marked.spent(), 'recovered from the mark',
-                                marked.raised_rho or None)
+                                marked.raised_rho)
         if more:
             report.append(f'{name}: the mark says that {as_text(marked.spent())} was spent; '
                           f'{as_text(more)} more is counted')

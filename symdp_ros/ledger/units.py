@@ -50,8 +50,7 @@ class Loss:
 
     :param epsilon: ε ≥ 0, exact.
     :param adjacency: k' ≥ 1.
-    :param sampling: what a symbol is: 'message', 'change', 'period' or 'archive' (a row); '':
-        not known, in old ledgers alone.
+    :param sampling: what a symbol is: 'message', 'change', 'period' or 'archive' (a row).
     :param period: with 'period', the seconds between two symbols; else None.
     :param seconds: D, where the release protects D seconds (with 'period' alone); None: it
         protects `adjacency` symbols.
@@ -124,8 +123,7 @@ class Unit:
         """Return whether a release can be counted in this unit."""
         if self.seconds is not None or loss.seconds is not None:
             return self.seconds is not None and loss.seconds is not None
-        return '' in (self.sampling, loss.sampling) or (
-            self.sampling, self.period) == (loss.sampling, loss.period)
+        return (self.sampling, self.period) == (loss.sampling, loss.period)
 
     def cost(self, loss: Loss) -> Fraction:
         """Return what a release that it `accepts` costs in this unit."""
@@ -144,18 +142,13 @@ class Unit:
     def __str__(self) -> str:
         if self.seconds is not None:
             return f'changes during {as_text(self.seconds)} s'
-        sampling = sampling_text(self.sampling, self.period)
-        return (f'changes of up to {self.symbols} symbol{"" if self.symbols == 1 else "s"}'
-                + (f' (sampling: {sampling})' if sampling else ''))
-
-
-def sampling_text(sampling: str, period: Fraction | None) -> str:
-    """Return a sampling as people read it."""
-    return sampling if period is None else f'{sampling} {as_text(period)} s'
+        period = '' if self.period is None else f' {as_text(self.period)} s'
+        return (f'changes of up to {self.symbols} symbol{"" if self.symbols == 1 else "s"} '
+                f'(sampling: {self.sampling}{period})')
 
 
 def as_decimal(amount: Fraction) -> str | None:
-    """Return an amount as an exact decimal; None: there is none."""
+    """Return an amount as an exact decimal, or None if there is none."""
     rest = amount.denominator
     for prime in (2, 5):
         while rest % prime == 0:

@@ -17,183 +17,119 @@ ids, each true symbol could be read as the most frequent private one. Where rout
 `charge: route` charges each: k changed symbols of the robot then change at most k in each of the m
 routes, which gives every release with probabilities within e^{m·ε}; so m·ε is charged.
 
-`release.outbox` keeps the order that survives a crash. The ledger does not store the release of an
-archive, which may be very large: a release that is no longer at its path is refused a second time,
-and not drawn again.
+The ledger does not store the release of an archive, which may be very large: a release that is no
+longer at its path is refused a second time, and not drawn again.
 """
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 import os
 from pathlib import Path
-import shutil
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.errors import ConfigurationError
-from symdp_ros.files.durable import flush
-from symdp_ros.ledger.accounts import Entry
-from symdp_ros.ledger.database import LedgerFile
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release import archive_file
 from symdp_ros.release.archive_draw import privatized, SUFFIX
 from symdp_ros.release.archive_file import Archive, Chunk, Sizes, Survey
-from symdp_ros.release.inspection import Moves
+from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
-from symdp_ros.release.report import Outcome, outcome_of
+from symdp_ros.release.outbox import check_apart, Outbox
+from symdp_ros.release.output import Output
+from symdp_ros.release.report import outcome_of, Report
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.transaction import Publisher, Staged
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
 
 
-class ArchiveReleaser:
+@dataclass(eq=False)
+class ArchiveSource:
     """
-    Releases an archive into a file or, on a cluster, into a directory of part files.
+    An archive, as a `transaction.Source`; parameters as of `release_archive`.
 
-    :param output: the path of the release: it must not exist, its directory must.
-    :param scheduler: the address of a Dask scheduler; None: this process does the work.
-    :param on_rows: called with the number of rows of each part that is ready, and of the archive.
-    :param on_choice: as in `mechanisms.Mechanisms`.
-    :param ledger, subject, budget, subject_budget, allow_unknown, random, wait, on_wait: as in
-        `engine.Releaser`.
-    :param sizes: of what is read, drawn and written at a time.
-    :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
+    :param mechanisms: None: any, at the loss of the settings.
+    :param moves: of the chain, to inspect the archive.
+    :ivar found: what was found in the archive, once it was inspected.
     """
 
-    def __init__(self, settings: ReleaseSettings, output: str | Path, *,
-                 scheduler: str | None = None,
-                 on_rows: Callable[[int, int], None] = lambda rows, total: None,
-                 on_choice: Callable[[str], None] = lambda text: None,
-                 ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
-                 subject_budget: float = 0.0, allow_unknown: float | None = None,
-                 random: 'RandomBits | None' = None, wait: float = 10.0,
-                 on_wait: Callable[[], None] = lambda: None, sizes: Sizes = Sizes()):
-        settings.check()
-        assert settings.archive is not None
-        self._archive = settings.archive
-        output = Path(output)
-        self._output = Path(os.path.realpath(output.parent)) / output.name
-        if ledger is not None:
-            check_apart(ledger.path, self._output)
-            ledger.keep_budget(subject, subject_budget)
-        self._settings, self._digest, self._sizes = settings, settings.digest(), sizes
-        self._description = settings.description()
-        self._ledger, self._subject = ledger, subject
-        self._budget, self._subject_budget = budget, subject_budget
-        self._allow_unknown = allow_unknown
-        self._scheduler, self._on_rows, self._random = scheduler, on_rows, random
-        self._mechanisms = Mechanisms(settings, random, on_choice)
-        self._outbox = Outbox(self._output.parent, ledger, wait=wait, on_wait=on_wait)
+    settings: ReleaseSettings
+    log: LogFile
+    mechanisms: Mechanisms | None
+    moves: Moves
+    allow_unknown: float | None = None
+    scheduler: str | None = None
+    on_rows: Callable[[int, int], None] = lambda rows, total: None
+    random: 'RandomBits | None' = None
+    sizes: Sizes = Sizes()
+    length: int = field(default=0, init=False)
+    logs: Mapping[str, Span] | None = field(default=None, init=False)
+    found: Inspection | None = field(default=None, init=False)
 
-    def __repr__(self) -> str:
-        return f'<ArchiveReleaser to {str(self._output)!r}>'
+    changed = ('its file was changed or rewritten since it was released: give the new archive '
+               'another name; its release is then another one')
 
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Return a sentence for each release that is charged and not at its path."""
-        return self._outbox.problems
+    def __post_init__(self) -> None:
+        assert self.settings.archive is not None
+        self.log_id, self._how = self.log.id, self.settings.archive
 
-    def close(self) -> None:
-        """Let other processes use the directory of the output."""
-        self._outbox.close()
+    def read(self, stack: ExitStack) -> None:
+        """Open the archive."""
+        self._archive = stack.enter_context(
+            Archive(self.log.path, self._how.columns, self.sizes))
+        self.length = self._archive.rows
 
-    def __enter__(self) -> 'ArchiveReleaser':
-        return self
+    def fingerprint(self, ledger: Ledger) -> bytes:
+        """Return the fingerprint of its file."""
+        return ledger.file_fingerprint(self.log.path)
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+    def inspect(self) -> Inspection:
+        """Return what is known of the archive, for its operator alone."""
+        self.found = self.settings.inspect_archive(self._archive, self.moves)
+        return self.found
 
-    def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
-        """
-        Release an archive; the outcome also reports what is wrong with it.
-
-        :param stop: called before anything is spent; True: nothing is, and None is returned.
-        """
-        return outcome_of(log, lambda: self._release(log, stop))
-
-    def _release(self, log: LogFile, stop: Callable[[], bool]) -> Outcome | None:
-        ledger, charge = self._ledger, None
-        if ledger is not None:
-            charge = ledger.find(self._subject, log.id, self._digest)
-        if charge is None:
-            self._check_free()
-        with Archive(log.path, self._archive.columns, self._sizes) as archive:
-            content = b'' if ledger is None else ledger.file_fingerprint(log.path)
-            if ledger is not None and charge is not None:
-                return self._released_before(ledger, charge, log, content, archive.rows)
-            if self._allow_unknown is not None:
-                chain = self._settings.chain
-                found = self._settings.inspect_archive(
-                    archive, Moves.of(chain, stays_only=True))
-                problem = found.problem(chain, self._allow_unknown, archive=True)
-                if problem is not None:
-                    return Outcome(log.id, 'failed', archive.rows, reason=problem)
-            survey = self._survey(archive)
-            longest = 1 if survey is None else survey.longest
-            settings = replace(self._settings, mechanism=self._mechanisms.settings_for(
-                longest, archive.rows))
-            mechanism = self._mechanisms.made(settings.mechanism, longest)
-            loss = self._settings.loss(mechanism.law.loss_bound,
-                                       1 if survey is None else survey.routes)
-            if ledger is not None:
-                ledger.check(self._subject, loss, log.id, description=self._description,
-                             budget=self._budget, subject_budget=self._subject_budget)
-            with self._outbox.staged(SUFFIX) as path:
-                routes = self._write(archive, survey, settings, mechanism, path)
-                if self._archive.charge == 'archive':
-                    loss = replace(loss, repeats=routes)
-                archive.check_unchanged()
-                self._outbox.check([self._output.name])
-                return self._charge_and_publish(log, archive.rows, loss, content, path, stop)
-
-    def _charge_and_publish(self, log: LogFile, rows: int, loss: Loss, content: bytes, path: Path,
-                            stop: Callable[[], bool]) -> Outcome | None:
-        """Charge what is staged, and move it to the output."""
-        ledger, digest = self._ledger, digest_of(path)
-        if ledger is None:
-            visible = self._outbox.publish(LedgerFile(0, self._output, path, digest, False))
-            return Outcome(log.id, 'released', rows, (visible,))
-        if stop():
+    def problem(self) -> str | None:
+        """Return why ε would be wasted on it; None: it would not be."""
+        if self.allow_unknown is None:
             return None
-        charge, new = ledger.charge(
-            self._subject, loss, log_id=log.id, settings=self._digest, content=content,
-            lengths=[rows], description=self._description,
-            files=lambda number: [(self._output, path, digest)],
-            budget=self._budget, subject_budget=self._subject_budget)
-        if not new:  # another process was faster
-            return self._released_before(ledger, charge, log, content, rows)
-        [file] = ledger.files(charge.number)
-        return Outcome(log.id, 'released', rows, (self._outbox.publish(file),))
+        return self.inspect().problem(self.settings.chain, self.allow_unknown, archive=True)
 
-    def _check_free(self, own: Path | None = None) -> None:
-        """Check that the output is not taken, nor promised to another release than `own`."""
-        if os.path.lexists(self._output):
-            raise ConfigurationError(f'{self._output} exists already: name another path for the '
-                                     'release')
-        if self._ledger is not None and self._output != own and self._ledger.has_path(
-                self._output):
-            raise ConfigurationError(f'{self._output} is in the ledger as the path of another '
-                                     'release: name another one')
+    def price(self) -> Loss:
+        """Return what its release costs, under the mechanism for its longest route."""
+        self._survey = survey = self._surveyed()
+        routes, longest = (1, 1) if survey is None else (survey.routes, survey.longest)
+        self._loss = self.settings.loss(routes=routes)
+        if self.mechanisms is not None:
+            self._chosen = self.mechanisms.settings_for(longest, self.length)
+            self._mechanism = self.mechanisms.made(self._chosen, longest)
+            self._loss = self.settings.loss(self._mechanism.law.loss_bound, routes)
+        return self._loss
 
-    def _survey(self, archive: Archive) -> Survey | None:
+    def _surveyed(self) -> Survey | None:
         """Return a survey of the archive; None: nothing of it is needed."""
-        if self._scheduler is not None:
+        if self.scheduler is not None:
             from symdp_ros.release import cluster
 
-            return archive.survey(cluster.wanted_cuts(archive))
-        needed = self._archive.charge == 'route' or self._mechanisms.need_length
-        return archive.survey() if needed else None
+            return self._archive.survey(cluster.wanted_cuts(self._archive))
+        needed = self._how.charge == 'route' or (
+            self.mechanisms is not None and self.mechanisms.need_length)
+        return self._archive.survey() if needed else None
 
-    def _write(self, archive: Archive, survey: Survey | None, settings: ReleaseSettings,
-               mechanism: OfflineMechanism, path: Path) -> int:
-        """
-        Write a private archive into the staging directory; return how many routes it has.
+    def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
+        """Privatize the routes, and write them into the staging directory."""
+        path = stack.enter_context(outbox.staged(SUFFIX))
+        routes = self._write(path)
+        self._archive.check_unchanged()
+        return Staged([path], self._loss if self._how.charge == 'route' else replace(
+            self._loss, repeats=routes))
 
-        :param settings: those of the mechanism, not 'auto'.
-        """
+    def _write(self, path: Path) -> int:
+        """Write a private archive; return how many routes it has."""
+        archive, mechanism, survey = self._archive, self._mechanism, self._survey
+        settings = replace(self.settings, mechanism=self._chosen)
         routes = 0 if survey is None else survey.routes
 
         def counted(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
@@ -204,51 +140,51 @@ class ArchiveReleaser:
                 yield chunk
 
         def on_rows(rows: int) -> None:
-            self._on_rows(rows, archive.rows)
+            self.on_rows(rows, archive.rows)
 
-        if self._scheduler is not None and survey is not None:
+        if self.scheduler is not None and survey is not None:
             from symdp_ros.release import cluster
 
-            with cluster.connected(self._scheduler) as client:
+            with cluster.connected(self.scheduler) as client:
                 cluster.write(client, archive, survey, settings, path, on_rows)
         else:
             more = min(os.cpu_count() or 1, archive.sizes.threads) - 1
             mechanisms = [mechanism, *(settings.mechanism.offline(
-                settings.chain, settings.privacy, self._random) for _ in range(more))]
+                settings.chain, settings.privacy, self.random) for _ in range(more))]
             chunks = counted(archive.chunks(position_of=settings.states_by_value()))
             archive_file.write(path, privatized(chunks, mechanisms),
                                archive.schema(), settings.chain.states, on_rows)
-        flush(path.parent)
         return routes
 
-    def _released_before(self, ledger: Ledger, charge: Entry, log: LogFile, content: bytes,
-                         length: int) -> Outcome:
-        if charge.content != content:
-            return Outcome(log.id, 'failed', length, reason=(
-                'its file was changed or rewritten since it was released: give the new archive '
-                'another name; its release is then another one'))
-        [file] = ledger.files(charge.number)
-        there = next((path for path in (self._output, file.path, file.staged)
-                      if holds(path, file.digest)), None)
-        if there is None:
-            return Outcome(log.id, 'failed', length, reason=(
-                f'it was released before, as {file.path}, which is missing or was changed, and '
-                'the ledger does not store archives: use a copy of that release'))
-        if there != self._output:
-            self._check_free(file.path)
-            with self._outbox.staged(there.suffix) as path:
-                _copy(there, path)
-                there = self._outbox.publish(LedgerFile(0, self._output, path, file.digest, True))
-        return Outcome(log.id, 'already released', length, (there,))
 
+def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
+                    ledger: Ledger | None = None, allow_unknown: float | None = None,
+                    scheduler: str | None = None,
+                    on_rows: Callable[[int, int], None] = lambda rows, total: None,
+                    on_choice: Callable[[str], None] = lambda text: None,
+                    random: 'RandomBits | None' = None, sizes: Sizes = Sizes(),
+                    **keeping: Any) -> Report:
+    """
+    Release an archive into a file or, on a cluster, into a directory of part files.
 
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file, or a directory of files, and make the copy durable."""
-    if source.is_dir():
-        os.mkdir(target)
-        for file in sorted(source.iterdir()):
-            _copy(file, target / file.name)
-    else:
-        shutil.copyfile(source, target)
-        os.utime(target, ns=(0, 0))
-    flush(target)
+    :param output: the path of the release: it must not exist, its directory must.
+    :param scheduler: the address of a Dask scheduler; None: this process does the work.
+    :param on_rows: called with the number of rows of each part that is ready, and of the archive.
+    :param on_choice: as in `mechanisms.Mechanisms`.
+    :param allow_unknown, random: as of `engine.Releaser`.
+    :param sizes: of what is read, drawn and written at a time.
+    :param keeping: what else `Publisher` takes.
+    :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
+    """
+    settings.check()
+    if ledger is not None:
+        check_apart(ledger.path, output)
+    source = ArchiveSource(
+        settings, log, Mechanisms(settings, random, on_choice),
+        Moves.of(settings.chain, stays_only=True), allow_unknown, scheduler, on_rows, random,
+        sizes)
+    with Publisher(settings, output.parent, ledger=ledger, **keeping) as publisher:
+        outbox = publisher.outbox
+        outcome = outcome_of(log.id, lambda: publisher.release(
+            source, Output(output.name, outbox, ledger)))
+    return Report((outcome,), problems=outbox.problems)

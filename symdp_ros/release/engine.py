@@ -1,31 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Releasing logs: read, sample, privatize, charge, and only then publish (`release.outbox`)."""
+"""Releasing logs, many in one transaction of the ledger: each goes the way of `transaction`."""
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
-import os
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from symdp_ros.files.durable import make_durable
-from symdp_ros.ledger.accounts import Entry
-from symdp_ros.ledger.database import LedgerFile
-from symdp_ros.ledger.ledger import Ledger, NewCharge
-from symdp_ros.ledger.overlap import Span, span_of
-from symdp_ros.ledger.units import Loss
-from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, SkippedLog,
-                            TopicOutcome, write_log, write_with_topics)
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog, TopicOutcome
 from symdp_ros.release.inspection import Moves
+from symdp_ros.release.log_release import LogPlace, LogSource
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
-from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
+from symdp_ros.release.outbox import check_apart
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.transaction import Prepared, Publisher
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -34,28 +27,6 @@ if TYPE_CHECKING:
 _MOST_LOGS = 100
 _MOST_SYMBOLS = 200_000
 _MOST_SECONDS = 2.0
-
-#: A charge and whether it is new; or why it was not made; None: without a ledger.
-_Charge: TypeAlias = tuple[Entry, bool] | Exception | None
-
-
-@dataclass(eq=False)
-class _Staged:
-    """A log whose release is staged, but not charged yet."""
-
-    log: LogFile
-    length: int
-    content: bytes
-    loss: Loss
-    span: Span
-    words: list[list[str]]
-    files: list[tuple[Path, str]]  # where they are staged, and their digests
-    placed: list[tuple[Path, Path, str]] = field(default_factory=list)  # and their future paths
-
-    def made_durable(self) -> '_Staged':
-        for path, _ in self.files:
-            make_durable(path)
-        return self
 
 
 class Releaser:
@@ -97,32 +68,30 @@ class Releaser:
         settings.check()
         if ledger is not None:
             check_apart(ledger.path, release_dir)
-            ledger.keep_budget(subject, subject_budget)
-        self._settings, self._digest = settings, settings.digest()
-        self._description = settings.description()
-        self._ledger, self._subject = ledger, subject
-        self._budget, self._subject_budget = budget, subject_budget
-        self._on_topics = on_topics
-        self._rewrite_missing, self._allow_unknown = rewrite_missing, allow_unknown
-        self._tell_changes = tell_changes
+        self._settings, self._allow_unknown = settings, allow_unknown
         self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
-        self._outbox = Outbox(release_dir, ledger, wait=wait, on_wait=on_wait)
-        self._naming = Naming(self._outbox.directory, ledger, settings.writing.format,
-                              settings.writing.keep_names)
-        self._numbers = count(1)  # of releases without a ledger
+        self._on_topics = on_topics
+        self._publisher = Publisher(
+            settings, release_dir, ledger=ledger, subject=subject, budget=budget,
+            subject_budget=subject_budget, compare=tell_changes, wait=wait, on_wait=on_wait)
+        outbox = self._publisher.outbox
+        naming = Naming(outbox.directory, None if ledger is None else ledger.files,
+                        settings.writing.format, settings.writing.keep_names)
+        self._place = partial(LogPlace, naming=naming, outbox=outbox, ledger=ledger,
+                              rewrite_missing=rewrite_missing)
 
     def __repr__(self) -> str:
-        return f'<Releaser into {str(self._outbox.directory)!r}>'
+        return f'<Releaser into {str(self._publisher.outbox.directory)!r}>'
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return a sentence for each release that is charged and not at its path."""
-        return self._outbox.problems
+        return self._publisher.outbox.problems
 
     def close(self) -> None:
         """Let other processes use the directory."""
-        self._outbox.close()
+        self._publisher.close()
 
     def __enter__(self) -> 'Releaser':
         return self
@@ -163,7 +132,7 @@ class Releaser:
             for outcome in released:
                 on_outcome(outcome)
             outcomes += released
-        self._outbox.settle()
+        self._publisher.outbox.settle()
         return Report(tuple(outcomes), others, stopped, self.problems)
 
     def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
@@ -173,7 +142,7 @@ class Releaser:
         :param stop: called before anything is spent; True: nothing is, and None is returned.
         """
         outcomes, _ = self._release_next(deque([log]), stop)
-        self._outbox.settle()
+        self._publisher.outbox.settle()
         return outcomes[0] if outcomes else None
 
     def _release_next(self, waiting: deque[LogFile],
@@ -183,162 +152,19 @@ class Releaser:
 
         They are charged in one transaction: each one's flush to the disk takes long.
         """
-        found: list[Outcome | _Staged] = []
+        found: list[Outcome | Prepared] = []
         symbols, until, stopped = 0, monotonic() + _MOST_SECONDS, False
         with ExitStack() as stack:
             while (waiting and len(found) < _MOST_LOGS and symbols < _MOST_SYMBOLS
                    and monotonic() < until and not (stopped := stop())):
                 log = waiting.popleft()
-                found.append(outcome_of(log, partial(self._stage, log, stack)))
+                source = LogSource(self._settings, log, self._mechanisms, self._moves,
+                                   self._allow_unknown, self._on_topics)
+                found.append(outcome_of(log.id, partial(
+                    self._publisher.prepare, source, self._place(source), stack)))
                 symbols += found[-1].length or 0
             found = [each if isinstance(each, Outcome) else
-                     outcome_of(each.log, each.made_durable) for each in found]
+                     outcome_of(each.source.log_id, each.made_durable) for each in found]
             if stopped or stop():
                 return [each for each in found if isinstance(each, Outcome)], True
-            charges = iter(self._charge([each for each in found if isinstance(each, _Staged)]))
-            return [each if isinstance(each, Outcome) else
-                    outcome_of(each.log, partial(self._publish, each, next(charges)))
-                    for each in found], False
-
-    def _stage(self, log: LogFile, stack: ExitStack) -> 'Outcome | _Staged':
-        """Stage the release of a log that was not released yet, until the stack is closed."""
-        ledger, charge = self._ledger, None
-        if ledger is not None:
-            charge = ledger.find(self._subject, log.id, self._digest)
-            if charge is not None and not self._tell_changes:
-                return self._released_before(ledger, log, charge)
-        entries = self._settings.entries(log)
-        words = self._settings.words_of(entries, log)
-        length = sum(map(len, words))
-        content = b'' if ledger is None else ledger.fingerprint(words)
-        if ledger is not None and charge is not None:
-            return replace(self._released_before(ledger, log, charge, content),
-                           span=span_of(entries))
-        if self._allow_unknown is not None:
-            problem = self._settings.inspect(entries, words, self._moves).problem(
-                self._settings.chain, self._allow_unknown)
-            if problem is not None:
-                return Outcome(log.id, 'failed', length, reason=problem)
-        mechanism = self._mechanisms.for_length(max(map(len, words)))
-        loss = self._settings.loss(mechanism.law.loss_bound)
-        if ledger is not None:
-            ledger.check(self._subject, loss, log.id, description=self._description,
-                         budget=self._budget, subject_budget=self._subject_budget)
-        released = [mechanism.privatize(word) for word in words]
-        files = self._staged(log, released, stack)
-        self._outbox.check(self._naming.wanted(log.id, len(files)))
-        return _Staged(log, length, content, loss, span_of(entries), released, files)
-
-    def _charge(self, staged: list['_Staged']) -> Sequence['_Charge']:
-        """Charge what is staged; return the charge of each and whether it is new, or why not."""
-        ledger = self._ledger
-        try:
-            self._outbox.make_staging_durable()
-            if ledger is None:
-                return [None] * len(staged)
-            return ledger.charge_all(self._subject, [NewCharge(
-                each.loss, self._digest, self._description, each.log.id, each.content, each.words,
-                files=partial(self._place, each), logs={each.log.id: each.span})
-                for each in staged], budget=self._budget)
-        except Exception as error:  # it is the outcome of each
-            return [error] * len(staged)
-
-    def _place(self, staged: '_Staged', number: int) -> list[tuple[Path, Path, str]]:
-        """Return (future path, staged path, digest) of the files of a charge."""
-        staged.placed = list(self._placed(staged.log.id, number, staged.files))
-        return staged.placed
-
-    def _publish(self, staged: '_Staged', charge: '_Charge') -> Outcome:
-        """Move what is staged and charged to its path."""
-        if isinstance(charge, Exception):
-            raise charge
-        log, ledger, number = staged.log, self._ledger, 0
-        if ledger is None:
-            self._place(staged, next(self._numbers))
-        elif charge is not None:
-            entry, is_new = charge
-            if not is_new:  # another process was faster
-                return self._released_before(ledger, log, entry, staged.content)
-            number = entry.number
-        return Outcome(log.id, 'released', staged.length, tuple(
-            self._outbox.publish(LedgerFile(number, *file, False), settle=False)
-            for file in staged.placed), span=staged.span)
-
-    def _released_before(self, ledger: Ledger, log: LogFile, charge: Entry,
-                         content: bytes = b'') -> Outcome:
-        if self._tell_changes and charge.content != content:
-            return Outcome(log.id, 'failed', charge.length, reason=(
-                'its content has changed since it was released: give the new log another name; '
-                'its release is then another one'))
-        files = ledger.files(charge.number)
-        # What is staged elsewhere belongs to another process, which is about to move it.
-        if any(not (file.visible or holds(file.staged, file.digest)
-                    or holds(file.path, file.digest)) for file in files):
-            paths = self._restore(ledger, log, charge, files)
-        else:
-            paths = self._outbox.paths_of(files)
-            if self._rewrite_missing and (self._settings.writing.keep.topics or not all(
-                    path.parent == self._outbox.directory and path.exists() for path in paths)):
-                paths = self._rewrite(log, charge, files)
-        return Outcome(log.id, 'already released', charge.length, tuple(paths))
-
-    def _restore(self, ledger: Ledger, log: LogFile, charge: Entry,
-                 files: list[LedgerFile]) -> list[Path]:
-        """Write a release that was charged, and lost before it was moved to its path."""
-        with ExitStack() as stack:
-            staged = self._staged(log, charge.words, stack, durable=True)
-            for file, new in zip(files, self._placed(log.id, charge.number, staged), strict=True):
-                ledger.restage(file.path, *new)
-            return [self._outbox.publish(file) for file in ledger.files(charge.number)]
-
-    def _rewrite(self, log: LogFile, charge: Entry, files: list[LedgerFile]) -> list[Path]:
-        """Write a release once more, if possible to the path that the ledger has."""
-        paths = []
-        with ExitStack() as stack:
-            staged = self._staged(log, charge.words, stack, durable=True)
-            for file, (path, copy, digest) in zip(
-                    files, self._placed(log.id, charge.number, staged), strict=True):
-                equal = None
-                # With kept topics, it may have been released so, or with others.
-                if self._settings.writing.keep.topics:
-                    equal = file.path if file.digest == digest and holds(file.path, digest) \
-                        and file.path.parent == self._outbox.directory \
-                        else self._outbox.equal(copy, digest)
-                if file.path.parent == self._outbox.directory and file.digest == digest \
-                        and not os.path.lexists(file.path):
-                    path = file.path
-                paths.append(equal or self._outbox.publish(
-                    LedgerFile(0, path, copy, digest, True)))
-        return paths
-
-    def _staged(self, log: LogFile, words: Iterable[Sequence[str]], stack: ExitStack,
-                durable: bool = False) -> list[tuple[Path, str]]:
-        """Write words into the staging directory; return (path, digest) of each."""
-        staged = []
-        for word in words:
-            path = stack.enter_context(self._outbox.staged(
-                release_name('', self._settings.writing.format)))
-            self._write(path, log, word, durable)
-            staged.append((path, digest_of(path)))
-        return staged
-
-    def _write(self, path: Path, log: LogFile, word: Sequence[str], durable: bool) -> None:
-        settings, writing, read = self._settings, self._settings.writing, self._settings.input
-        period = settings.sampling.period if settings.sampling.has_period else 1.0
-        if not writing.keep.topics:
-            write_log(path, word, format=writing.format, topic=writing.topic, period=period,
-                      stamp_key=read.stamp_key, symbol_key=read.symbol_key, durable=durable)
-            return
-        with KeptTopics(log.path, writing.keep, read.topic,
-                        strict=self._on_topics is not None) as kept:
-            topics = write_with_topics(path, word, kept, format=writing.format, period=period,
-                                       field=read.field,
-                                       values=read.values(settings.chain.states), durable=durable)
-        if self._on_topics is not None:
-            self._on_topics(log, topics)
-
-    def _placed(self, log_id: str, number: int,
-                staged: list[tuple[Path, str]]) -> Iterator[tuple[Path, Path, str]]:
-        """Yield (future path, staged path, digest) of what is staged for a log."""
-        for i, (path, digest) in enumerate(staged):
-            yield self._naming.free_path(log_id, number, i, len(staged)), path, digest
+            return self._publisher.publish(found), False

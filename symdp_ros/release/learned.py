@@ -8,34 +8,32 @@ It shows something of every log, so its ε is owed in each of them (`units.Loss.
 The same logs are never learned from again for free: under the same settings the file that was made
 is handed out, under others a new one is charged.
 """
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
 import json
-import os
 from pathlib import Path
-import shutil
 from typing import Any
 
 from symdp_ros.analysis.learning import learn_chain, LearningUnit
 from symdp_ros.core.chain import Chain
-from symdp_ros.errors import ConfigurationError, LogError, printable
-from symdp_ros.files.durable import flush
-from symdp_ros.ledger.ledger import Ledger, LedgerFile
-from symdp_ros.ledger.overlap import most_at_once, Span, span_of
-from symdp_ros.ledger.units import as_fraction, as_text, Loss
+from symdp_ros.errors import LogError, printable
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.overlap import most_at_once, Span
+from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
-from symdp_ros.release.inspection import ALL_UNKNOWN
-from symdp_ros.release.outbox import digest_of, holds, Outbox
+from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
+from symdp_ros.release.log_release import LogSource
+from symdp_ros.release.outbox import Outbox
+from symdp_ros.release.output import Output
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.transaction import Publisher, Staged
 from symdp_ros.settings import digest_of_settings
 
 _DIGITS = 6  # after the point, of a probability in the file
-
-#: A log: its words, and its span.
-_Read = tuple[list[list[str | None]], Span]
 
 
 @dataclass(frozen=True)
@@ -95,90 +93,79 @@ class LearnSettings:
         return digest_of_settings(self.described())
 
 
+class _LearnedChain:
+    """The chain of some logs, as a `transaction.Source`; `note`: why more than ε is charged."""
+
+    changed = ('the logs have changed since a chain was learned from them: give new logs names of '
+               'their own')
+
+    def __init__(self, settings: LearnSettings, logs: Sequence[LogSource], random: Any):
+        self._settings, self._logs, self._random = settings, logs, random
+        names = sorted(log.log_id for log in logs)
+        digest = sha256(json.dumps(names).encode()).hexdigest()
+        self.log_id = f'chain of {len(names)} logs {digest[:12]}'
+        self.length, self.note = 0, ''
+        self.logs: Mapping[str, Span] | None = None
+
+    def read(self, stack: ExitStack) -> None:
+        """Read and sample the logs."""
+        self._spans: dict[str, Span] = {}
+        for log in self._logs:
+            log.read(stack)
+            self._spans |= log.logs or {}
+        self._words = [word for log in self._logs for word in log.words]
+        self.length, self.logs = sum(map(len, self._words)), self._spans
+        if not self._settings.clip:
+            _check_apart(self._spans)
+
+    def fingerprint(self, ledger: Ledger) -> bytes:
+        """Return the fingerprint of all words."""
+        return ledger.fingerprint(self._words)
+
+    def problem(self) -> str | None:
+        """Return that no symbol is known; None: one is."""
+        return ALL_UNKNOWN if all(
+            symbol is None for word in self._words for symbol in word) else None
+
+    def price(self) -> Loss:
+        """Return what the chain costs."""
+        loss, each = self._settings.loss_of(self._spans), self._settings.reading.loss().epsilon
+        if loss.epsilon != each:
+            self.note = (f'one change can touch {loss.epsilon / each} of the logs, by their '
+                         f'stamps: ε = {as_text(loss.epsilon)} is charged')
+        return loss
+
+    def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
+        """Learn the chain, and write it into the staging directory."""
+        settings = self._settings
+        chain = learn_chain(
+            settings.reading.chain, [log.words for log in self._logs],
+            settings.reading.privacy.epsilon, unit=settings.unit, random=self._random)
+        path = stack.enter_context(outbox.staged('.yaml'))
+        path.write_text(_chain_file(chain, settings, len(self._logs)), encoding='utf-8')
+        return Staged([path], settings.loss_of(self._spans))
+
+
 def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Path, *,
-                    ledger: Ledger, subject: str, subject_budget: float = 0.0,
-                    random: Any = None, wait: float = 10.0,
-                    on_wait: Callable[[], None] = lambda: None) -> Outcome:
+                    ledger: Ledger, random: Any = None, **keeping: Any) -> Outcome:
     """
     Learn a chain from logs, charge it, and put the chain file at `output`.
 
     :param output: a path that is free, or holds the very file that was made of these logs before.
     :param random: for tests, an object with `getrandbits`.
-    :param wait: seconds to wait for another process that releases into the same directory.
+    :param keeping: what else `Publisher` takes.
     :return: of kind 'released' or 'already released'; `reason` says why more than ε was charged.
     :raises LogError: a log cannot be read, or shows what another one shows; nothing is charged.
     :raises BudgetError, LedgerError, ConfigurationError: nothing is charged.
     """
-    names = sorted(log.id for log in logs)
-    log_id = f'chain of {len(names)} logs {sha256(json.dumps(names).encode()).hexdigest()[:12]}'
-    description = json.dumps(settings.described())
-    with Outbox(output.parent, ledger, wait=wait, on_wait=on_wait) as outbox:
-        output = outbox.directory / output.name
-        read = [_read(settings.reading, log) for log in logs]
-        spans = {log.id: span for log, (_, span) in zip(logs, read, strict=True)}
-        if not settings.clip:
-            _check_apart(spans)
-        words = [word for own, _ in read for word in own]
-        length = sum(map(len, words))
-        content = ledger.fingerprint(words)
-        charge = ledger.find(subject, log_id, settings.digest())
-        if charge is not None:
-            if charge.content != content:
-                raise LogError('the logs have changed since a chain was learned from them: give '
-                               'new logs names of their own')
-            [file] = ledger.files(charge.number)
-            return Outcome(log_id, 'already released', length, (_again(outbox, file, output),))
-        if os.path.lexists(output) or ledger.has_path(output):
-            raise ConfigurationError(f'{printable(output)} is there already, or is promised to '
-                                     'another release: name another file')
-        if all(symbol is None for word in words for symbol in word):
-            raise LogError(ALL_UNKNOWN)
-        loss, note = settings.loss_of(spans), ''
-        if (price := loss.epsilon) != (each := as_fraction(settings.reading.privacy.epsilon)):
-            note = (f'one change can touch {price / each} of the logs, by their stamps: '
-                    f'ε = {as_text(price)} is charged')
-        ledger.check(subject, loss, log_id, subject_budget=subject_budget,
-                     description=description)
-        chain = learn_chain(settings.reading.chain, [own for own, _ in read],
-                            settings.reading.privacy.epsilon, unit=settings.unit, random=random)
-        with outbox.staged('.yaml') as path:
-            path.write_text(_chain_file(chain, settings, len(logs)), encoding='utf-8')
-            flush(path)
-            flush(path.parent)
-            digest = digest_of(path)
-            outbox.check([output.name])
-            charge, new = ledger.charge(
-                subject, loss, log_id=log_id, settings=settings.digest(),
-                content=content, lengths=[length], description=description, logs=spans,
-                subject_budget=subject_budget, files=lambda number: [(output, path, digest)])
-            if not new:  # another process was faster, in another directory
-                raise ConfigurationError('another process has just learned from these logs: try '
-                                         'again')
-            [file] = ledger.files(charge.number)
-            return Outcome(log_id, 'released', length, (outbox.publish(file),), reason=note)
-
-
-def _again(outbox: Outbox, file: LedgerFile, output: Path) -> Path:
-    """Return where the file that was made before is, copied to `output` where that is free."""
-    there = next((path for path in (output, file.path, file.staged)
-                  if holds(path, file.digest)), None)
-    if there is None:
-        raise ConfigurationError(
-            f'a chain was learned from these logs before, as {printable(file.path)}, which is no '
-            'longer there or was changed: copy it from where it was given to')
-    if there == output:
-        return output
-    if os.path.lexists(output):
-        raise ConfigurationError(f'{printable(output)} is there already: name another file')
-    with outbox.staged('.yaml') as path:
-        shutil.copyfile(there, path)
-        flush(path)
-        return outbox.publish(LedgerFile(0, output, path, file.digest, True))
-
-
-def _read(settings: ReleaseSettings, log: LogFile) -> _Read:
-    entries = settings.entries(log)
-    return settings.words_of(entries, log), span_of(entries)
+    moves = Moves.of(settings.reading.chain, stays_only=True)
+    chain = _LearnedChain(
+        settings, [LogSource(settings.reading, log, None, moves) for log in logs], random)
+    with Publisher(settings, output.parent, ledger=ledger, **keeping) as publisher:
+        outcome = publisher.release(chain, Output(output.name, publisher.outbox, ledger))
+    if outcome.kind == 'failed':
+        raise LogError(outcome.reason)
+    return replace(outcome, reason=chain.note)
 
 
 def _check_apart(spans: Mapping[str, Span]) -> None:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 import secrets
 
-from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.files import ReleasedFiles
 from symdp_ros.logs import release_name
 from symdp_ros.logs.files import SUFFIXES
 
@@ -19,27 +19,30 @@ class Naming:
     """
     The names of releases of logs in a directory: by number, or after their logs.
 
-    :param ledger: which knows all paths that are taken or promised; or None.
+    :param promised: the files of a ledger, which knows what is taken or promised; or None.
     """
 
     directory: Path
-    ledger: Ledger | None
+    promised: ReleasedFiles | None
     log_format: str
     keep_names: bool
     _last: tuple[int, int] = field(default=(0, 0), init=False, repr=False)
 
-    def free_path(self, log_id: str, number: int, part: int, parts: int) -> Path:
+    def free_paths(self, log_id: str, number: int, parts: int) -> list[Path]:
         """
-        Return a path for a part of a release that is neither taken nor promised.
+        Return a path for each part of a release, neither taken nor promised.
 
         :param number: of its charge; without a ledger, counted from 1.
         """
+        return [self._free_path(log_id, number, part, parts) for part in range(parts)]
+
+    def _free_path(self, log_id: str, number: int, part: int, parts: int) -> Path:
         if self.keep_names:
             stem = self._stem(log_id)
         else:  # counted in this directory: the ledger's own numbers depend on other subjects
             stem = f'{self._number(number):06d}'
         path = self.directory / self._name(stem, part, parts)
-        while os.path.lexists(path) or self.ledger is not None and self.ledger.has_path(path):
+        while os.path.lexists(path) or self.promised is not None and self.promised.has_path(path):
             path = variant(path) if self.keep_names else _next_number(path)
         if not self.keep_names:
             self._last = number, _number_in(path)
@@ -50,7 +53,9 @@ class Naming:
         last, given = self._last
         if last and number - last in (0, 1):  # no need to count, which takes long
             return given + number - last
-        return 1 if self.ledger is None else self.ledger.charges_in(self.directory, number) + 1
+        if self.promised is None:
+            return 1
+        return self.promised.charges_in(self.directory, number) + 1
 
     def wanted(self, log_id: str, parts: int) -> list[str]:
         """Return the names of the parts of a release, if none is taken."""

@@ -153,7 +153,7 @@ class Outbox:
                 if error.errno != errno.ENAMETOOLONG or len(free.name) >= len(path.name):
                     raise
             if ledger is not None:
-                ledger.move(path, free)
+                ledger.files.move(path, free)
             path = free
         self._moved.append((path, ledger is not None))
         if settle or len(self._moved) >= _MOST_MOVED:
@@ -174,7 +174,7 @@ class Outbox:
             flush(self.directory)
         charged = [path for path, is_charged in self._moved if is_charged]
         if self._ledger is not None and charged:
-            self._ledger.set_visible(*charged)
+            self._ledger.files.set_visible(*charged)
         self._moved.clear()
 
     def equal(self, staged: Path, digest: str) -> Path | None:
@@ -207,7 +207,7 @@ class Outbox:
 
     def _publish_charged(self, ledger: Ledger, left_behind: list[Path]) -> Iterator[str]:
         """Move what is charged in staging directories; yield what is wrong."""
-        for file in ledger.files(hidden_only=True):
+        for file in ledger.files.hidden():
             try:
                 if file.staged.parent in left_behind and os.path.lexists(file.staged):
                     if holds(file.staged, file.digest):
@@ -216,7 +216,7 @@ class Outbox:
                         yield (f'what was staged for {printable(file.path.name)} is not what was '
                                'charged: release the log again')
                 elif file.path.parent == self.directory and holds(file.path, file.digest):
-                    ledger.set_visible(file.path)
+                    ledger.files.set_visible(file.path)
             except (OSError, SymdpError) as error:
                 reason = error.strerror if isinstance(error, OSError) else error
                 yield (f'{printable(file.path.name)} is charged, and cannot be moved to its path '
@@ -237,7 +237,7 @@ class Outbox:
         if self._ledger is None:
             return False
         try:
-            files = self._ledger.files(hidden_only=True)
+            files = self._ledger.files.hidden()
         except LedgerError:
             return True  # it is not known
         return any(path in (file.staged, file.staged.parent) and os.path.lexists(file.staged)

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from symdp_ros.errors import BudgetError, LogError, SymdpError
 from symdp_ros.ledger.overlap import Span
-from symdp_ros.logs import LogFile, LogState, SkippedLog
+from symdp_ros.logs import LogState, SkippedLog
 
 _T = TypeVar('_T')
 KINDS = ('released', 'already released', 'refused', 'failed')
@@ -94,7 +94,7 @@ def unusable(skipped: Iterable[SkippedLog]) -> list[Outcome]:
             if log.state is LogState.UNUSABLE]
 
 
-def outcome_of(log: LogFile, work: Callable[[], _T]) -> _T | Outcome:
+def outcome_of(log_id: str, work: Callable[[], _T]) -> _T | Outcome:
     """
     Return what `work` returns, or the outcome of the error that it raises.
 
@@ -103,14 +103,14 @@ def outcome_of(log: LogFile, work: Callable[[], _T]) -> _T | Outcome:
     try:
         return work()
     except LogError as error:
-        return Outcome(log.id, 'failed', reason=error.reason)
+        return Outcome(log_id, 'failed', reason=error.reason)
     except BudgetError as error:
-        return Outcome(log.id, 'refused', reason=str(error))
+        return Outcome(log_id, 'refused', reason=str(error))
     except SymdpError as error:
-        return Outcome(log.id, 'failed', reason=str(error))
+        return Outcome(log_id, 'failed', reason=str(error))
     except OSError as error:
-        return Outcome(log.id, 'failed', reason='the release directory cannot be written: '
+        return Outcome(log_id, 'failed', reason='the release directory cannot be written: '
                                                 f'{error.strerror}')
     except Exception as error:
-        return Outcome(log.id, 'failed', reason=f'an error of type {type(error).__name__}: '
+        return Outcome(log_id, 'failed', reason=f'an error of type {type(error).__name__}: '
                                                 'please report it')

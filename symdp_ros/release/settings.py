@@ -8,7 +8,6 @@ Releases with the same `digest` are the same release; other settings change only
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-import json
 from typing import Any
 
 import numpy as np
@@ -145,10 +144,6 @@ class ReleaseSettings:
             return self.archive.described() | self.input.described_names()
         regions = {} if self.locator is None else {'regions': self.locator.digest()}
         return self.sampling.described() | self.input.described() | regions
-
-    def description(self) -> str:
-        """Return `described` as the ledger stores it."""
-        return json.dumps(self.described())
 
     def digest(self) -> str:
         """Return a SHA-256 (hex) of `described`."""

@@ -175,7 +175,7 @@ def test_wrong_usage(place, capsys, more, said):
 def test_where_the_chain_cannot_be(place, capsys):
     assert learn(output='robot.txt') == 1 and 'chain.yaml' in capsys.readouterr().err
     (place / 'out' / 'taken.yaml').write_text('mine')
-    assert learn(output='taken.yaml') == 1 and 'there already' in capsys.readouterr().err
+    assert learn(output='taken.yaml') == 1 and 'exists already' in capsys.readouterr().err
     assert (place / 'out' / 'taken.yaml').read_text() == 'mine'
     assert main(['learn', 'logs', '--map', 'map.chain.yaml', '--epsilon', '2', '--ledger', 'spent',
                  '--subject', 'r1', '-o', 'missing/robot.chain.yaml']) == 1

@@ -12,17 +12,16 @@ import io
 import os
 import shutil
 
-from ledgers import damage, loss, make_ledger, make_version_1
+from ledgers import damage, loss, make_ledger
 from long_runs import fuzz
 import pytest
 from symdp_ros import SymdpError
 from symdp_ros.cli.main import main
-from symdp_ros.ledger import ledger as ledger_module
+from symdp_ros.ledger import entries
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
 
 MARK = 'a.ledger.mark'
-DESCRIPTION = {'mechanism': 'causal', 'sampling': 'message', 'epsilon': 1.0, 'adjacency': 1}
 
 
 @pytest.fixture(scope='module')
@@ -31,7 +30,7 @@ def whole(tmp_path_factory):
     base, folders = tmp_path_factory.mktemp('whole'), {}
     with pytest.MonkeyPatch.context() as patch:  # the same bytes in every run
         patch.setattr(os, 'urandom', lambda size: bytes(range(size)))
-        patch.setattr(ledger_module, 'datetime', Clock)
+        patch.setattr(entries, 'datetime', Clock)
         _make(base, folders)
     assert (folders['killed', 3] / 'a.ledger-wal').stat().st_size > 0
     return folders
@@ -50,10 +49,6 @@ def _make(base, folders):
         folders['new', spent] = base / f'new-{spent}'
         folders['new', spent].mkdir()
         make_ledger(folders['new', spent] / 'a.ledger', spent)
-        folders['version 1', spent] = base / f'version-1-{spent}'
-        folders['version 1', spent].mkdir()
-        make_version_1(folders['version 1', spent] / 'a.ledger', [
-            ('r1', f'{i}.csv', 1, DESCRIPTION) for i in range(spent)])
         # The charges are in the log beside the file.
         folders['killed', spent] = base / f'killed-{spent}'
         (base / f'open-{spent}').mkdir()
@@ -73,9 +68,8 @@ def test_damaged_ledgers(whole, tmp_path):
             (place / damaged).unlink()
         else:
             (place / damaged).write_bytes(damage((place / damaged).read_bytes(), chance))
-        marked = kind != 'version 1' and damaged != MARK
         arguments = chance.choice([[], [], ['--export', 'json'], ['--export', 'csv']])
-        told = {} if marked and chance.randrange(2) else {'r1': 3}
+        told = {} if damaged != MARK and chance.randrange(2) else {'r1': 3}
         check(place / 'a.ledger', spent, arguments, told)
 
     fuzz(case)
@@ -89,10 +83,10 @@ def check(path, spent, arguments, told):
     :param told: what the operator says was spent; nothing, where the mark tells it.
     """
     with contextlib.suppress(SymdpError), Ledger(path) as ledger:
-        for look in (ledger.problems, ledger.charges, ledger.files, ledger.subjects,
-                     lambda: str(ledger.account('r1')), lambda: ledger.has_path('/out/1'),
+        for look in (ledger.problems, ledger.charges, ledger.files.all, ledger.subjects,
+                     lambda: str(ledger.account('r1')), lambda: ledger.files.has_path('/out/2'),
                      lambda: (found := ledger.find('r1', '0.csv', 's')) and found.words,
-                     lambda: ledger.set_visible('/out/1')):
+                     lambda: ledger.files.set_visible('/out/2')):
             with contextlib.suppress(SymdpError):
                 look()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

@@ -13,8 +13,9 @@ import sys
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, LedgerError, Privacy
-from symdp_ros.ledger.ledger import Ledger, NewCharge
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
+from symdp_ros.ledger.transaction import NewCharge
 from symdp_ros.ledger.units import as_fraction, as_text, Loss
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -282,17 +283,6 @@ def test_a_place_that_cannot_be_written(tmp_path):
         Ledger(tmp_path / 'nowhere' / 'a.ledger')
 
 
-def test_a_failed_charge_leaves_nothing(ledger):
-    def fails(number):
-        raise OSError(28, 'No space left on device')
-
-    with pytest.raises(OSError, match='No space left'):
-        charge(ledger, files=fails)
-    assert ledger.spent('r1') == 0 and ledger.charges() == [] and ledger.problems() == []
-    charge(ledger)
-    assert ledger.problems() == []
-
-
 SPENDER = """
 import sys
 from symdp_ros import BudgetError, Privacy
@@ -369,27 +359,34 @@ def wanted(log_id, epsilon=1.0, **more):
 def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
     charge(ledger, log_id='before.csv')
     ledger.keep_budget('r1', 4.0)
-    made = ledger.charge_all('r1', [
-        wanted('a.csv'), wanted('before.csv'), wanted('big.csv', 2.5), wanted('b.csv'),
-        wanted('a.csv', content=b'another'), wanted('\udcff'), wanted('c.csv'), wanted('d.csv')])
-    assert [each[0].log_id if isinstance(each, tuple) else type(each) for each in made] == [
-        'a.csv', 'before.csv', BudgetError, 'b.csv', 'a.csv', LedgerError, 'c.csv', BudgetError]
-    assert [each[1] for each in made if isinstance(each, tuple)] == [
-        True, False, True, False, True]
-    assert made[4][0] == made[0][0] and ledger.spent('r1') == 4
+    with ledger.charging('r1') as transaction:
+        def charged(*new, number, **more):
+            entry, is_new = transaction.charge(wanted(*new, **more))
+            assert transaction.number == number
+            return entry.number, is_new
+
+        assert charged('a.csv', number=4) == (3, True)
+        assert charged('before.csv', number=4) == (1, False)
+        with refused(BudgetError, cost=Fraction(5, 2)):
+            transaction.charge(wanted('big.csv', 2.5))
+        assert charged('b.csv', number=5) == (4, True)
+        assert charged('a.csv', number=5, content=b'another') == (3, False)
+        with pytest.raises(LedgerError, match='not UTF-8'):
+            transaction.charge(wanted('\udcff'))
+        assert charged('c.csv', number=6) == (5, True)
+        with refused(BudgetError, left=0):
+            transaction.charge(wanted('d.csv'))
+    assert ledger.spent('r1') == 4 and ledger.problems() == []
     assert [entry.log_id for entry in ledger.charges()] == [
         'before.csv', 'a.csv', 'b.csv', 'c.csv']
-    assert ledger.problems() == [] == ledger.charge_all('r1', [])
 
 
 def test_of_many_charges_none_is_made_where_one_fails(ledger, tmp_path):
     charge(ledger, log_id='before.csv')
-
-    def fails(number):
-        raise OSError(f'at charge {number}')
-
-    with pytest.raises(OSError, match='at charge 3'):
-        ledger.charge_all('r1', [wanted('a.csv'), wanted('b.csv', files=fails)])
+    with pytest.raises(OSError), ledger.charging('r1') as transaction:
+        transaction.charge(wanted('a.csv'))
+        transaction.charge(wanted('b.csv'))
+        raise OSError
     assert ledger.spent('r1') == 1 and ledger.find('r1', 'a.csv', 's') is None
     assert charge(ledger, log_id='c.csv')[0].number == 2
     with Ledger(tmp_path / 'robots.ledger') as again:

@@ -224,24 +224,6 @@ def test_a_recovery_does_not_lower_rho(tmp_path, described):
         assert len(ledger.entries()) == entries + 1  # the recovery alone: nothing is missing
 
 
-def test_a_recovery_from_an_older_mark(tmp_path):
-    """It lists no ρ: what it lists may have been one release."""
-    path = tmp_path / 'robots.ledger'
-    with Ledger(path) as ledger:
-        charge(ledger, lost(3, 'range'), 'a', subject_budget=4.0)
-    mark = json.loads((tmp_path / 'robots.ledger.mark').read_text().splitlines()[0])
-    del mark['subjects']['r1']['rho'], mark['subjects']['r1']['delta']
-    from hashlib import sha256
-    line = json.dumps(mark, sort_keys=True)
-    (tmp_path / 'robots.ledger.mark').write_text(
-        f'{line}\n{sha256(line.encode()).hexdigest()}\n')
-    path.unlink()
-    recover(path, {})
-    with Ledger(path) as ledger:
-        assert ledger.spent('r1') == 3 and ledger.account('r1').rho == Fraction(9, 2)
-        assert ledger.account('r1').budget == 4 and ledger.account('r1').delta is None
-
-
 def test_the_stricter_accounting_is_recovered(tmp_path):
     path = tmp_path / 'robots.ledger'
     with Ledger(path) as ledger:

@@ -13,7 +13,6 @@ import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Privacy
 from symdp_ros.core.accounting import epsilon_at
-from symdp_ros.ledger import ledger as ledger_module
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once
 from symdp_ros.ledger.units import as_decimal, as_text, Loss, symbols_during, Unit
@@ -170,23 +169,8 @@ def test_archives_that_are_charged_as_one(ledger):
     assert ledger.account('r1').repeated_text == (
         'such a change in one of its 3,000 routes costs at most ε = 1; in every one of them (the '
         'same visit every day), ε = 3000')
-    ledger.note('spent', 'r1', epsilon='0.5', description='{"reason": "test"}')
+    ledger.set_spent('r1', Fraction('1.5'), 'test')
     assert 'every day), at least ε = 3000.5' in ledger.account('r1').repeated_text
-
-
-@pytest.mark.parametrize('description, log_id, told', [
-    ('{"archive": []}', 'walks.parquet', 'at least ε = 2'),
-    ('{"learn": "symbols"}', 'chain of 30 logs 0123456789ab', 'day), ε = 31')])
-def test_charges_of_before_they_said_of_how_many_words_they_are(
-        ledger, monkeypatch, description, log_id, told):
-    monkeypatch.setattr(ledger_module, '_described', lambda loss, logs: {})
-    ledger.charge('r1', loss(sampling='archive' if 'archive' in description else 'message'),
-                  settings='old', description=description, log_id=log_id)
-    ledger.charge('r1', loss(sampling='archive' if 'archive' in description else 'message'),
-                  settings='s', description='{}', log_id='monday')
-    account = ledger.account('r1')
-    assert told in account.repeated_text
-    assert account.spent('monday') == (2 if 'learn' in description else 1)
 
 
 def test_logs_that_show_the_same_time(ledger):

@@ -5,6 +5,7 @@ from ledgers import loss
 import pytest
 from symdp_ros import LedgerError
 from symdp_ros.cli.main import main
+from symdp_ros.ledger.entries import LedgerEntries
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.subjects import look_alike_text, look_alikes
 
@@ -36,7 +37,7 @@ def test_names_that_are_none(tmp_path, capsys, name):
 def test_a_subject_of_before_can_be_used_and_corrected(tmp_path, monkeypatch):
     with Ledger(tmp_path / 'a.ledger') as ledger:
         with monkeypatch.context() as before:
-            before.setattr(Ledger, 'check_subject', lambda *_: None)
+            before.setattr(LedgerEntries, 'check_subject', lambda *_: None)
             ledger.charge('r\n1', loss(), settings='s', description='{}')
         ledger.set_budget('r\n1', ledger.spent('r\n1'))
         assert ledger.account('r\n1').left == 0

@@ -5,7 +5,7 @@ import pytest
 from refusals import refused
 from symdp_ros import ConfigurationError, options as declared
 from symdp_ros.core.registry import BASES, SELECTIONS
-from symdp_ros.ledger.ledger import ACCOUNTINGS, MOST_DELTA
+from symdp_ros.ledger.budgets import ACCOUNTINGS, MOST_DELTA
 from symdp_ros.logs import FORMATS
 from symdp_ros.options import ADJACENCY, EPSILON, INITIAL_STATE, Option, SELF_LOOPS, SYMBOL_MAP
 from symdp_ros.release.settings import CHARGES

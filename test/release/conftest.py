@@ -50,15 +50,16 @@ class ArchivePlace:
 
     def release(self, settings=None, *, output=None, ledger=True, path=None, **more):
         """Release the archive; return the outcome."""
-        from symdp_ros.release.archive import ArchiveReleaser
+        from symdp_ros.release.archive import release_archive
         from symdp_ros.release.archive_file import Sizes
 
         path = self.path if path is None else path
         keeping = {'ledger': Ledger(self.ledger), 'subject': 'r1'} if ledger else {}
         try:
-            with ArchiveReleaser(settings or self.settings(), output or self.output, **keeping,
-                                 sizes=Sizes(**self.sizes), **more) as releaser:
-                return releaser.release(LogFile(path.name, path))
+            [outcome] = release_archive(
+                settings or self.settings(), LogFile(path.name, path), output or self.output,
+                **keeping, sizes=Sizes(**self.sizes), **more).outcomes
+            return outcome
         finally:
             if ledger:
                 keeping['ledger'].close()
@@ -89,7 +90,7 @@ class ArchivePlace:
     def check(self, charges=1):
         """Check that what is visible is charged once and complete, and nothing else is left."""
         with Ledger(self.ledger) as ledger:
-            files = ledger.files()
+            files = ledger.files.all()
             assert ledger.problems() == [] and len(ledger.charges()) == charges
         assert sorted(file.path.name for file in files) == self.visible()
         assert all(file.visible and digest_of(file.path) == file.digest for file in files)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Archives: what is read, what is written, what is charged, whatever happens in between."""
+from contextlib import contextmanager
 from fractions import Fraction
 import os
 from pathlib import Path
@@ -18,7 +19,8 @@ from symdp_ros.ledger.ledger import Ledger
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release import archive, archive_file, mechanisms, outbox  # noqa: E402, I100
+from symdp_ros.release import (archive, archive_file, mechanisms, outbox,  # noqa: E402, I100
+                               transaction)
 from symdp_ros.release.archive_file import Archive, Columns  # noqa: E402
 
 WALKS = [('r1', 'abbcc'), ('r2', 'a'), ('r3', 'xyzab'), ('r4', 'ccaab')]
@@ -192,7 +194,7 @@ def test_ids_that_are_no_text(walks):
 def test_an_archive_that_is_replaced_by_one_of_equal_size_and_date(walks, monkeypatch):
     walks.archive(WALKS)
     os.utime(walks.path, ns=(0, 0))
-    real = archive.digest_of
+    real = outbox.digest_of
 
     def replace(path):
         content = walks.path.read_bytes()
@@ -440,7 +442,7 @@ def test_what_is_there_is_never_overwritten(walks, monkeypatch):
     assert 'as the path of another release' in walks.release(path=other).reason
     # Nor what comes there while the release is being made.
     walks.output = walks.output.with_name('late.parquet')
-    monkeypatch.setattr(archive, 'digest_of', lambda path: walks.output.write_text('late')
+    monkeypatch.setattr(transaction, 'digest_of', lambda path: walks.output.write_text('late')
                         and outbox.digest_of(path))
     outcome = walks.release(path=other)
     assert outcome.kind == 'released' and walks.output.read_text() == 'late'
@@ -448,9 +450,9 @@ def test_what_is_there_is_never_overwritten(walks, monkeypatch):
 
 
 def test_the_ledger_is_no_release(walks):
+    log = walks.archive(WALKS)
     with Ledger(walks.ledger) as ledger, refused(ConfigurationError, setting='ledger_file'):
-        archive.ArchiveReleaser(walks.settings(), walks.ledger, ledger=ledger, subject='r1')
-    walks.archive(WALKS)
+        archive.release_archive(walks.settings(), log, walks.ledger, ledger=ledger, subject='r1')
     # But it may lie beside one.
     assert walks.release(output=walks.base / 'private.parquet').kind == 'released'
 
@@ -515,13 +517,15 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(walks, m
 
 def test_an_interrupt_just_after_the_charge_loses_nothing(walks, monkeypatch):
     walks.archive(WALKS)
-    charge = Ledger.charge
+    charging = Ledger.charging
 
+    @contextmanager
     def interrupted(*arguments, **more):
-        charge(*arguments, **more)
+        with charging(*arguments, **more) as transaction:
+            yield transaction
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Ledger, 'charge', interrupted)
+    monkeypatch.setattr(Ledger, 'charging', interrupted)
     with pytest.raises(KeyboardInterrupt):
         walks.release()
     monkeypatch.undo()
@@ -568,6 +572,7 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
 CHILD = """
 import os, signal, sys
 sys.path[:0] = 'test/release', 'test/logs'
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 import symdp_ros.release.archive_file as file
@@ -626,7 +631,7 @@ def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(walks, c
         if walks.ledger.exists():
             with Ledger(walks.ledger) as ledger:
                 assert ledger.problems() == []
-                charged = {file.path.name for file in ledger.files()}
+                charged = {file.path.name for file in ledger.files.all()}
         assert set(walks.visible()) <= charged  # nothing is visible before its spend
         assert walks.release().kind in ('released', 'already released')
         assert walks.spent() == 1 and lengths(walks.read()) == lengths(routes)

@@ -17,7 +17,7 @@ from release_settings import release_settings
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
-from symdp_ros.release import engine, outbox
+from symdp_ros.release import engine, outbox, transaction
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.outbox import digest_of
 from symdp_ros.release.report import Outcome as outcome, Report
@@ -63,7 +63,7 @@ class Place:
     def check(self):
         """Everything visible is charged and whole; everything charged is visible; no more."""
         with Ledger(self.ledger) as ledger:
-            files, charges = ledger.files(), ledger.charges()
+            files, charges = ledger.files.all(), ledger.charges()
             assert ledger.problems() == []
         assert sorted(file.path.name for file in files) == self.visible()
         assert all(file.visible and digest_of(file.path) == file.digest for file in files)
@@ -479,7 +479,7 @@ def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(place, c
         if place.ledger.exists():
             with Ledger(place.ledger) as ledger:
                 assert ledger.problems() == []
-                charged = {file.path.name for file in ledger.files()}
+                charged = {file.path.name for file in ledger.files.all()}
         assert set(place.visible()) <= charged
         assert place.release(settings(mechanism='causal', format=form)).ok
         assert place.spent() == 2 and len(place.visible()) == 2
@@ -544,7 +544,7 @@ def test_one_log_that_cannot_be_made_durable_costs_the_others_nothing(place, mon
                                                                       with_ledger):
     for name in ('a.csv', 'b.csv', 'c.csv'):
         place.log(name)
-    made, real = [], engine.make_durable
+    made, real = [], transaction.make_durable
 
     def fails(path):
         made.append(path)
@@ -552,7 +552,7 @@ def test_one_log_that_cannot_be_made_durable_costs_the_others_nothing(place, mon
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         real(path)
 
-    monkeypatch.setattr(engine, 'make_durable', fails)
+    monkeypatch.setattr(transaction, 'make_durable', fails)
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(place.ledger)) if with_ledger else None
         releaser = stack.enter_context(Releaser(settings(), place.releases, ledger=ledger,

@@ -67,7 +67,7 @@ class Place:
             return 0
         with Ledger(self.ledger) as ledger:
             assert ledger.problems() == []
-            files, charges = ledger.files(), ledger.charges()
+            files, charges = ledger.files.all(), ledger.charges()
             assert ledger.spent('r1') == len(charges)
         assert len({charge.log_id for charge in charges}) == len(charges)
         digests = {file.path.name: file.digest for file in files}
@@ -80,7 +80,7 @@ class Place:
         with Ledger(self.ledger) as ledger:
             with Outbox(self.out, ledger) as box:
                 assert box.problems == ()
-            files, charges = ledger.files(), ledger.charges()
+            files, charges = ledger.files.all(), ledger.charges()
             assert ledger.problems() == []
         assert {file.path.name for file in files} == self.visible()
         assert all(file.visible and holds(file.path, file.digest) for file in files)

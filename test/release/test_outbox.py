@@ -46,7 +46,7 @@ def charge(box, ledger, log_id, name, content='abc'):
         path.write_text(content)
         ledger.charge('r1', Loss(Fraction(1), 1, 'message'), log_id=log_id, settings='s',
                       description='{}', words=[['a']],
-                      files=lambda number: [(box.directory / name, path, digest_of(path))])
+                      files=[(box.directory / name, path, digest_of(path))])
 
 
 def test_one_process_at_a_time_holds_a_directory(releases):
@@ -147,7 +147,8 @@ def test_one_release_that_cannot_be_moved_does_not_stop_the_others(releases, led
     box = Outbox(releases, ledger)
     box.close()
     assert box.problems == () and visible(releases) == ['a.csv', 'b.csv', 'c.csv']
-    assert all(file.visible for file in ledger.files()) and sorted(os.listdir(releases))[0] == LOCK
+    assert all(file.visible for file in ledger.files.all())
+    assert sorted(os.listdir(releases))[0] == LOCK
 
 
 def test_a_charged_release_whose_name_is_too_long_gets_a_short_one(releases, ledger):
@@ -158,7 +159,7 @@ def test_a_charged_release_whose_name_is_too_long_gets_a_short_one(releases, led
     box.close()
     [name] = visible(releases)
     assert box.problems == () and name.startswith('ä' * 50 + '~') and name.endswith('.private.csv')
-    [file] = ledger.files()
+    [file] = ledger.files.all()
     assert file.visible and file.path == releases / name
 
 
@@ -166,7 +167,7 @@ def test_what_was_changed_after_its_charge_is_not_handed_out(releases, ledger):
     box = Outbox(releases, ledger)
     charge(box, ledger, 'a', 'a.csv')
     box.close()
-    [file] = ledger.files()
+    [file] = ledger.files.all()
     file.staged.write_text('something else')
     box = Outbox(releases, ledger)
     box.close()
@@ -236,8 +237,8 @@ def test_nothing_is_charged_where_there_is_no_room(tmp_path, releases, ledger, m
 def test_what_waits_in_this_directory_is_moved_when_its_log_is_asked_for(releases, ledger):
     box = Outbox(releases, ledger)
     charge(box, ledger, 'a', 'a.csv')
-    assert [path.name for path in box.paths_of(ledger.files())] == ['a.csv']
-    assert visible(releases) == ['a.csv'] and ledger.files()[0].visible
+    assert [path.name for path in box.paths_of(ledger.files.all())] == ['a.csv']
+    assert visible(releases) == ['a.csv'] and ledger.files.all()[0].visible
     box.close()
 
 
@@ -248,4 +249,4 @@ def test_a_copy_is_not_in_the_ledger(releases, ledger):
             path.write_text('abc')
             box.publish(LedgerFile(0, releases / 'copy.csv', path, digest_of(path), True))
     box.close()
-    assert visible(releases) == ['copy.csv'] and ledger.files() == []
+    assert visible(releases) == ['copy.csv'] and ledger.files.all() == []

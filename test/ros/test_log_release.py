@@ -178,7 +178,7 @@ def test_signals_lose_nothing(world, place, chain_file, number):
         assert run.stop(number) == 0
     assert 'Traceback' not in run.log
     with Ledger(place / 'robots.ledger') as ledger:
-        charged = {file.path for file in ledger.files()}
+        charged = {file.path for file in ledger.files.all()}
         assert set(released(place)) <= charged and ledger.problems() == []
     # Under another name: the middleware remembers the services of a killed node for a while.
     again = start(world, place, chain_file, '-r', '__node:=again')

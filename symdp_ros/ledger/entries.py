@@ -1,12 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Reading a ledger: every entry once, verified and added to the account of its subject.
+The entries of a ledger: read once, verified, and added to the account of their subject; appended.
 
 Amounts are added over the rows in their order, never by an index. Later readings go on after the
 last entry that was read, and verify that it is unchanged.
 """
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime, timezone
 from hmac import compare_digest
 from typing import Any
 
@@ -14,14 +18,14 @@ from symdp_ros.errors import LedgerError, printable
 from symdp_ros.ledger.accounts import Account, Entry
 from symdp_ros.ledger.database import FAILURES, FILE_COLUMNS, is_damage, LedgerDatabase
 from symdp_ros.ledger.mark import Mark
+from symdp_ros.ledger.subjects import check_subject
 
 
-class LedgerReader:
+class LedgerEntries:
     """
     What a ledger holds, as far as it was read.
 
-    `accounts`: by subject; `charges`: (subject, log id, settings) → number of the charge;
-    `latest`: (subject, log id) → number of its last charge; `number`, `seal`: of the last entry.
+    `accounts`: by subject; `number`: of the last entry.
     """
 
     def __init__(self, database: LedgerDatabase):
@@ -30,12 +34,80 @@ class LedgerReader:
 
     def forget(self) -> None:
         """Begin again with the first entry."""
-        self.number, self.seal = 0, self._database.id.encode()
+        self.number, self._seal = 0, self._database.id.encode()
         self.accounts: dict[str, Account] = {}
-        self.charges: dict[tuple[str, str, str], int] = {}
-        self.latest: dict[tuple[str, str | None], int] = {}
-        self._is_read = False
+        self._charges: dict[tuple[str, str, str], int] = {}  # by subject, log id and settings
+        self._latest: dict[tuple[str, str | None], int] = {}  # by subject and log id
+        self._is_read = self._has_appended = False
         self._problems: list[str] = []
+
+    def account(self, subject: str) -> Account:
+        """Return what a subject has spent, as far as was read; not to be changed."""
+        return self.accounts.get(subject) or Account(subject)
+
+    def charge_of(self, subject: str, log_id: str, settings: str) -> Entry | None:
+        """Return the charge of a log under some settings, as far as was read, or None."""
+        return self._database.entry(self._charges.get((subject, log_id, settings)))
+
+    def latest_of(self, subject: str, log_id: str | None) -> Entry | None:
+        """Return the last charge of a log, as far as was read, or None."""
+        number = self._latest.get((subject, log_id))
+        return None if number is None else self._database.entry(number)
+
+    def check_subject(self, subject: str) -> None:
+        """
+        Check that a name can be that of a subject; one that the ledger knows already can.
+
+        :raises LedgerError: it cannot.
+        """
+        try:
+            check_subject(subject)
+        except LedgerError:
+            self.catch_up()
+            if subject not in self.accounts:
+                raise
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Append entries in one transaction: all of them, or none."""
+        with self._database.errors():
+            try:
+                with self._database.transaction():
+                    yield
+            except BaseException:
+                if self._has_appended:  # and may have read what was not committed
+                    self.forget()
+                raise
+            if self._has_appended:
+                self._has_appended = False
+                self._update_mark()
+
+    def append(self, entry: Entry) -> Entry:
+        """Write one more entry, after all were read; return it with its number and the time."""
+        entry = replace(entry, number=self.number + 1,
+                        made=datetime.now(timezone.utc).isoformat(timespec='seconds'))
+        self._has_appended = True
+        self._database.insert(entry, self._seal)
+        return entry
+
+    def check_sound(self) -> None:
+        """
+        Check that nothing is charged to a ledger with a problem.
+
+        :raises LedgerError: it has one.
+        """
+        problems = self.problems()
+        self._database.check_in_place()
+        if problems:
+            raise self._database.damaged(f'ledger {self._database.name}: {problems[0]}')
+
+    def _update_mark(self) -> None:
+        # After the commit: a mark ahead of the ledger would give a false warning. One that does
+        # not agree is kept, as evidence. An error does not matter: the charge is committed.
+        with suppress(OSError, LedgerError, *FAILURES), self._database.transaction():
+            if not self.problems():
+                Mark.of(self._database.id, self.number, self._seal, self.accounts).write(
+                    self._database.mark)
 
     def problems(self) -> list[str]:
         """Catch up; return one sentence for each problem of the ledger, or of its mark."""
@@ -70,10 +142,6 @@ class LedgerReader:
             self._is_read = True
             self._note(f'the file is damaged ({error or "out of memory"})')
 
-    def mark(self) -> Mark:
-        """Return the mark of what was read."""
-        return Mark.of(self._database.id, self.number, self.seal, self.accounts)
-
     def _read_all(self) -> None:
         execute = self._database.execute
         if execute('PRAGMA integrity_check(1)').fetchone() != ('ok',):
@@ -86,7 +154,7 @@ class LedgerReader:
             self._note('its list of released files was changed')
 
     def _read_on(self) -> None:
-        if self.number and self._database.seal_at(self.number) != self.seal:
+        if self.number and self._database.seal_at(self.number) != self._seal:
             self._note(f'charge {self.number} was changed or removed while it was open')
         for *row, seal in self._database.entries(after=self.number):
             self._take(row, seal)
@@ -100,23 +168,21 @@ class LedgerReader:
         if number > expected:
             self._note(f'charges {expected} to {number - 1} are missing')
         if not isinstance(seal, bytes) or not compare_digest(
-                self._database.seal(row, self.seal), seal):
+                self._database.seal(row, self._seal), seal):
             self._note(f'charge {number}, or the one before it, was changed or removed')
-        self.number, self.seal = number, seal if isinstance(seal, bytes) else b''
+        self.number, self._seal = number, seal if isinstance(seal, bytes) else b''
         if not entry.is_sound():
             self._note(f'charge {number} is damaged')
             return
         if entry.kind != 'recovery':
             self.accounts.setdefault(entry.subject, Account(entry.subject)).add(entry)
         if entry.kind == 'charge' and entry.log_id is not None:
-            self.charges.setdefault((entry.subject, entry.log_id, entry.settings), number)
-            self.latest[entry.subject, entry.log_id] = number
+            self._charges.setdefault((entry.subject, entry.log_id, entry.settings), number)
+            self._latest[entry.subject, entry.log_id] = number
 
     def _agrees(self, mark: Mark) -> bool:
         if mark.ledger != self._database.id or mark.number > self.number:
             return False
-        if mark.subjects is None:  # of version 1, whose seals are gone
-            return True
         seal = self._database.seal_at(mark.number)
         return isinstance(seal, bytes) and seal.hex() == mark.seal
 

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets of subjects and logs: how they are named, kept to, and what a refusal says."""
+from dataclasses import dataclass
+from fractions import Fraction
+import json
+from math import isfinite
+
+from symdp_ros.errors import BudgetError, printable
+from symdp_ros.ledger.accounts import Account, accounting_text, Entry, written
+from symdp_ros.ledger.units import as_fraction, as_text, Loss
+
+ACCOUNTINGS = ('pure', 'zcdp')
+MOST_DELTA = 0.01
+
+
+@dataclass(frozen=True)
+class NamedBudget:
+    """
+    The budget of a subject and its accounting, as a caller names them.
+
+    :param budget: None: what is stored is left.
+    :param accounting: 'pure' or 'zcdp'; '' leaves what is stored. 'pure' does so, too, without a
+        budget.
+    :param delta: δ of 'zcdp'; None: another accounting.
+    """
+
+    budget: Fraction | None
+    accounting: str
+    delta: Fraction | None
+
+    @classmethod
+    def of(cls, subject_budget: float, accounting: str = '', delta: float = 0.0) -> 'NamedBudget':
+        """
+        Return what the options name; a `subject_budget` of 0.0 names none.
+
+        :raises BudgetError: one of them is out of range, or they do not go together.
+        """
+        return cls(limit('subject_budget', subject_budget), accounting,
+                   checked_delta(accounting, delta))
+
+    @property
+    def is_given(self) -> bool:
+        """Return whether it names anything."""
+        return self.budget is not None or self._names_accounting
+
+    @property
+    def _names_accounting(self) -> bool:
+        return self.accounting == 'zcdp' or self.budget is not None and self.accounting != ''
+
+    def adds_to(self, stored: Account) -> bool:
+        """Return whether it names what is not stored yet."""
+        return (self.budget is not None and stored.budget is None
+                or self._names_accounting and not stored.has_accounting)
+
+    def differs_from(self, stored: Account) -> bool:
+        """Return whether something else is stored."""
+        return (self.budget is not None and stored.budget not in (None, self.budget)
+                or self._has_other_accounting(stored) and stored.has_accounting)
+
+    def _has_other_accounting(self, stored: Account) -> bool:
+        return self._names_accounting and stored.delta != self.delta
+
+    def entry(self, stored: Account) -> Entry:
+        """Return an entry that stores it, with what is stored already."""
+        return budget_entry(stored.subject, stored.budget or self.budget,
+                            stored.delta if stored.has_accounting else self.delta)
+
+    def check(self, stored: Account, ledger_name: str) -> None:
+        """
+        Check that nothing else is stored.
+
+        :raises BudgetError: it is.
+        """
+        if not self.differs_from(stored):
+            return
+        wanted = stored.budget if self.budget is None else self.budget
+        was, now = as_text(stored.budget or Fraction(0)), as_text(wanted or Fraction(0))
+        advice = options = ''
+        if self._has_other_accounting(stored):
+            was, now = (f'{amount} ({accounting_text(delta)})' for amount, delta in (
+                (was, stored.delta), (now, self.delta)))
+            advice = 'name that accounting, '
+            options = f' --accounting {self.accounting}' + (
+                '' if self.delta is None else f' --delta {float(self.delta):g}')
+        raise BudgetError(
+            f'the subject_budget of {stored.subject!r} is {was} in the ledger, not {now}: leave '
+            f'it out, {advice}or change it with symdp ledger {ledger_name} --set-budget '
+            f"'{printable(stored.subject)}' {as_text(wanted or Fraction(0))}{options}",
+            subject=stored.subject, limit=stored.budget or Fraction(0))
+
+
+def budget_entry(subject: str, budget: Fraction | None, delta: Fraction | None) -> Entry:
+    """Return an entry that sets a budget (None: no limit), and δ (None: accounting is pure)."""
+    return Entry(0, 'budget', subject, epsilon=written(budget or Fraction(0)),
+                 description=json.dumps({} if delta is None else {'delta': written(delta)}))
+
+
+def limit(name: str, budget: float) -> Fraction | None:
+    """
+    Return a budget exactly, or None if it is 0.0: no limit.
+
+    :raises BudgetError: it is negative or not finite.
+    """
+    if not (isfinite(budget) and 0 <= budget):
+        raise BudgetError(f'{name} is {budget}: it must be a finite number, at least 0')
+    return as_fraction(budget) if budget > 0 else None
+
+
+def checked_delta(accounting: str, delta: float) -> Fraction | None:
+    """
+    Return δ exactly, or None if accounting is not zcdp.
+
+    :raises BudgetError: it is out of range, or the two do not go together.
+    """
+    if accounting not in ('', *ACCOUNTINGS):
+        raise BudgetError(f'accounting is {accounting!r}: it must be one of '
+                          f'{", ".join(ACCOUNTINGS)}')
+    if accounting != 'zcdp':
+        if delta:
+            raise BudgetError('delta is for accounting: zcdp alone: leave it out')
+        return None
+    if not 0 < delta <= MOST_DELTA:
+        raise BudgetError('accounting: zcdp needs delta, the chance that ε does not hold: above 0 '
+                          f'and at most {MOST_DELTA}, such as 1e-6; it is {delta:g}')
+    return as_fraction(delta)
+
+
+def check_budgets(account: Account, loss: Loss, log_id: str | None = None,
+                  budget: Fraction | None = None, changes: str = '') -> None:
+    """
+    Check that one more charge would be within the budgets.
+
+    :param budget: what the log may spend; None: no limit.
+    :param changes: what `changed_settings` returns.
+    :raises BudgetError: it would not be, or is counted in another unit than its subject.
+    """
+    cost = account.cost(loss)  # refuses what is counted in another unit
+    counted = ''
+    if account.delta is not None:
+        counted = f' ({accounting_text(account.delta)})'
+    after = account.counted_with(loss)
+    if account.budget is not None and after > account.budget:
+        raise _refusal(f'the subject_budget of {account.subject!r}', account, loss, None,
+                       account.budget, account.counted, after, changes, counted)
+    if log_id is not None and budget is not None:
+        spent = account.spent(log_id)
+        if spent + cost > budget:
+            raise _refusal(f'the budget of the log {log_id!r}', account, loss, log_id, budget,
+                           spent, spent + cost, changes)
+
+
+def _refusal(name: str, account: Account, loss: Loss, log_id: str | None, budget: Fraction,
+             spent: Fraction, total: Fraction, changes: str, counted: str = '') -> BudgetError:
+    """Return the error of a charge after which `total` would be spent; `counted`: how."""
+    cost, left = total - spent, max(budget - spent, Fraction(0))
+    if not counted and cost != loss.epsilon:
+        counted = (f' (ε = {as_text(loss.epsilon)} at k = {loss.adjacency}, counted for '
+                   f'{account.unit})')
+    more = f'this costs {as_text(cost)} more{counted}'
+    text = (f'released before under other settings: {changes}; {more}, and {as_text(left)} is '
+            f'left: {name} is {as_text(budget)}' if changes else
+            f'{name} is {as_text(budget)}: {as_text(spent)} of it is spent, {as_text(left)} is '
+            f'left, and {more}')
+    return BudgetError(text, subject=account.subject, log_id=log_id, limit=budget, spent=spent,
+                       cost=cost)
+
+
+def changed_settings(before: Entry | None, description: str) -> str:
+    """
+    Return how the settings of a log differ from those of its last release.
+
+    :param before: that release; None: there is none.
+    :param description: the settings now, as JSON.
+    :return: '' if they do not differ, or there is nothing to compare.
+    """
+    now = json.loads(description or '{}')
+    if before is None or not now:
+        return ''
+    was = before.settings_described
+    return ', '.join(
+        f'{name} {_short(was.get(name))} → {_short(now.get(name))}'
+        if len(f'{was.get(name)}{now.get(name)}') <= 40 else f'another {name}'
+        for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name))
+
+
+def _short(value: object) -> str:
+    return f'{value:g}' if isinstance(value, float) else 'none' if value is None else str(value)

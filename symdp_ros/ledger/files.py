@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of files of a ledger: where each released file is, or is to be."""
+from dataclasses import replace
+import os
+from pathlib import Path
+from typing import Any
+
+from symdp_ros.errors import LedgerError
+from symdp_ros.ledger.database import FILE_COLUMNS, LedgerDatabase, LedgerFile
+
+
+class ReleasedFiles:
+    """The files of all releases in a ledger."""
+
+    def __init__(self, database: LedgerDatabase):
+        self._database = database
+
+    def all(self) -> list[LedgerFile]:  # noqa: A003 (a method)
+        """Return the files of all charges, in their order."""
+        return self._selected('TRUE')
+
+    def of(self, number: int) -> list[LedgerFile]:
+        """Return the files of a charge."""
+        return self._selected('number = ?', number)
+
+    def hidden(self) -> list[LedgerFile]:
+        """Return the files that were not moved to their paths yet."""
+        return self._selected('visible = 0')
+
+    def _selected(self, condition: str, *values: object) -> list[LedgerFile]:
+        with self._database.errors():
+            rows = self._database.execute(
+                f'SELECT {", ".join(FILE_COLUMNS)} FROM files WHERE {condition} '
+                'ORDER BY number, path', values).fetchall()
+        return [_file_of(row) for row in rows]
+
+    def charges_in(self, directory: Path, other_than: int) -> int:
+        """Return how many charges, other than one, have files directly in a directory."""
+        prefix = os.path.join(directory, '')
+        with self._database.errors():
+            [count] = self._database.execute(
+                'SELECT count(DISTINCT number) FROM files WHERE number IS NOT ? '
+                "AND substr(path, 1, ?) = ? AND instr(substr(path, ?), '/') = 0",
+                (other_than, len(prefix), prefix, len(prefix) + 1)).fetchone()
+        return int(count)
+
+    def has_path(self, path: Path) -> bool:
+        """Return whether a release has, or will have, this path."""
+        with self._database.errors():
+            return self._database.execute('SELECT 1 FROM files WHERE path = ?',
+                                          (str(path),)).fetchone() is not None
+
+    def move(self, path: Path, new_path: Path) -> None:
+        """Note another path for a file that is not visible yet."""
+        with self._database.errors(), self._database.transaction():
+            self._change(path, path=new_path)
+
+    def restage(self, path: Path, new_path: Path, staged: Path, digest: str) -> None:
+        """Note that a file that was lost before it was moved to `path` was staged again."""
+        with self._database.errors(), self._database.transaction():
+            self._change(path, path=new_path, staged=staged, digest=digest, visible=False)
+
+    def set_visible(self, *paths: Path) -> None:
+        """Note that files have been moved to their paths."""
+        with self._database.errors(), self._database.transaction():
+            for path in paths:
+                self._change(path, visible=True)
+
+    def _change(self, file_path: Path, **changes: Any) -> None:
+        row = self._database.execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files '
+                                     'WHERE path = ?', (str(file_path),)).fetchone()
+        if row is None:
+            return
+        *row, seal = row
+        self._database.execute('DELETE FROM files WHERE path = ?', (str(file_path),))
+        # A row that was damaged stays so.
+        self._database.insert_file(replace(LedgerFile(*row), **changes),
+                                   None if self._database.seal(row) == seal else seal)
+
+
+def _file_of(row: tuple[Any, ...]) -> LedgerFile:
+    number, path, staged, digest, visible = row
+    if not all(isinstance(text, str) for text in (path, staged, digest)):
+        raise LedgerError(f'the files of charge {number} of the ledger are damaged', damaged=True)
+    return LedgerFile(number, Path(path), Path(staged), digest, bool(visible))

@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""One transaction of a ledger, in which releases of a subject are charged."""
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+import json
+from pathlib import Path
+from typing import Any, TypeAlias
+import zlib
+
+from symdp_ros.errors import LedgerError
+from symdp_ros.ledger.accounts import Entry, written
+from symdp_ros.ledger.budgets import changed_settings, check_budgets
+from symdp_ros.ledger.database import LedgerDatabase, LedgerFile
+from symdp_ros.ledger.entries import LedgerEntries
+from symdp_ros.ledger.overlap import Span
+from symdp_ros.ledger.units import Loss
+
+#: A file to be released: its future path, where it is staged, and its digest.
+Placed: TypeAlias = tuple[Path, Path, str]
+
+
+@dataclass(frozen=True)
+class NewCharge:
+    """
+    A charge that is to be made.
+
+    :param settings: a digest of the settings.
+    :param description: the settings as JSON, for people to read.
+    :param log_id: None for a word that a live node begins.
+    :param content: `Ledger.fingerprint` of the sensitive words, or `Ledger.file_fingerprint`.
+    :param words: the released words.
+    :param lengths: of released words that are not stored; None: those of `words`.
+    :param logs: the log ids in which it is owed, with the stamps of their first and last entries
+        (nanoseconds); None: `log_id` alone.
+    """
+
+    loss: Loss
+    settings: str
+    description: str
+    log_id: str | None = None
+    content: bytes = b''
+    words: Sequence[Sequence[str]] = field(default=(), repr=False)
+    lengths: Sequence[int] | None = None
+    logs: Mapping[str, Span] | None = None
+    packed: bytes = field(init=False, repr=False)  # the words, as they are stored
+
+    def __post_init__(self) -> None:
+        # Not within the transaction, for which other processes wait.
+        object.__setattr__(self, 'packed', zlib.compress(
+            json.dumps([list(word) for word in self.words]).encode()))
+
+    def entry(self, subject: str, files: int) -> Entry:
+        """Return the entry that the ledger stores, for a release of so many files."""
+        loss, description = self.loss, self.description
+        if more := self._more_described():
+            description = json.dumps(json.loads(description or '{}') | more)
+        lengths = list(map(len, self.words)) if self.lengths is None else list(self.lengths)
+        return Entry(
+            0, 'charge', subject, self.log_id, self.settings, description,
+            **loss_columns(loss), lengths=json.dumps(lengths), content=self.content,
+            packed=self.packed, files=files)
+
+    def _more_described(self) -> dict[str, Any]:
+        """Return what the description of a charge says of it besides the settings."""
+        loss, logs, more = self.loss, self.logs, dict[str, Any]()
+        if (loss.bound, loss.routes) != ('pure', 1):
+            more |= {'bound': loss.bound, 'routes': loss.routes}
+        if loss.whole:
+            more['whole'] = True
+        if loss.repeats != 1 or loss.sampling == 'archive':
+            more['repeats'] = loss.repeats
+        if loss.of_log is not None:
+            more['of_log'] = written(loss.of_log)
+        return more if logs is None else more | {'logs': {log: list(logs[log]) for log in logs}}
+
+
+class ChargeTransaction:
+    """
+    Charges of one subject that become durable together: see `Ledger.charging`.
+
+    :param budget: what one log may spend; None: no limit.
+    """
+
+    def __init__(self, database: LedgerDatabase, entries: LedgerEntries, subject: str,
+                 budget: Fraction | None):
+        self._database, self._entries = database, entries
+        self._subject, self._budget = subject, budget
+
+    @property
+    def number(self) -> int:
+        """Return the number that the next charge gets."""
+        self._entries.catch_up()
+        return self._entries.number + 1
+
+    def charge(self, new: NewCharge, files: Sequence[Placed] = ()) -> tuple[Entry, bool]:
+        """
+        Spend ε, or return the charge that the log already has under these settings.
+
+        :return: the charge, and whether it is a new one.
+        :raises BudgetError: it would pass a budget, or is counted in another unit than its
+            subject. It is not made; others of this transaction may be.
+        :raises LedgerError: the ledger has a problem; as for BudgetError.
+        """
+        entries, subject = self._entries, self._subject
+        _check_log_id(new.log_id)
+        entries.catch_up()
+        if new.log_id is not None:
+            found = entries.charge_of(subject, new.log_id, new.settings)
+            if found is not None:
+                return found, False
+        entries.check_sound()
+        check_budgets(entries.account(subject), new.loss, new.log_id, self._budget,
+                      changed_settings(entries.latest_of(subject, new.log_id), new.description))
+        entry = entries.append(new.entry(subject, len(files)))
+        for path, staged, digest in files:
+            self._database.insert_file(LedgerFile(entry.number, path, staged, digest, False))
+        return entry, True
+
+
+def loss_columns(loss: Loss) -> dict[str, Any]:
+    """Return the columns of an entry that describe a loss."""
+    return {'epsilon': written(loss.epsilon), 'adjacency': loss.adjacency,
+            'sampling': loss.sampling,
+            'period': None if loss.period is None else written(loss.period),
+            'seconds': None if loss.seconds is None else written(loss.seconds)}
+
+
+def _check_log_id(log_id: str | None) -> None:
+    try:
+        (log_id or '').encode()
+    except UnicodeEncodeError:
+        raise LedgerError(f'the name of the log {log_id!a} is not UTF-8: rename it') from None

@@ -1,0 +1,279 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The way of every release: planned, drawn and staged, charged, and only then published.
+
+Logs, archives and chains that are learned go it; a dry run takes its first step, `plan`, alone.
+`release.outbox` has the order that survives a crash.
+"""
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+import json
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from symdp_ros.errors import SymdpError
+from symdp_ros.files.durable import make_durable
+from symdp_ros.ledger.accounts import Entry
+from symdp_ros.ledger.database import LedgerFile
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.overlap import Span
+from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
+from symdp_ros.ledger.units import Loss
+from symdp_ros.release.outbox import digest_of, Outbox
+from symdp_ros.release.report import Outcome, outcome_of
+
+#: A charge and whether it is new; or why it was not made; None: without a ledger.
+_Charge: TypeAlias = tuple[Entry, bool] | Exception | None
+
+
+class Source(Protocol):
+    """
+    What a release is made of. Its methods are called in their order, until one says no.
+
+    :ivar log_id: what the ledger charges it as.
+    :ivar length: its symbols, once it was read.
+    :ivar logs: as of `NewCharge`, once it was read.
+    :ivar changed: why it is not released if it was before, with another content.
+    """
+
+    log_id: str
+    length: int
+    logs: Mapping[str, Span] | None
+    changed: str
+
+    def read(self, stack: ExitStack) -> None:
+        """Read it; what it needs open is closed with the stack."""
+
+    def fingerprint(self, ledger: Ledger) -> bytes:
+        """Return the fingerprint of what is sensitive in it."""
+
+    def problem(self) -> str | None:
+        """Return why ε would be wasted on it; None: it would not be."""
+
+    def price(self) -> Loss:
+        """Return what its release costs."""
+
+    def stage(self, outbox: Outbox, stack: ExitStack) -> 'Staged':
+        """Draw it, and write it into the staging directory."""
+
+
+class Place(Protocol):
+    """Where the files of a release go."""
+
+    def check_free(self) -> None:
+        """Check, before anything is read, that a release can go there."""
+
+    def names(self, files: int) -> list[str]:
+        """Return the wanted names of so many files."""
+
+    def paths(self, number: int, files: int) -> list[Path]:
+        """Return free paths, given the number of the charge; without a ledger, from 1."""
+
+    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
+        """Return where a release is that was charged before; put it there if needed."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """
+    What a release would be; nothing of it is drawn.
+
+    :param content: the fingerprint of what was read; b'' without a ledger.
+    :param problem: why it is not released; None: it can be, or was before.
+    :param loss: what it costs; None: nothing.
+    """
+
+    content: bytes
+    problem: str | None = None
+    loss: Loss | None = None
+
+
+@dataclass(frozen=True)
+class Staged:
+    """What was drawn: paths in the staging directory; its loss; words for the ledger, if any."""
+
+    paths: Sequence[Path]
+    loss: Loss
+    words: Sequence[Sequence[str]] = ()
+
+
+def plan(source: Source, earlier: Entry | None, ledger: Ledger | None, stack: ExitStack) -> Plan:
+    """
+    Find out what a release would cost.
+
+    :param earlier: the charge of its log under these settings; None: it was not released.
+    :param stack: see `Source.read`.
+    :raises LogError, ConfigurationError: it cannot be released.
+    """
+    source.read(stack)
+    content = b'' if ledger is None else source.fingerprint(ledger)
+    if earlier is not None:
+        return Plan(content, None if earlier.content == content else source.changed)
+    problem = source.problem()
+    return Plan(content, problem, None if problem else source.price())
+
+
+@dataclass(eq=False)
+class Prepared:
+    """A release that is staged: the staged paths and digests; its future paths with them."""
+
+    source: Source
+    place: Place
+    new: NewCharge
+    staged: list[tuple[Path, str]]
+    placed: list[Placed] = field(default_factory=list)
+
+    @property
+    def length(self) -> int:
+        """Return its symbols."""
+        return self.source.length
+
+    def made_durable(self) -> 'Prepared':
+        """Make durable what is staged; return this."""
+        for path, _ in self.staged:
+            make_durable(path)
+        return self
+
+    def name(self, number: int) -> None:
+        """Give the files the paths that they get with a charge."""
+        paths = self.place.paths(number, len(self.staged))
+        self.placed = [(path, *file) for path, file in zip(paths, self.staged, strict=True)]
+
+
+class Publisher:
+    """
+    Charges releases to a subject, and publishes them in a directory that it holds until closed.
+
+    :param settings: have `digest()`, and `described()` for people to read.
+    :param compare: what was released before is read again, and has failed if it changed.
+    :param directory, ledger, subject, budget, subject_budget, wait, on_wait: as of
+        `engine.Releaser`.
+    :raises ConfigurationError, LedgerError: as `Outbox`.
+    :raises BudgetError: the ledger stores another budget.
+    """
+
+    def __init__(self, settings: Any, directory: str | Path, *, ledger: Ledger | None = None,
+                 subject: str = '', budget: float = 0.0, subject_budget: float = 0.0,
+                 compare: bool = True, wait: float = 10.0,
+                 on_wait: Callable[[], None] = lambda: None):
+        if ledger is not None:
+            ledger.keep_budget(subject, subject_budget)
+        self._settings = settings.digest()
+        self._description = json.dumps(settings.described())
+        self._ledger, self._subject, self._budget = ledger, subject, budget
+        self._compare = compare
+        self._numbers = count(1)  # of releases without a ledger
+        self.outbox = Outbox(directory, ledger, wait=wait, on_wait=on_wait)
+
+    def close(self) -> None:
+        """Let other processes use the directory."""
+        self.outbox.close()
+
+    def __enter__(self) -> 'Publisher':
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def release(self, source: Source, place: Place) -> Outcome:
+        """
+        Release by itself.
+
+        :raises SymdpError, OSError: it is not released.
+        """
+        with ExitStack() as stack:
+            prepared = self.prepare(source, place, stack)
+            if isinstance(prepared, Outcome):
+                return prepared
+            [charge] = self._charge([prepared.made_durable()])
+            outcome = self._publish(prepared, charge)
+            self.outbox.settle()
+            return outcome
+
+    def prepare(self, source: Source, place: Place, stack: ExitStack) -> Outcome | Prepared:
+        """
+        Draw and stage a release, if it was not made before.
+
+        :param stack: with it, what is staged and not charged is deleted.
+        :raises SymdpError, OSError: it cannot be released.
+        """
+        ledger, log_id = self._ledger, source.log_id
+        earlier = None if ledger is None else ledger.find(self._subject, log_id, self._settings)
+        if earlier is None:
+            place.check_free()
+        elif not self._compare:
+            return Outcome(log_id, 'already released', earlier.length, place.hand_out(earlier))
+        planned = plan(source, earlier, ledger, stack)
+        if planned.problem is not None:
+            return _outcome(source, 'failed', reason=planned.problem)
+        if earlier is not None:
+            return _outcome(source, 'already released', place.hand_out(earlier))
+        assert planned.loss is not None
+        if ledger is not None:
+            ledger.check(self._subject, planned.loss, log_id, description=self._description,
+                         budget=self._budget)
+        staged = source.stage(self.outbox, stack)
+        self.outbox.check(place.names(len(staged.paths)))
+        return Prepared(source, place, NewCharge(
+            staged.loss, self._settings, self._description, log_id, planned.content,
+            staged.words, None if staged.words else [source.length], source.logs),
+            [(path, digest_of(path)) for path in staged.paths])
+
+    def publish(self, found: Sequence[Outcome | Prepared]) -> list[Outcome]:
+        """
+        Charge what is staged, in one transaction, and move it to its paths; return all outcomes.
+
+        `Outbox.settle` is to be called later, after all of several calls.
+        """
+        charges = iter(self._charge([each for each in found if isinstance(each, Prepared)]))
+        return [each if isinstance(each, Outcome) else outcome_of(
+            each.source.log_id, partial(self._publish, each, next(charges))) for each in found]
+
+    def _charge(self, prepared: Sequence[Prepared]) -> Sequence[_Charge]:
+        """Charge what is staged, or nothing of it where one cannot be written."""
+        if not prepared:
+            return []
+        try:
+            self.outbox.make_staging_durable()
+            if self._ledger is None:
+                return [None] * len(prepared)
+            with self._ledger.charging(self._subject, budget=self._budget) as transaction:
+                return [_charged(transaction, each) for each in prepared]
+        except Exception as error:  # it is the outcome of each
+            return [error] * len(prepared)
+
+    def _publish(self, prepared: Prepared, charge: _Charge) -> Outcome:
+        """Move what is staged and charged to its paths."""
+        if isinstance(charge, Exception):
+            raise charge
+        source, number = prepared.source, 0
+        if charge is None:
+            prepared.name(next(self._numbers))
+        else:
+            entry, is_new = charge
+            if not is_new:  # another process was faster
+                if self._compare and entry.content != prepared.new.content:
+                    return _outcome(source, 'failed', reason=source.changed)
+                return _outcome(source, 'already released', prepared.place.hand_out(entry))
+            number = entry.number
+        return _outcome(source, 'released', [
+            self.outbox.publish(LedgerFile(number, *file, False), settle=False)
+            for file in prepared.placed])
+
+
+def _charged(transaction: ChargeTransaction, prepared: Prepared) -> _Charge:
+    """Charge one release; return why not where it is refused."""
+    prepared.name(transaction.number)
+    try:
+        return transaction.charge(prepared.new, prepared.placed)
+    except SymdpError as error:
+        return error
+
+
+def _outcome(source: Source, kind: str, files: Sequence[Path] = (), reason: str = '') -> Outcome:
+    span = (source.logs or {}).get(source.log_id)
+    return Outcome(source.log_id, kind, source.length, tuple(files), reason, span)
