@@ -16,6 +16,7 @@ from symdp_ros.core.compiled.notice import COMPILING, interrupted_if, on_slow_lo
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.live_account import log_account
 from symdp_ros.logs.rosbag import full_name
 from symdp_ros.maps.reports import protection
 from symdp_ros.messages.fields import message_class
@@ -25,7 +26,6 @@ from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart, make_directory
 from symdp_ros.release.settings import input_settings, output_settings, ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode, STOPPED
-from symdp_ros.ros.live_word import log_account
 from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.queues import CALLS
 from symdp_ros.ros.settings import chain_of, regions_of

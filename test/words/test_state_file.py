@@ -6,7 +6,7 @@ import os
 
 import pytest
 from symdp_ros import StateFileError
-from symdp_ros.ros.state_file import settings_digest, StateFile
+from symdp_ros.words.state_file import settings_digest, StateFile
 
 DIGEST = settings_digest('chain', 2.0, 1, 'guided')
 NAME, OTHER_NAME = b'the name of it..', b'another name....'

@@ -3,17 +3,14 @@
 """The word that a live node publishes: drawn, charged, continued after a restart."""
 from collections.abc import Callable
 from enum import Enum
-import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol, TYPE_CHECKING
 
-from symdp_ros.errors import printable
-from symdp_ros.ros.state_file import NAME_BYTES, PROCESS_BYTES, settings_digest, StateFile
+from symdp_ros.words.state_file import NAME_BYTES, PROCESS_BYTES, settings_digest, StateFile
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
-    from symdp_ros.ledger.ledger import Ledger
 
 _PROCESS = os.urandom(PROCESS_BYTES)
 
@@ -26,78 +23,22 @@ class Start(Enum):
     AFTER_RESTART = 'after restart'  #: another process has drawn of it
 
 
-class Account:
+class WordAccount(Protocol):
     """
-    Where live words are charged: a subject in a ledger.
+    What a word needs of the ledger that it is charged in: `ledger.live_account.LiveAccount`.
 
-    :param path: of the ledger; made where it is absent.
-    :param subject: whose regions the words are.
-    :param subject_budget: what the subject may ever spend; 0.0: what the ledger stores.
-    :param sampling, period: what a symbol of a word is.
-    :param protect: the seconds that ε is for; 0: k symbols.
-    :param accounting, delta: as in `Ledger.keep_budget`.
-    :raises LedgerError: the ledger cannot be used.
-    :raises BudgetError: the ledger stores another budget.
+    :ivar ledger_id: of the ledger.
+    :ivar subject: whose regions the words are.
     """
 
-    def __init__(self, path: Path, subject: str, subject_budget: float, sampling: str = 'message',
-                 period: float = 0.0, protect: float = 0.0, accounting: str = '',
-                 delta: float = 0.0):
-        from symdp_ros.ledger.ledger import Ledger  # only where there is one
-
-        self.ledger = Ledger(path)
-        self.subject, self.subject_budget = subject, subject_budget
-        self._sampling, self._period, self._protect = sampling, period, protect
-        try:
-            self.ledger.keep_budget(subject, subject_budget, accounting, delta)
-        except BaseException:
-            self.ledger.close()
-            raise
+    ledger_id: str
+    subject: str
 
     def charge(self, word: 'LiveWord', *, perhaps_charged: bool) -> bool:
-        """
-        Charge a word once, and return whether that was now.
-
-        :param perhaps_charged: whether the word may have been charged already.
-        :raises BudgetError, LedgerError: it is not charged.
-        """
-        if perhaps_charged and any(
-                (charge.subject, charge.log_id, charge.content) == (self.subject, None, word.name)
-                for charge in self.ledger.charges()):
-            return False
-        from symdp_ros.ledger.units import Loss
-
-        mechanism, privacy = word.mechanism, word.mechanism.privacy
-        period = {'period': self._period} if self._sampling == 'period' else {}
-        self.ledger.charge(
-            self.subject,
-            Loss.of(privacy, self._sampling, self._period, self._protect or None,
-                    bound='symbols'),
-            settings=word.settings.hex(), content=word.name,
-            subject_budget=self.subject_budget, description=json.dumps({
-                'chain': mechanism.chain.digest(), 'epsilon': privacy.epsilon,
-                'adjacency': privacy.adjacency, 'mechanism': 'live',
-                **_policy(mechanism), 'sampling': self._sampling, **period}))
-        return True
+        """Charge a word once, and return whether that was now."""
 
     def close(self) -> None:
-        """Close the ledger."""
-        self.ledger.close()
-
-
-def log_account(ledger: 'Ledger', subject: str, logger) -> None:
-    """Log where a subject's ε is counted, its budget, and subjects that look like it."""
-    from symdp_ros.ledger.subjects import look_alike_text
-
-    logger.info(f'ledger: {ledger.account(subject).budget_text}; in {printable(ledger.path)}')
-    if note := look_alike_text(subject, ledger.subjects()):
-        logger.warning(f'ledger: {note}')
-
-
-def _policy(mechanism: 'OnlineMechanism') -> dict[str, str | float]:
-    """Return what the distribution depends on besides chain, ε and k."""
-    trust = {'trust': mechanism.trust} if mechanism.policy == 'adaptive' else {}
-    return {'policy': mechanism.policy, **trust}
+        """Release what is open."""
 
 
 class LiveWord:
@@ -126,15 +67,19 @@ class LiveWord:
 
     def __init__(self, mechanism: 'OnlineMechanism', *, sampling: str = 'message',
                  topics: str = '', clock: str = '', state_file: Path | None = None,
-                 account: Account | None = None, former: 'LiveWord | None' = None, logger):
+                 account: WordAccount | None = None, former: 'LiveWord | None' = None, logger):
         self.mechanism, self.sampling = mechanism, sampling
         self._account, self._logger = account, logger
+        #: What the distribution depends on besides chain, ε and k.
+        self.policy: dict[str, str | float] = {'policy': mechanism.policy}
+        if mechanism.policy == 'adaptive':
+            self.policy['trust'] = mechanism.trust
         self._step, self._positions = mechanism.step, mechanism.chain.state_index
         # A word that another ledger was charged for is another word.
-        owner = (account.ledger.id, account.subject) if account is not None else ()
+        owner = (account.ledger_id, account.subject) if account is not None else ()
         self.settings = settings_digest(
             mechanism.chain.digest(), mechanism.privacy.epsilon, mechanism.privacy.adjacency,
-            *_policy(mechanism).values(), sampling, topics, *owner)
+            *self.policy.values(), sampling, topics, *owner)
         self.name, self._perhaps_charged, self._is_charged = os.urandom(NAME_BYTES), False, False
         self._start: Start | None = None
         self.last: str | None = None
