@@ -20,6 +20,7 @@ from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.live_account import log_account
 from symdp_ros.logs.rosbag import full_type
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
@@ -29,7 +30,6 @@ from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart, make_directory
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.lifecycle import ManagedNode, STOPPED
-from symdp_ros.ros.live_word import log_account
 from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.queues import CALLS
 from symdp_ros.ros.shared_runs import SharedRuns

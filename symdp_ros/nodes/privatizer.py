@@ -21,15 +21,15 @@ from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.live_input import LiveInput
-from symdp_ros.ros.live_memory import LiveMemories
-from symdp_ros.ros.live_sampling import (EveryChange, EveryMessage, EveryPeriod, nobody_draws,
-                                         steady_clock_name)
-from symdp_ros.ros.live_word import Account, LiveWord, log_account, Start
 from symdp_ros.ros.output_domain import OuterNode
 from symdp_ros.ros.outputs import check_topics, Outputs
 from symdp_ros.ros.spinning import run
 from symdp_ros.ros.ticks import SimulatedTicks, SteadyTicks
 from symdp_ros.ros.topic_claim import TopicClaim
+from symdp_ros.words.live_memory import LiveMemories
+from symdp_ros.words.live_sampling import (EveryChange, EveryMessage, EveryPeriod, nobody_draws,
+                                           steady_clock_name)
+from symdp_ros.words.live_word import LiveWord, Start
 from symdp_ros.words.rules import LIVE_UNKNOWN_SYMBOL
 from symdp_ros.words.sampling_settings import SamplingSettings
 
@@ -58,7 +58,7 @@ class Privatizer(ManagedNode):
     `private_region` (`output_type`), latched, and the other `outputs` (`ros.outputs`), in
     `output_domain`, if that is set; `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The
     word goes on while the process runs, over every transition, and with `state_file` over
-    restarts; no transition has a region drawn twice (`ros.live_sampling`). After a restart with
+    restarts; no transition has a region drawn twice (`words.live_sampling`). After a restart with
     `state_file` the last private region is published once more, without a draw, so that late
     subscribers of the latched topic see it.
     With `policy: adaptive` it also publishes `private_region/history` (`ros.history`).
@@ -254,8 +254,10 @@ class Privatizer(ManagedNode):
             return None
         if not charging.subject:
             raise ConfigurationError('ledger_file needs a subject: name whose regions these are')
-        account = Account(resolve_kept('ledger_file', path, self.get_logger().warning), charging,
-                          self.sampling_settings)
+        from symdp_ros.ledger.live_account import LiveAccount, log_account  # where there is one
+
+        account = LiveAccount(resolve_kept('ledger_file', path, self.get_logger().warning),
+                              charging, self.sampling_settings)
         for problem in account.ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
         log_account(account.ledger, account.subject, self.get_logger())

@@ -1,13 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What decides which releases are the same, and what is taken where nothing is said."""
-from argparse import ArgumentParser
 from dataclasses import replace
 
 import pytest
 from release_settings import release_settings
 from symdp_ros import Chain, Privacy, ReleaseSettings
-from symdp_ros.cli import release
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.map_settings import MapSettings
@@ -74,24 +72,11 @@ def test_what_is_read_from_messages_is_part_of_the_digest():
 @pytest.mark.parametrize('node', ['privatizer', 'log_release'])
 def test_defaults_of_options_are_those_of_settings(node):
     values = {option.name: option.default for option in PARAMETERS[node]}
-    live = 'live' if node == 'privatizer' else 'auto'
-    assert MechanismSettings.of(values) == MechanismSettings(live)
+    selection = 'live' if node == 'privatizer' else 'auto'
+    assert MechanismSettings.of(values) == MechanismSettings(selection)
     assert SamplingSettings.of(values) == SamplingSettings()
     assert InputSettings.of(values) == InputSettings(message_type='std_msgs/msg/String')
     assert Charging.of(values) == Charging(accounting='pure')
     assert MapSettings.of(values | {'chain_file': 'a'}) == MapSettings('a')
     if node == 'log_release':
         assert WritingSettings.of(values) == WritingSettings()
-
-
-def test_defaults_are_the_same_everywhere():
-    """Policy guided, mechanism auto: in Python, on the command line and in the nodes."""
-    assert MechanismSettings() == MechanismSettings('auto', 'chain', 0.8, 'guided')
-    parser = ArgumentParser()
-    release.add_parser(parser.add_subparsers())
-    options = parser.parse_args(['release', 'x', '-o', 'y', '--chain', 'z', '--epsilon', '1'])
-    assert (options.policy, options.mechanism) == ('guided', 'auto')
-    for node in ('belief', 'log_release', 'privatizer'):
-        defaults = {option.name: option.default for option in PARAMETERS[node]}
-        assert defaults['policy'] == 'guided'
-        assert defaults.get('mechanism', 'auto') == 'auto'

@@ -219,7 +219,7 @@ def test_a_state_file_that_fails_ends_the_node_before_the_symbol_goes_out(world,
     script.write_text("""
 import sys
 from symdp_ros.errors import StateFileError
-from symdp_ros.ros.state_file import StateFile
+from symdp_ros.words.state_file import StateFile
 def store(self, position, drawn_at=-1):
     raise StateFileError('state_file x cannot be written: Input/output error')
 StateFile.store = store

@@ -24,7 +24,7 @@ would each cost what ε allows for one, and an average over many would reveal th
 
 The objects here take regions and times, and call a function with each symbol and its time. They
 do not use ROS, and exist as long as the process, longer than a node whose settings change or that
-fails: `ros.live_memory`. A region is a state of the chain; None is an unknown one. What is
+fails: `words.live_memory`. A region is a state of the chain; None is an unknown one. What is
 remembered of an occasion is noted before its symbol is drawn.
 """
 from collections.abc import Callable
@@ -32,7 +32,7 @@ import os
 from pathlib import Path
 from typing import Protocol
 
-from symdp_ros.ros.live_word import Start
+from symdp_ros.words.live_word import Start
 
 _NOTHING = object()    # no region was read in this word: unlike every region, None included
 _NOT_KNOWN = object()  # a region was read before the restart; it is not known which

@@ -11,7 +11,7 @@ import socket
 
 from long_runs import fuzz
 from symdp_ros import StateFileError
-from symdp_ros.ros.state_file import StateFile
+from symdp_ros.words.state_file import StateFile
 
 FOUND = ('a word to carry on', 'no word', 'a word of other settings', 'a damaged word',
          'a word of another version')

@@ -6,7 +6,7 @@ import os
 
 import pytest
 from symdp_ros import StateFileError
-from symdp_ros.ros.state_file import StateFile
+from symdp_ros.words.state_file import StateFile
 
 DIGEST, OTHER = bytes(range(32)), bytes(32)
 NAME, OTHER_NAME = b'the name of it..', b'another name....'

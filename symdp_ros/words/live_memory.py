@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from symdp_ros.maps.positions import Locator
-from symdp_ros.ros.live_sampling import Sampling
-from symdp_ros.ros.live_word import LiveWord
+from symdp_ros.words.live_sampling import Sampling
+from symdp_ros.words.live_word import LiveWord
 
 
 @dataclass(eq=False)

@@ -3,20 +3,15 @@
 """The word that a live node publishes: drawn, charged, continued after a restart."""
 from collections.abc import Callable, Mapping
 from enum import Enum
-import json
 import os
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any, Protocol, TYPE_CHECKING
 
-from symdp_ros.errors import printable
-from symdp_ros.ledger.charging import Charging, loss_of
-from symdp_ros.ros.state_file import NAME_BYTES, PROCESS_BYTES, StateFile
 from symdp_ros.settings import digest_of_settings
-from symdp_ros.words.sampling_settings import SamplingSettings
+from symdp_ros.words.state_file import NAME_BYTES, PROCESS_BYTES, StateFile
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
-    from symdp_ros.ledger.ledger import Ledger
 
 _PROCESS = os.urandom(PROCESS_BYTES)
 
@@ -29,58 +24,22 @@ class Start(Enum):
     AFTER_RESTART = 'after restart'  #: another process has drawn of it
 
 
-class Account:
+class WordAccount(Protocol):
     """
-    Where live words are charged: a subject in a ledger.
+    What a word needs of the ledger that it is charged in: `ledger.live_account.LiveAccount`.
 
-    :param path: of the ledger; made where it is absent.
-    :param charging: whose regions the words are, and what may be spent.
-    :param sampling: what a symbol of a word is.
-    :raises LedgerError: the ledger cannot be used.
-    :raises BudgetError: the ledger stores another budget.
+    :ivar ledger_id: of the ledger.
+    :ivar subject: whose regions the words are.
     """
 
-    def __init__(self, path: Path, charging: Charging,
-                 sampling: SamplingSettings = SamplingSettings()):
-        from symdp_ros.ledger.ledger import Ledger  # only where there is one
-
-        self.ledger = Ledger(path)
-        self.subject, self._charging, self._sampling = charging.subject, charging, sampling
-        try:
-            charging.keep_in(self.ledger)
-        except BaseException:
-            self.ledger.close()
-            raise
+    ledger_id: str
+    subject: str
 
     def charge(self, word: 'LiveWord', *, perhaps_charged: bool) -> bool:
-        """
-        Charge a word once, and return whether that was now.
-
-        :param perhaps_charged: whether the word may have been charged already.
-        :raises BudgetError, LedgerError: it is not charged.
-        """
-        if perhaps_charged and any(
-                (charge.subject, charge.log_id, charge.content) == (self.subject, None, word.name)
-                for charge in self.ledger.charges()):
-            return False
-        self.ledger.charge(
-            self.subject, loss_of(word.mechanism.privacy, self._sampling, 'symbols'),
-            settings=word.settings.hex(), content=word.name,
-            subject_budget=self._charging.subject_budget, description=json.dumps(word.described))
-        return True
+        """Charge a word once, and return whether that was now."""
 
     def close(self) -> None:
-        """Close the ledger."""
-        self.ledger.close()
-
-
-def log_account(ledger: 'Ledger', subject: str, logger) -> None:
-    """Log where a subject's ε is counted, its budget, and subjects that look like it."""
-    from symdp_ros.ledger.subjects import look_alike_text
-
-    logger.info(f'ledger: {ledger.account(subject).budget_text}; in {printable(ledger.path)}')
-    if note := look_alike_text(subject, ledger.subjects()):
-        logger.warning(f'ledger: {note}')
+        """Release what is open."""
 
 
 class LiveWord:
@@ -110,12 +69,12 @@ class LiveWord:
 
     def __init__(self, mechanism: 'OnlineMechanism', *, described: Mapping[str, Any],
                  topics: str = '', clock: str = '', state_file: Path | None = None,
-                 account: Account | None = None, former: 'LiveWord | None' = None, logger):
+                 account: WordAccount | None = None, former: 'LiveWord | None' = None, logger):
         self.mechanism, self.described = mechanism, described
         self._account, self._logger = account, logger
         self._step, self._positions = mechanism.step, mechanism.chain.state_index
         # A word that another ledger was charged for is another word.
-        owner = {} if account is None else {'ledger': account.ledger.id,
+        owner = {} if account is None else {'ledger': account.ledger_id,
                                             'subject': account.subject}
         self.settings = bytes.fromhex(digest_of_settings(
             {**described, 'topics': topics, **owner}))

@@ -13,8 +13,6 @@ from fractions import Fraction
 import os
 from pathlib import Path
 import shutil
-import subprocess
-import sys
 from tempfile import TemporaryDirectory
 
 from hypothesis import HealthCheck, settings
@@ -25,11 +23,12 @@ from symdp_ros import BudgetError, Chain, OnlineMechanism, Privacy, StateFileErr
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ros import live_word
-from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod
-from symdp_ros.ros.live_word import Account, LiveWord, Start
-from symdp_ros.ros.state_file import StateFile
+from symdp_ros.ledger.live_account import LiveAccount
+from symdp_ros.words import live_word
+from symdp_ros.words.live_sampling import EveryChange, EveryMessage, EveryPeriod
+from symdp_ros.words.live_word import LiveWord, Start
 from symdp_ros.words.sampling_settings import SamplingSettings
+from symdp_ros.words.state_file import StateFile
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 LIVE = MechanismSettings('live')
@@ -67,7 +66,7 @@ class Place:
 
     def word(self, chain=CHAIN, *, former=None, epsilon=1.0, sampling=SamplingSettings(),
              **given):
-        account = self.ledger_file and Account(
+        account = self.ledger_file and LiveAccount(
             self.ledger_file, Charging('r1', subject_budget=self.budget))
         mechanism = OnlineMechanism(chain, Privacy(epsilon))
         described = LIVE.described(chain, mechanism.privacy) | sampling.symbols()
@@ -93,7 +92,7 @@ def test_words_are_counted_symbol_by_symbol(place):
     """With accounting: zcdp, k·x²/2 for each word; the accounting is stored with the budget."""
     charging = Charging('r1', subject_budget=5.0, accounting='zcdp', delta=1e-6)
     for _ in range(2):
-        account = Account(place.ledger_file, charging)
+        account = LiveAccount(place.ledger_file, charging)
         word = LiveWord(OnlineMechanism(CHAIN, Privacy(1.0, 4)), described={}, account=account,
                         logger=place.log)
         word.begin()
@@ -102,7 +101,7 @@ def test_words_are_counted_symbol_by_symbol(place):
         assert ledger.account('r1').rho == Fraction(1, 4)
         assert ledger.account('r1').budget_text == 'subject_budget: 5 (zcdp, δ = 1e-06)'
     with pytest.raises(BudgetError, match=r'is 5 \(zcdp, δ = 1e-06\) in the ledger, not 5 \(pure'):
-        Account(place.ledger_file, replace(charging, accounting='pure', delta=0.0))
+        LiveAccount(place.ledger_file, replace(charging, accounting='pure', delta=0.0))
 
 
 def test_a_word_is_charged_once_over_every_stop(place, new_process):
@@ -331,15 +330,6 @@ def test_a_symbol_that_cannot_be_stored_does_not_go_out(place, monkeypatch):
     with pytest.raises(StateFileError, match='cannot be written: No space left'):
         word.draw('b')
     word.close()
-
-
-def test_word_and_sampling_load_no_ros():
-    done = subprocess.run([sys.executable, '-c', """
-import sys
-import symdp_ros.ros.live_word, symdp_ros.ros.live_sampling
-print([name for name in sys.modules if name.partition('.')[0] in ('rclpy', 'std_msgs')])
-"""], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, '[]\n'), done.stderr
 
 
 class Killed(BaseException):

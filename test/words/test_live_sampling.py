@@ -4,8 +4,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from symdp_ros.ros.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
-from symdp_ros.ros.live_word import Start
+from symdp_ros.words.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
+from symdp_ros.words.live_word import Start
 
 PERIOD = 1000
 
