@@ -7,7 +7,7 @@ import signal
 import sys
 
 from symdp_ros.options import PARAMETERS
-from symdp_ros.ros.stop_signals import stop_signals
+from symdp_ros.ros.process.stop_signals import stop_signals
 
 NODES = tuple(PARAMETERS)
 
@@ -26,7 +26,7 @@ def _prepare_program():
     Prepare a process that is a node for the slow imports that come next.
 
     `--help` is answered here, without ROS. A signal ends the process quietly, with status 0, until
-    `ros.spinning` sets its own handlers. If there is no ROS, it ends with one sentence.
+    `ros.process.spinning` sets its own handlers. If there is no ROS, it ends with one sentence.
     """
     program = _program()
     if program not in NODES:  # other programs that import these modules are left alone

@@ -27,14 +27,14 @@ from symdp_ros.files.text_file import read_map_text
 from symdp_ros.fleet.file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.options import map_choices, PARAMETERS, reports_of
-from symdp_ros.ros.late_answers import LateAnswers
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
+from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
+from symdp_ros.ros.live.late_answers import LateAnswers
 from symdp_ros.ros.live_memory import LiveMemories
-from symdp_ros.ros.output_domain import context_of
 from symdp_ros.ros.parameters import declare
-from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.queues import CALLS
-from symdp_ros.ros.spinning import run, stop_requested
+from symdp_ros.ros.process.output_domain import context_of
+from symdp_ros.ros.process.spinning import run, stop_requested
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism

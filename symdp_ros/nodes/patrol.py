@@ -10,11 +10,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.options import PARAMETERS
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
 from symdp_ros.ros.parameters import declare
-from symdp_ros.ros.publishing import destroy_when_delivered
+from symdp_ros.ros.process.spinning import run
 from symdp_ros.ros.settings import chain_of
-from symdp_ros.ros.spinning import run
 
 _SETTLING = 0.5  # seconds: a publisher discovers its readers before they all discover it
 

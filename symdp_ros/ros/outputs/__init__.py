@@ -16,8 +16,8 @@ from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.dead_ends import some_states
 from symdp_ros.messages.fields import name_of_type
 from symdp_ros.options import OUTPUT_KINDS, output_topic
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.outputs.publication import Publication
-from symdp_ros.ros.publishing import destroy_when_delivered
 from symdp_ros.ros.settings import places_of
 
 

@@ -8,10 +8,10 @@ from time import monotonic
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from symdp_ros.errors import printable
-from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
-from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.watch import (Endpoints, other_names, publisher_names, publishers, some_names,
-                                 subscriptions)
+from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
+from symdp_ros.ros.graph.watch import (Endpoints, other_names, publisher_names, publishers,
+                                       some_names, subscriptions)
 
 _REPORTS_A_RATE_SPANS = 10
 _STILL = 2         # reports in a row with the same time on /clock
