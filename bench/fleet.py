@@ -27,7 +27,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from symdp_ros.fleet.file import read_fleet
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ros.free_domain import FreeDomain
+from symdp_ros.ros.process.free_domain import FreeDomain
 
 _CHAIN = Path(__file__).resolve().parents[1] / 'config' / 'depot.geojson'
 _REGIONS = [str(state) for state in range(22)]  # of that map

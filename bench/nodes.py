@@ -23,7 +23,7 @@ import time
 from typing import NamedTuple
 
 from bench.measure import ratios
-from symdp_ros.ros.free_domain import FreeDomain
+from symdp_ros.ros.process.free_domain import FreeDomain
 
 RATE = 16_000      # messages a second, of the burst that must not lose any
 _AIM = 1.02         # times the rate: what the sender aims at, as it is held up now and then

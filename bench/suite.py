@@ -15,7 +15,7 @@ from bench import batch, offline, online, parquet, peers, processes
 from bench.goals import GOALS
 from bench.measure import Effort, NotMeasured, Row
 from bench.scaling import curves
-from symdp_ros.core.offline import loops
+from symdp_ros.core.offline.passes import loops
 
 ROWS = (*online.ROWS, *peers.ROWS, *offline.ROWS, *batch.ROWS, *parquet.ROWS,
         *processes.ROWS)
@@ -25,7 +25,8 @@ _LIBRARIES = ('numpy', 'scipy', 'numba', 'pyarrow', 'cryptography', 'opendp', 'd
 _COMPILE = """\
 from time import perf_counter
 from bench.chains import PRIVACY, town, walk
-from symdp_ros.core.offline import loops, OfflineMechanism
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline.passes import loops
 loops.use_compiled()
 mechanism, word = OfflineMechanism(town(), PRIVACY, base='counting'), walk(town(), 14)
 begun = perf_counter()

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Start `belief`: what can be inferred from one private topic."""
-from symdp_ros.ros.launching import launch_description
+from symdp_ros.ros.process.launching import launch_description
 
 
 def generate_launch_description():

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Start a `privatizer` for each robot of a fleet file."""
-from symdp_ros.ros.launching import fleet_description
+from symdp_ros.ros.process.launching import fleet_description
 
 
 def generate_launch_description():

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Start `privatizer` for one robot."""
-from symdp_ros.ros.launching import launch_description
+from symdp_ros.ros.process.launching import launch_description
 
 
 def generate_launch_description():

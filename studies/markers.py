@@ -19,7 +19,7 @@ from matplotlib.collections import EllipseCollection, LineCollection
 import numpy as np
 import rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from symdp_ros.ros.free_domain import FreeDomain
+from symdp_ros.ros.process.free_domain import FreeDomain
 from visualization_msgs.msg import Marker, MarkerArray
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -29,7 +29,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Without the package, whose numpy starts threads.
 own_network = SimpleNamespace(**runpy.run_path(
-    str(Path(__file__).parents[1] / 'symdp_ros' / 'ros' / 'own_network.py')))
+    str(Path(__file__).parents[1] / 'symdp_ros' / 'ros' / 'process' / 'own_network.py')))
 
 #: These wait for processes and messages; last come those that are done in milliseconds.
 _FIRST = ['ros', 'launch', 'cli', 'package', 'release', 'ledger', 'logs']

@@ -26,8 +26,9 @@ L1. (No two of the words may show the same moment.)
   down to a total of at most `clip`, in whole thousandths, rounded down; exchanging it changes the
   table by at most 2·clip. Nothing else may depend on the logs' lengths, nor may the noise.
 
-Noise that keeps a share of ε for such a distance is drawn in integers (`core.discrete_laplace`).
-What follows is computed from the noisy tables and public data alone.
+Noise that keeps a share of ε for such a distance is drawn in integers
+(`core.draws.discrete_laplace`). What follows is computed from the noisy tables and public data
+alone.
 
 **Estimates** go from coarse to fine. A finer table is trusted as far as its spread exceeds what
 its noise and its sampling explain (James–Stein, with known variances): on few data the result is
@@ -43,7 +44,7 @@ import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import RandomBits, Word
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.discrete_laplace import discrete_laplace_deviation, draw_discrete_laplace
+from symdp_ros.core.draws.discrete_laplace import discrete_laplace_deviation, draw_discrete_laplace
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ChainError, ConfigurationError
 

@@ -29,7 +29,7 @@ def compare(states: Iterable[str], options: argparse.Namespace) -> int:
     """
     try:
         from rclpy.serialization import deserialize_message
-        from symdp_ros.ros.listening import listen
+        from symdp_ros.ros.graph.listening import listen
     except ImportError:
         raise ConfigurationError('ROS 2 (rclpy) is needed to listen to a topic: source it, or use '
                                  'the environment that `make setup` makes') from None

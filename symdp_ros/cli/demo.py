@@ -14,7 +14,7 @@ from symdp_ros.demo.processes import DemoError
 from symdp_ros.errors import printable
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.options import ADJACENCY, DURATION, EPSILON, FIGURE, POLICY, RATE, ROBOTS
-from symdp_ros.ros.own_network import restart_isolated
+from symdp_ros.ros.process.own_network import restart_isolated
 
 
 def add_parser(commands) -> None:

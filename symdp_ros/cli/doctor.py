@@ -18,7 +18,7 @@ from symdp_ros.messages.revealing import shown_by
 from symdp_ros.options import DOCTOR_TOPICS, DOMAIN, SECONDS
 
 if TYPE_CHECKING:
-    from symdp_ros.ros.live_graph import LiveGraph
+    from symdp_ros.ros.graph.live_graph import LiveGraph
 
 _OWN = {'privatizer', 'belief', 'log_release'}  # names of nodes that publish only what is private
 _NO_REGION = {'/clock', '/parameter_events'}    # what every node subscribes to
@@ -74,7 +74,7 @@ def run(options) -> int:
     if domain is None:
         domain = DOMAIN.parse(os.environ.get('ROS_DOMAIN_ID') or '0')
     try:
-        from symdp_ros.ros.live_graph import look
+        from symdp_ros.ros.graph.live_graph import look
     except ImportError:
         raise ConfigurationError('ROS 2 (rclpy) is needed: source it, or use the environment '
                                  'that `make setup` makes') from None

@@ -8,7 +8,7 @@ import tempfile
 from symdp_ros.demo.observer import Observer
 from symdp_ros.demo.processes import NodeProcess
 from symdp_ros.demo.screen import heading, visibility, watch, wrong
-from symdp_ros.ros.free_domain import FreeDomain
+from symdp_ros.ros.process.free_domain import FreeDomain
 
 _TRAIL = 5  # regions of a robot that the table shows
 
@@ -57,7 +57,7 @@ def run_fleet(options, chain, of_map) -> int:
 
 def _seen(node) -> set[str]:
     """Return the topics and services of a node's domain that are not the demo's own."""
-    from symdp_ros.ros.watch import publishers
+    from symdp_ros.ros.graph.watch import publishers
 
     topics = set()
     for name, _ in node.get_topic_names_and_types():

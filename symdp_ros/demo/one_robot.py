@@ -13,7 +13,7 @@ from symdp_ros.demo.observer import Observer
 from symdp_ros.demo.processes import NodeProcess
 from symdp_ros.demo.screen import heading, visibility, watch, wrong
 from symdp_ros.errors import printable
-from symdp_ros.ros.free_domain import FreeDomain
+from symdp_ros.ros.process.free_domain import FreeDomain
 
 _ROWS = 14          # of the live table
 _SHOWN = 20         # symbols of a route in the summary

@@ -6,7 +6,7 @@ import time
 
 from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.errors import printable
-from symdp_ros.ros.own_network import is_isolated
+from symdp_ros.ros.process.own_network import is_isolated
 
 
 def visibility() -> str:

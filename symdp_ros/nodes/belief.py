@@ -16,14 +16,14 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.messages.fields import message_class, name_of_type
 from symdp_ros.messages.symbols import parse_symbol_map
 from symdp_ros.options import history_topic, message_type_of, output_topic
-from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
-from symdp_ros.ros.history import HistoryEntry
+from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.lifecycle import ManagedNode
-from symdp_ros.ros.live_diagnostics import LiveDiagnostics, public_settings
+from symdp_ros.ros.live.history import HistoryEntry
+from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.outputs import check_topics, Outputs
 from symdp_ros.ros.outputs.publication import latched
-from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.spinning import run
+from symdp_ros.ros.process.spinning import run
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 _QUEUE = 1000  # as many as the privatizer keeps for late subscribers
@@ -55,9 +55,9 @@ class Belief(ManagedNode):
     bridge, or a middleware that does not number messages, it is counted as one more region.)
 
     With `policy: adaptive` it subscribes to `private_region/history` (std_msgs/msg/String,
-    `ros.history`) instead: what was missed cannot be left out there. New words and restarts are
-    marked; after a gap, or where it joins late, the belief begins with the one that the region
-    was drawn by.
+    `ros.live.history`) instead: what was missed cannot be left out there. New words and restarts
+    are marked; after a gap, or where it joins late, the belief begins with the one that the
+    region was drawn by.
     """
 
     def __init__(self, **kwargs):

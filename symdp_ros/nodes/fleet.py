@@ -31,14 +31,14 @@ from symdp_ros.files.text_file import read_map_text
 from symdp_ros.fleet.file import read_fleet, Robot
 from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.options import PARAMETERS
-from symdp_ros.ros.late_answers import LateAnswers
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
+from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
-from symdp_ros.ros.output_domain import context_of
+from symdp_ros.ros.live.late_answers import LateAnswers
 from symdp_ros.ros.parameters import declare
-from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.queues import CALLS
+from symdp_ros.ros.process.output_domain import context_of
+from symdp_ros.ros.process.spinning import run, stop_requested
 from symdp_ros.ros.rclpy_private import leave_graph, lifecycle_state
-from symdp_ros.ros.spinning import run, stop_requested
 from symdp_ros.words.live_memory import LiveMemories
 
 if TYPE_CHECKING:

@@ -29,11 +29,11 @@ from symdp_ros.release.engine import Releaser
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart, make_directory
 from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.lifecycle import ManagedNode, STOPPED
+from symdp_ros.ros.live.shared_runs import SharedRuns
 from symdp_ros.ros.messages import pose_reader, region_reader
-from symdp_ros.ros.queues import CALLS
-from symdp_ros.ros.shared_runs import SharedRuns
-from symdp_ros.ros.spinning import run, stop_requested
+from symdp_ros.ros.process.spinning import run, stop_requested
 
 _STARTING = 'starting: the inner loops are being compiled, call again in a minute'
 _BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten

@@ -14,10 +14,10 @@ from std_msgs.msg import String
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.options import PARAMETERS
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
 from symdp_ros.ros.parameters import declare
-from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.spinning import run
+from symdp_ros.ros.process.spinning import run
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 _SETTLING = 0.5  # seconds: a publisher discovers its readers before they all discover it

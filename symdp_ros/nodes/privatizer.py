@@ -17,15 +17,15 @@ from symdp_ros.maps.reports import protection
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import history_topic, OUTPUT_DOMAIN, output_topic
-from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.graph.topic_claim import TopicClaim
 from symdp_ros.ros.lifecycle import ManagedNode
-from symdp_ros.ros.live_diagnostics import LiveDiagnostics, public_settings
-from symdp_ros.ros.live_input import LiveInput
-from symdp_ros.ros.output_domain import OuterNode
+from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
+from symdp_ros.ros.live.live_input import LiveInput
+from symdp_ros.ros.live.ticks import SimulatedTicks, SteadyTicks
 from symdp_ros.ros.outputs import check_topics, Outputs
-from symdp_ros.ros.spinning import run
-from symdp_ros.ros.ticks import SimulatedTicks, SteadyTicks
-from symdp_ros.ros.topic_claim import TopicClaim
+from symdp_ros.ros.process.output_domain import OuterNode
+from symdp_ros.ros.process.spinning import run
 from symdp_ros.words.live_memory import LiveMemories
 from symdp_ros.words.live_sampling import (EveryChange, EveryMessage, EveryPeriod, nobody_draws,
                                            steady_clock_name)
@@ -61,7 +61,7 @@ class Privatizer(ManagedNode):
     restarts; no transition has a region drawn twice (`words.live_sampling`). After a restart with
     `state_file` the last private region is published once more, without a draw, so that late
     subscribers of the latched topic see it.
-    With `policy: adaptive` it also publishes `private_region/history` (`ros.history`).
+    With `policy: adaptive` it also publishes `private_region/history` (`ros.live.history`).
     Nothing but the outputs, and the history, depends on what comes in.
 
     :param memories: of all such nodes of the process: a node that takes the place of another goes
@@ -110,7 +110,7 @@ class Privatizer(ManagedNode):
         self._outputs = Outputs(publishing, 'private', values, chain, depth=_QUEUE,
                                 overridable=True)
         if mechanism.tables is not None:
-            from symdp_ros.ros.history import History
+            from symdp_ros.ros.live.history import History
 
             self._history = History(publishing, self._word, _QUEUE)
         source = self._input

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from symdp_ros.ros.stop_signals import stop_signals
+from symdp_ros.ros.process.stop_signals import stop_signals
 
 
 def run_program(node: str) -> int:

@@ -10,7 +10,8 @@ from symdp_ros.analysis.accuracy import compare_mechanisms
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.core.offline import loops, OfflineMechanism
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import CHOICES
 from symdp_ros.release.settings import ReleaseSettings

@@ -4,7 +4,8 @@
 from collections.abc import Iterable
 
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline import loops, OfflineMechanism
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import CHOICES, COMPILED_POLICIES

@@ -9,7 +9,7 @@ from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.parameters import declare
-from symdp_ros.ros.spinning import stop_requested
+from symdp_ros.ros.process.spinning import stop_requested
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 

@@ -10,7 +10,7 @@ from symdp_ros.cli.doctor import findings, segments_for_all
 from symdp_ros.messages.revealing import shown_by
 
 try:
-    from symdp_ros.ros.live_graph import Channel, LiveGraph
+    from symdp_ros.ros.graph.live_graph import Channel, LiveGraph
 except ImportError:
     pytest.skip('rclpy is not installed', allow_module_level=True)
 
@@ -241,7 +241,7 @@ def test_a_real_graph(tmp_path, monkeypatch):
                   '/rosout', '/parameter_events', '/observer/get_parameters',
                   '/tb1/robot/get_parameters',
                   '/rosbag2_recorder/get_parameters'}
-        from symdp_ros.ros.live_graph import look
+        from symdp_ros.ros.graph.live_graph import look
 
         def all_seen():
             rows = found(look(world.domain, 2.0))

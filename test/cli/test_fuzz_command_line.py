@@ -63,7 +63,7 @@ def place(tmp_path, monkeypatch):
     # No nodes are started: all that comes before is tried.
     monkeypatch.setattr(Observer, '__enter__', lambda self: _no_nodes())
     monkeypatch.setattr(Observer, '__exit__', lambda self, *exception: None)
-    monkeypatch.setitem(sys.modules, 'symdp_ros.ros.live_graph', None)
+    monkeypatch.setitem(sys.modules, 'symdp_ros.ros.graph.live_graph', None)
     chain = 'initial_state: a\ntransitions: {a: [a, b], b: [a, c], c: {b: 0.5, c: 0.5}}\n'
     contents = {
         'good.yaml': chain, 'modes.yml': 'initial_state: a\nsymbols: [a, b, c]\n',

@@ -239,7 +239,7 @@ def test_a_real_privatizer_has_no_topic_or_service_that_is_not_allowed(
     """And each private topic that is allowed, it has."""
     pytest.importorskip('rclpy', reason='rclpy is not installed')
     from harness import wait_until, world_in
-    from symdp_ros.ros.live_graph import look
+    from symdp_ros.ros.graph.live_graph import look
 
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))

@@ -24,7 +24,7 @@ from symdp_ros.analysis.audit import audit
 from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.online import steps as online
 from symdp_ros.core.online import targets
-from symdp_ros.core.online.adaptive_kernel import DISCOUNT
+from symdp_ros.core.online.adaptive.adaptive_kernel import DISCOUNT
 from symdp_ros.core.online.response import exp_lower_bound, Response
 
 ALPHA = 1e-6

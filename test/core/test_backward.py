@@ -17,9 +17,10 @@ from strategies import (CHAINS, chains, exp_bounds, feasible_words, FOUR, grid, 
                         periodic_chains, replayable_random, Tape, words)
 from symdp_ros import Chain, Privacy
 from symdp_ros.core.compiled import compiling
-from symdp_ros.core.offline import backward, kernels
+from symdp_ros.core.offline import backward
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio, rounding_reserve
+from symdp_ros.core.offline.passes import kernels
 from symdp_ros.core.offline.reachable import LoopSizes, NO_WEIGHTS, ReachableChain
 
 SPARSE = {name: chain for name, chain in CHAINS.items() if chain.stores_edges}

@@ -20,8 +20,8 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FO
                         privacies, probability, replayable_random, Tape)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core.offline import kernels
 from symdp_ros.core.offline.exponential import Exponential
+from symdp_ros.core.offline.passes import kernels
 from symdp_ros.core.offline.reachable import LoopSizes
 from symdp_ros.core.online import online_batch
 from symdp_ros.core.online import targets

@@ -8,7 +8,7 @@ from math import exp, sqrt
 from offline_checks import assert_drawn
 import pytest
 from strategies import replayable_random
-from symdp_ros.core.discrete_laplace import discrete_laplace_deviation, draw_discrete_laplace
+from symdp_ros.core.draws.discrete_laplace import discrete_laplace_deviation, draw_discrete_laplace
 
 SCALES = [Fraction(1, 3), Fraction(1), Fraction(4), Fraction(40, 7)]
 

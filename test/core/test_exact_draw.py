@@ -11,7 +11,7 @@ import numpy as np
 from offline_checks import assert_drawn
 import pytest
 from strategies import replayable_random
-from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
+from symdp_ros.core.draws.exact_draw import as_integers, draw_below, draw_index
 
 
 class Refusing:

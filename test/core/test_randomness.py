@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binomtest
 from strategies import COMPLETE, replayable_random
 from symdp_ros import Chain, OnlineMechanism, Privacy
-from symdp_ros.core import randomness
-from symdp_ros.core.randomness import MOST_INTEGERS, RandomIntegers
+from symdp_ros.core.draws import randomness
+from symdp_ros.core.draws.randomness import MOST_INTEGERS, RandomIntegers
 
 WIDTHS = (30, 60)
 ALPHA = 1e-6

@@ -11,8 +11,8 @@ import pytest
 from strategies import grid, RING
 from symdp_ros import Chain, OfflineMechanism, Privacy
 from symdp_ros.core.compiled.compiling import numba
-from symdp_ros.core.offline import kernels, loops, short_words
 from symdp_ros.core.offline.backward import BackwardSampler
+from symdp_ros.core.offline.passes import kernels, loops, short_words
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING,
@@ -104,8 +104,8 @@ class Loops:
 @pytest.fixture
 def ran(monkeypatch):
     found = []
-    monkeypatch.setattr('symdp_ros.core.offline.kernels', Loops('compiled', found))
-    monkeypatch.setattr('symdp_ros.core.offline.short_words', Loops('NumPy', found))
+    monkeypatch.setattr('symdp_ros.core.offline.passes.kernels', Loops('compiled', found))
+    monkeypatch.setattr('symdp_ros.core.offline.passes.short_words', Loops('NumPy', found))
     monkeypatch.setitem(loops._spent, 'route', 0.0)
     return found
 
@@ -124,7 +124,7 @@ def test_what_is_not_compiled_runs_in_numpy_until_that_would_take_longer(ran, mo
 
     plus_one.__module__ = 'symdp_ros.test'
     monkeypatch.setattr(kernels, 'route', numba.njit(plus_one), raising=False)
-    monkeypatch.setattr('symdp_ros.core.offline.kernels', kernels)
+    monkeypatch.setattr('symdp_ros.core.offline.passes.kernels', kernels)
     assert loops.run('route', 1.0, 1) is None and ran == [('NumPy', 1)]
     assert loops.run('route', 1.0, 1) is None and len(ran) == 2
     assert loops.run('route', 20.0, 1) == 2 and len(ran) == 2

@@ -20,8 +20,9 @@ import numpy as np
 from strategies import grid, RING
 
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
-from symdp_ros.core.offline import backward, exponential_batch, loops
+from symdp_ros.core.offline import backward, exponential_batch
 from symdp_ros.core.offline.backward import BackwardSampler
+from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 loops._LOADING = -1.0  # compiled ones wherever there are any

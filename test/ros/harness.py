@@ -25,8 +25,8 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from symdp_ros.ros.free_domain import FreeDomain  # noqa: E402
-from symdp_ros.ros.own_network import is_isolated  # noqa: E402
+from symdp_ros.ros.process.free_domain import FreeDomain  # noqa: E402
+from symdp_ros.ros.process.own_network import is_isolated  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / 'shared' / 'data'

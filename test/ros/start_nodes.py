@@ -11,7 +11,7 @@ from importlib import import_module
 import json
 import sys
 
-from symdp_ros.ros.spinning import run
+from symdp_ros.ros.process.spinning import run
 
 CLASSES = {'privatizer': 'Privatizer', 'log_release': 'LogRelease', 'belief': 'Belief',
            'patrol': 'Patrol', 'fleet': 'FleetNode'}

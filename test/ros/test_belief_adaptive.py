@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.belief import Filter
-from symdp_ros.ros.history import HistoryEntry
+from symdp_ros.ros.live.history import HistoryEntry
 from test_belief_node import believe, listen_to_beliefs, send, shown, values_of
 
 ADAPTIVE = {'epsilon': 1.0, 'policy': 'adaptive'}

@@ -29,7 +29,7 @@ def test_it_ends_quietly(tmp_path, node, number):
 
 def test_nohup_is_obeyed():
     code = ('import signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n'
-            'from symdp_ros.ros.stop_signals import stop_signals\n'
+            'from symdp_ros.ros.process.stop_signals import stop_signals\n'
             'assert signal.SIGHUP not in stop_signals()')
     subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)
 

@@ -22,8 +22,8 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.nodes.fleet import FleetNode, main
-from symdp_ros.ros import spinning
-from symdp_ros.ros.output_domain import leave_domains
+from symdp_ros.ros.process import spinning
+from symdp_ros.ros.process.output_domain import leave_domains
 
 SURE = 1000.0
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.ros import free_domain
-from symdp_ros.ros.free_domain import FreeDomain
+from symdp_ros.ros.process import free_domain
+from symdp_ros.ros.process.free_domain import FreeDomain
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_no_two_have_one_domain(three):
 
 
 def test_other_processes_are_seen(three):
-    code = ('from symdp_ros.ros import free_domain\n'
+    code = ('from symdp_ros.ros.process import free_domain\n'
             f'free_domain._DOMAINS = range({three.start}, {three.stop})\n'
             'print(free_domain.FreeDomain().number)')
     with FreeDomain() as one, FreeDomain() as other:

@@ -11,7 +11,7 @@ import rclpy
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
-from symdp_ros.ros.live_diagnostics import Rate, Silence
+from symdp_ros.ros.live.live_diagnostics import Rate, Silence
 
 
 def test_the_rate_is_that_of_the_last_ten_reports():

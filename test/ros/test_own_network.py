@@ -9,7 +9,7 @@ import sys
 
 from harness import ROOT, wait_until
 import pytest
-from symdp_ros.ros import own_network
+from symdp_ros.ros.process import own_network
 
 if not own_network.may_isolate():
     pytest.skip('the kernel allows no network of its own', allow_module_level=True)

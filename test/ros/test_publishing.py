@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
 
-from symdp_ros.ros import publishing  # noqa: E402, I100
+from symdp_ros.ros.graph import publishing  # noqa: E402, I100
 
 
 def test_many_publishers_do_not_wait_long_for_one_program_that_hangs(monkeypatch):

@@ -3,7 +3,7 @@
 """Calls that ask for the same while a run waits are answered together."""
 import threading
 
-from symdp_ros.ros.shared_runs import SharedRuns
+from symdp_ros.ros.live.shared_runs import SharedRuns
 
 PATIENCE = 20.0
 

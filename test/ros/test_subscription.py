@@ -9,9 +9,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int32, String
-from symdp_ros.ros import adaptive_subscription
-from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
-from symdp_ros.ros.watch import NAMELESS, UNKNOWN
+from symdp_ros.ros.graph import adaptive_subscription
+from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
+from symdp_ros.ros.graph.watch import NAMELESS, UNKNOWN
 
 try:
     from rclpy.experimental import EventsExecutor

@@ -10,7 +10,7 @@ from rclpy.experimental import EventsExecutor  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from symdp_ros.errors import SymdpError  # noqa: E402
-from symdp_ros.ros.ticks import SimulatedTicks  # noqa: E402
+from symdp_ros.ros.live.ticks import SimulatedTicks  # noqa: E402
 
 SECOND = 10**9
 

@@ -8,7 +8,7 @@ import os
 import socket
 
 import pytest
-from symdp_ros.ros.topic_claim import TopicClaim
+from symdp_ros.ros.graph.topic_claim import TopicClaim
 
 FORK = multiprocessing.get_context('fork')
 

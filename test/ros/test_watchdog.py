@@ -13,7 +13,7 @@ import pytest
 def test_stuck(work, status, shown):
     ended = subprocess.run([sys.executable, '-c', (
         'import ctypes\n'
-        'from symdp_ros.ros.watchdog import ends_if_stuck\n'
+        'from symdp_ros.ros.live.watchdog import ends_if_stuck\n'
         f'with ends_if_stuck(0.2): {work}')], capture_output=True, text=True, timeout=50)
     assert ended.returncode == status
     assert shown in ended.stderr and bool(shown) == bool(ended.stderr)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from symdp_ros.core.annotations import RandomBits
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.exact_draw import draw_index
+from symdp_ros.core.draws.exact_draw import draw_index
 from symdp_ros.core.mechanism import listed_word
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 

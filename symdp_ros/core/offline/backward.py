@@ -58,14 +58,14 @@ from math import inf, log, log2, nextafter, prod, sqrt
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights
-from symdp_ros.core.exact_draw import as_integers, draw_index
-from symdp_ros.core.offline import loops
+from symdp_ros.core.draws.exact_draw import as_integers, draw_index
+from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online.response import exp_lower_bound
 
 LARGEST_RATIO = 2.0**40
 
-_SEGMENTS = 4          # as in `core.offline.kernels`, which only a route imports
+_SEGMENTS = 4          # as in `core.offline.passes.kernels`, which only a route imports
 _NO_SEGMENTS: Floats = np.zeros((0, 1, _SEGMENTS))
 _GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
 _ROW_SUMS = 1 + 2.0**-20  # D, where moves have weights
@@ -129,7 +129,7 @@ class BackwardSampler:
                  weights: Weights | None = None):
         self._chain, self._epsilon_per_symbol, self._random = chain, epsilon_per_symbol, random
         self._weights = weights
-        #: what `core.offline.kernels` reads
+        #: what `core.offline.passes.kernels` reads
         self.edges = chain.edges if weights is None else chain.weighted(weights)
         self._plans: dict[int, SweepPlan] = {}
 
@@ -225,7 +225,7 @@ class BackwardSampler:
         return W, E, row, exponent
 
     def _numpy_seconds(self, length: int, plan: SweepPlan) -> float:
-        """Return about how long `core.offline.short_words` takes for a word."""
+        """Return about how long `core.offline.passes.short_words` takes for a word."""
         if plan.spacing > 1:
             return inf
         each = 5e-6 + 1e-8 * plan.shape[1]

@@ -28,8 +28,8 @@ from typing import TypeAlias
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.exact_draw import as_integers, draw_below, draw_index
-from symdp_ros.core.offline import loops
+from symdp_ros.core.draws.exact_draw import as_integers, draw_below, draw_index
+from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.reachable import Edges, ReachableChain
 
 _COUNT_BITS = 128      # of an alphabet's counts; n ≤ 2³² of them are then off by 2⁻⁶³ together

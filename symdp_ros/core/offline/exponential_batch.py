@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 from symdp_ros.core.annotations import Ints, RandomBits, ShortInts
-from symdp_ros.core.exact_draw import as_integers, draw_index
+from symdp_ros.core.draws.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.word_arrays import chunks, RandomStream
@@ -42,7 +42,7 @@ class ExponentialBatch:
     def _draw(self, symbols: ShortInts, begins: Ints, lengths: Ints, stream: RandomStream,
               out: ShortInts) -> None:
         """Draw the words of ascending lengths that begin at `begins`."""
-        from symdp_ros.core.offline import kernels
+        from symdp_ros.core.offline.passes import kernels
 
         chain, longest = self._chain, int(lengths[-1])
         plan, lanes = self._sampler.plan(longest), kernels.LANES

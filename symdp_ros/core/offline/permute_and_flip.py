@@ -9,7 +9,7 @@ from random import SystemRandom
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.exact_draw import draw_below
+from symdp_ros.core.draws.exact_draw import draw_below
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio

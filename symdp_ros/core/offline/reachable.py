@@ -10,7 +10,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
 
-#: offsets, targets, columns, long_rows, reach, weights, column_weights (`core.offline.kernels`)
+#: offsets, targets, columns, long_rows, reach, weights, column_weights (see `passes.kernels`)
 Edges: TypeAlias = tuple[Ints, Numbers, Numbers, Ints, Ints, Weights | Floats, Weights]
 #: In place of the float32 weights of moves, where no move has one: loops are compiled for a type.
 NO_WEIGHTS: Floats = np.zeros(0, np.float64)
@@ -35,8 +35,7 @@ class ReachableChain:
     position go over a prefix. Number 0 stands for unknown symbols and for states that cannot be
     reached, which no output ever matches.
 
-    Arrays (see `core.offline.kernels`): offsets, targets, columns, long_rows, reach; O(edges)
-    memory.
+    Arrays (see `passes.kernels`): offsets, targets, columns, long_rows, reach; O(edges) memory.
 
     :param chain: one that stores its edges.
     :param sizes: of the loops over it.
@@ -60,7 +59,7 @@ class ReachableChain:
             rows = 1 + np.flatnonzero(degrees > j)
             self.columns[j, rows] = self.targets[self.offsets[rows] + j]
         self.long_rows = 1 + np.flatnonzero(degrees > width)
-        #: what `core.offline.kernels` reads, where no move has a weight
+        #: what `core.offline.passes.kernels` reads, where no move has a weight
         self.edges = self.weighted(NO_WEIGHTS)
         self.most_successors = int(degrees.max())
         #: position in `chain.states`, plus 1 → number: uint32; that of 0 (unknown) is 0.

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The online mechanism: one private symbol for each sensitive one, as it comes."""
+from symdp_ros.core.online.adaptive.causal_adaptive import CausalAdaptive
 from symdp_ros.core.online.causal import Causal
-from symdp_ros.core.online.causal_adaptive import CausalAdaptive
 from symdp_ros.core.online.steps import OnlineSteps
 
 

@@ -10,14 +10,14 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.base_measure import check_base
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.draws.randomness import RandomIntegers
 from symdp_ros.core.mechanism import Mechanism
-from symdp_ros.core.online.adaptive import AdaptiveTables, AdaptiveWord
+from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
 from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.randomness import RandomIntegers
 from symdp_ros.core.registry import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.files.cache import Cache

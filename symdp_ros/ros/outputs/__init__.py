@@ -17,8 +17,8 @@ from symdp_ros.maps.dead_ends import some_states
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.messages.fields import name_of_type
 from symdp_ros.options import OUTPUT_KINDS, output_topic
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.outputs.publication import Publication
-from symdp_ros.ros.publishing import destroy_when_delivered
 
 
 def check_topics(published: Sequence[str], read: Sequence[str]) -> None:

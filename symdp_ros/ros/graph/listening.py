@@ -10,7 +10,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from symdp_ros.errors import ConfigurationError, printable, raising
 from symdp_ros.messages.fields import message_class
-from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
+from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 
 _LOOK = 0.1  # seconds between looks for a publisher
 

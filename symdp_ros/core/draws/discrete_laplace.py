@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import exp, sqrt
 
 from symdp_ros.core.annotations import RandomBits
-from symdp_ros.core.exact_draw import draw_below
+from symdp_ros.core.draws.exact_draw import draw_below
 
 
 def draw_discrete_laplace(scale: Fraction, random: RandomBits) -> int:

@@ -8,7 +8,7 @@ from time import monotonic
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from symdp_ros.ros.watchdog import ends_if_stuck
+from symdp_ros.ros.live.watchdog import ends_if_stuck
 
 _PATIENCE = Duration(seconds=0.5)  # for subscribers that do not acknowledge
 _LITTLE = Duration(seconds=0.05)   # after a wait in vain

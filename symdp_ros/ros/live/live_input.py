@@ -49,7 +49,7 @@ class LiveInput:
             if not sampling.has_period:
                 raise ConfigurationError('base_frame needs sampling: period: TF has no messages '
                                          'of its own')
-            from symdp_ros.ros.transforms import Transforms
+            from symdp_ros.ros.live.transforms import Transforms
 
             self.message_type, self.kind, self.shared = None, 'TF', False
             self._transforms = Transforms(node, settings.map_frame, settings.base_frame,

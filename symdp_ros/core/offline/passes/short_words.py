@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Some loops of `core.offline.kernels` in NumPy, for short words: there is nothing to compile.
+Some loops of `core.offline.passes.kernels` in NumPy, for short words: there is nothing to compile.
 
 They have the same parameters and the same results, bit by bit: of each state, the first successor
 is added, then the second, and so on, of all states at once. Every position must have a row of its
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.offline.reachable import Edges
 
-_FAR = 255                          # as in `core.offline.kernels`
+_FAR = 255                          # as in `core.offline.passes.kernels`
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
 _TOP = 800
 _NEVER = np.int32(-2**30)
@@ -23,7 +23,7 @@ _NEVER = np.int32(-2**30)
 @np.errstate(over='ignore')  # of states of other classes
 def sweep(word: Ints, edges: Edges, period: int, ratio: float, spacing: int, rescale_every: int,
           wide: bool, W: Floats, E: ShortInts, scale: ShortInts) -> tuple[int, int]:
-    """As `core.offline.kernels.sweep`; states of other classes have weights, too."""
+    """As `core.offline.passes.kernels.sweep`; states of other classes have weights, too."""
     n, reach = len(word), edges[4]
     columns, weights = _columns(edges)
     total_scale = 0
@@ -56,7 +56,7 @@ def sweep(word: Ints, edges: Edges, period: int, ratio: float, spacing: int, res
 def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, period: int,
          ratio: float, spacing: int, alone: int, wide: bool, W: Floats, E: ShortInts,
          scale: ShortInts, together: Floats, out: Ints) -> tuple[int, int, int]:
-    """As `core.offline.kernels.walk`."""
+    """As `core.offline.passes.kernels.walk`."""
     offsets, targets, _, _, _, weights, _ = edges
     points: list[float] = (bits >> np.uint64(11)).astype(np.float64).tolist()
     for t in range(position + 1, len(word) + 1):
@@ -79,7 +79,7 @@ def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, per
 def route(word: Ints, bits: Numbers, edges: Edges, period: int, ratio: float, spacing: int,
           alone: int, rescale_every: int, wide: bool, W: Floats, E: ShortInts, scale: ShortInts,
           together: Floats, out: Ints) -> tuple[int, int, int]:
-    """As `core.offline.kernels.route`."""
+    """As `core.offline.passes.kernels.route`."""
     sweep(word, edges, period, ratio, spacing, rescale_every, wide, W, E, scale)
     return walk(0, 1, word, bits, edges, period, ratio, spacing, alone, wide, W, E, scale,
                 together, out)
@@ -87,7 +87,7 @@ def route(word: Ints, bits: Numbers, edges: Edges, period: int, ratio: float, sp
 
 def count_step(symbol: int, edges: Edges, count: int, width_after: int, width: int, after: Floats,
                after_exponent: ShortInts, here: Floats, here_exponent: ShortInts) -> None:
-    """As `core.offline.kernels.count_step`."""
+    """As `core.offline.passes.kernels.count_step`."""
     offsets, targets, _, _, _, weights, _ = edges
     total, highest = np.zeros((count, width)), np.full((count, width), _NEVER)
     degrees = np.diff(offsets[1:count + 2])
@@ -175,7 +175,7 @@ def _highest(reach: Ints, period: int, position: int, here: Floats) -> float:
 
 
 def _choose(values: Floats, point: float) -> int:
-    """As `core.offline.kernels._choose`: the index of the value that the point falls on, or −1."""
+    """As `kernels._choose`: the index of the value that the point falls on, or −1."""
     right = np.add.accumulate(values)
     unit = right[-1] * 2.0**-53
     margin = (4 * len(values) + 8) * unit

@@ -43,10 +43,10 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.draws.randomness import MOST_INTEGERS, RandomIntegers
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import Response
-from symdp_ros.core.randomness import MOST_INTEGERS, RandomIntegers
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
@@ -66,8 +66,8 @@ class AdaptiveTables:
 
     def __init__(self, chain: Chain, trust: float, others: Floats, gain: Floats,
                  responses: dict[int, Response]):
-        from symdp_ros.core.online.adaptive_kernel import DISCOUNT
-        from symdp_ros.core.online.lanes import LANES
+        from symdp_ros.core.online.adaptive.adaptive_kernel import DISCOUNT
+        from symdp_ros.core.online.adaptive.lanes import LANES
 
         n = len(chain)
         moves = move_weights(chain, trust).astype(np.float64)
@@ -243,6 +243,6 @@ class AdaptiveWord:
 
 @cache
 def _loops() -> tuple[Callable[..., int], Callable[..., tuple[int, int, int]]]:
-    from symdp_ros.core.online.adaptive_kernel import advance, draw
+    from symdp_ros.core.online.adaptive.adaptive_kernel import advance, draw
 
     return advance, draw

@@ -9,10 +9,10 @@ from typing import Any, TYPE_CHECKING
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from symdp_ros.errors import printable
-from symdp_ros.ros.adaptive_subscription import AdaptiveSubscription
-from symdp_ros.ros.publishing import destroy_when_delivered
-from symdp_ros.ros.watch import (Endpoints, other_names, publisher_names, publishers, some_names,
-                                 subscriptions)
+from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
+from symdp_ros.ros.graph.watch import (Endpoints, other_names, publisher_names, publishers,
+                                       some_names, subscriptions)
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.messages.fields import name_of_type
-from symdp_ros.ros.queues import MESSAGES
+from symdp_ros.ros.graph.queues import MESSAGES
+from symdp_ros.ros.graph.watch import is_unnamed, publisher_names, publishers, some_names
 from symdp_ros.ros.rclpy_private import overrides_of
-from symdp_ros.ros.watch import is_unnamed, publisher_names, publishers, some_names
 
 #: Policies that parameters can override, `qos_overrides.TOPIC.subscription.POLICY`.
 OVERRIDABLE = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY,

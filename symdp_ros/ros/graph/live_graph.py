@@ -8,7 +8,8 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from symdp_ros.errors import ConfigurationError, raising
-from symdp_ros.ros.watch import NAMELESS, problem_of, publishers, REFUSED, subscriptions, UNKNOWN
+from symdp_ros.ros.graph.watch import (NAMELESS, problem_of, publishers, REFUSED, subscriptions,
+                                       UNKNOWN)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Which loops run: `core.offline.kernels`, compiled, or those of `core.offline.short_words`.
+Which loops run: `kernels`, compiled, or those of `short_words`.
 
 Both have the same results, bit by bit. Which of them run depends on the sizes of the work alone:
 in a process that has little to do, to load compiled loops takes longer than to do without, and to
@@ -29,12 +29,12 @@ def run(name: str, seconds: float, *arguments: Any) -> Any:
     :param seconds: what it takes in NumPy, estimated from public sizes; infinite: it cannot run
         there.
     """
-    from symdp_ros.core.offline import short_words
+    from symdp_ros.core.offline.passes import short_words
 
     total = _spent[name] + seconds
     if total > _LOADING:
         from symdp_ros.core.compiled.compiling import NotCompiledError, numba, without_compiling
-        from symdp_ros.core.offline import kernels
+        from symdp_ros.core.offline.passes import kernels
 
         compiled = getattr(kernels, name)
         if seconds == inf or numba is not None and total > _COMPILING[name]:

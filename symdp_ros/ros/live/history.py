@@ -25,7 +25,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from symdp_ros.core.annotations import Floats
 from symdp_ros.options import history_topic
-from symdp_ros.ros.publishing import destroy_when_delivered
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.words.live_word import LiveWord
 
 _FLOAT = '<f8'

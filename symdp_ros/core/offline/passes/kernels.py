@@ -36,9 +36,9 @@ from typing import Any
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.compiled.compiling import compiled, inlined, numba, ONE, ZERO
-from symdp_ros.core.offline.four_states import gather_four
+from symdp_ros.core.offline.passes.four_states import gather_four
+from symdp_ros.core.offline.passes.segments import add_rows, add_weighted, SEGMENTS
 from symdp_ros.core.offline.reachable import Edges, NO_WEIGHTS
-from symdp_ros.core.offline.segments import add_rows, add_weighted, SEGMENTS
 
 _FAR = 255                         # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
@@ -649,7 +649,7 @@ def exponential(symbols: ShortInts, begins: Ints, lengths: Ints, ratios: Floats,
     at       int64 (LANES,)  of that group: how many symbols are drawn; −1: not swept yet
     states   int64 (LANES,)  of that group: the last private symbols
     out      int32 (total,)   is filled
-    The others as in `core.offline.kernels`.
+    The others as in `core.offline.passes.kernels`.
 
     Return the group in which 53 bits were not enough for some symbols, or the number of groups. In
     that group, `at` and `states` hold the place; the weights of what is next for lane l are in the

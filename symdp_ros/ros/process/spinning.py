@@ -9,9 +9,9 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from symdp_ros.errors import printable, SymdpError
-from symdp_ros.ros.output_domain import leave_domains
-from symdp_ros.ros.stop_signals import stop_signals
-from symdp_ros.ros.watchdog import ends_if_stuck
+from symdp_ros.ros.live.watchdog import ends_if_stuck
+from symdp_ros.ros.process.output_domain import leave_domains
+from symdp_ros.ros.process.stop_signals import stop_signals
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
 _STUCK = 60.0        # seconds; leaving DDS takes less than one
