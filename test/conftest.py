@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all tests share."""
 from collections import Counter
+import gc
 import os
 from pathlib import Path
 import runpy
@@ -53,6 +54,12 @@ def pytest_xdist_setupnodes(specs):
     """Start each worker in a network of its own."""
     for spec in specs:
         spec.python = shlex.join([sys.executable, '-I', own_network.__file__, sys.executable])
+
+
+def pytest_collection_finish():
+    """Let later collections of garbage leave out what all tests have made: they are many."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header():

@@ -66,14 +66,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _symbol(value: Any, line: int) -> str | None:
+    # The line is no part of the reason, which services answer: it is the symbol's position.
     if isinstance(value, _Number):
         if not value.lstrip('-').isdigit():
-            raise LogError(f'line {line}: the symbol is a number that is no integer: regions are '
-                           'discrete; write a string, an integer or a boolean')
+            raise LogError('a symbol is a number that is no integer: regions are discrete; write '
+                           'a string, an integer or a boolean', line=line)
         return '0' if value == '-0' else str(value)
     if isinstance(value, bool):
         return 'true' if value else 'false'
     if value is None or isinstance(value, str):
         return value
-    raise LogError(f'line {line}: the symbol is a list or an object: write a string, an integer '
-                   'or a boolean')
+    raise LogError('a symbol is a list or an object: write a string, an integer or a boolean',
+                   line=line)

@@ -140,6 +140,14 @@ def test_json_lines_that_cannot_be_read(tmp_path, content, reason):
     assert reason in failure(written(tmp_path, 'log.jsonl', content))
 
 
+def test_the_reason_does_not_tell_where_a_symbol_is_wrong(tmp_path):
+    path = written(tmp_path, 'log.jsonl',
+                   '{"stamp": 0, "symbol": "a"}\n{"stamp": 1, "symbol": ["b"]}\n')
+    with pytest.raises(LogError) as caught:
+        read_log(path)
+    assert caught.value.line == 2 and '2' not in caught.value.reason
+
+
 def test_paths_that_are_no_log(tmp_path):
     assert failure(tmp_path / 'absent.csv') == 'there is no such file'
     assert 'its name does not end' in failure(written(tmp_path, 'log.txt', ''))

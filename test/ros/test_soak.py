@@ -25,7 +25,8 @@ from symdp_ros.fleet.file import read_fleet
 _MOST_GROWTH = 30.0  # MB
 _RATE = 500          # messages a second
 _MOST_WAITING = 1000  # messages that are not answered yet
-_FLEET, _FLEET_RATE = 50, 25  # robots, messages a second to each
+#: Robots, messages a second to each.
+_FLEET, _FLEET_RATE = (100, 50) if SOAK_SECONDS > 60 else (20, 25)
 _TICKS = os.sysconf('SC_CLK_TCK')
 
 
