@@ -32,7 +32,8 @@ def failure(path, **keys):
     error = caught.value
     assert error.__cause__ is None and error.__context__ is None
     assert SECRET not in ''.join(traceback.format_exception(error))
-    assert str(error).startswith(f'{path}: ') and str(error) == f'{path}: {error.reason}'
+    line = '' if error.line is None else f', line {error.line}'
+    assert str(error) == f'{path}{line}: {error.reason}'
     return error.reason
 
 
