@@ -25,8 +25,10 @@ settings.load_profile('symdp_ros')
 # Several tests run at a time: threads that wait for each other's matrices only take their time.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
-# Started in the background, this process ignores Ctrl-C, and so would the programs under test.
+# Started in the background, or by nohup, this process ignores some signals, and so would the
+# programs under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Without the package, whose numpy starts threads.
 own_network = SimpleNamespace(**runpy.run_path(

@@ -80,7 +80,7 @@ def dry_run(settings: Settings, logs: Iterable[LogFile], skipped: Sequence[Skipp
                           as_text(trial.costs[log.id]) if released else '',
                           trial.left() if released else '', outcome.kind)
             if outcome.reason:
-                notes.append(f'{log.id}: {outcome.reason}')
+                notes.append(f'{log.id}: {outcome.place_and_reason}')
             elif found is not None and found.names:
                 notes.append(f'{log.id}: unknown are {found.named(settings.chain.states)}')
     for left_out in skipped:
