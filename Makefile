@@ -36,7 +36,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo 'make demo   a simulated robot, made private, in a terminal'
 	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson ROBOTS=1)'
-	@echo 'make test   every test'
+	@echo 'make test   every test but those of make lint and make test-studies'
 	@echo 'make test-studies'
 	@echo '            the tests of bench/ and studies/, which are not installed'
 	@echo 'make test-often'
@@ -77,7 +77,7 @@ demo: setup
 # Loops are compiled first: nodes under test would wait for it, for a minute and more.
 test: setup
 	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
-	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 $(TEST_OPTIONS)
+	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 -m "not linter" $(TEST_OPTIONS)
 
 test-studies: setup
 	$(VENV)/bin/python -m pytest -n $(JOBS) bench studies $(TEST_OPTIONS)

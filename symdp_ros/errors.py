@@ -98,7 +98,7 @@ class LogError(SymdpError):
     A log cannot be read or written: `path` is which, `reason` is why and what to do.
 
     Neither contains a symbol, a stamp or a line of the log, and the error has no cause and no
-    context: it may be printed and logged.
+    context: it may be printed and logged. `line` can be where a symbol is: it is for the operator.
     """
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all tests share."""
 from collections import Counter
+import gc
 import os
 from pathlib import Path
 import runpy
@@ -24,8 +25,10 @@ settings.load_profile('symdp_ros')
 # Several tests run at a time: threads that wait for each other's matrices only take their time.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
-# Started in the background, this process ignores Ctrl-C, and so would the programs under test.
+# Started in the background, or by nohup, this process ignores some signals, and so would the
+# programs under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Without the package, whose numpy starts threads.
 own_network = SimpleNamespace(**runpy.run_path(
@@ -53,6 +56,12 @@ def pytest_xdist_setupnodes(specs):
     """Start each worker in a network of its own."""
     for spec in specs:
         spec.python = shlex.join([sys.executable, '-I', own_network.__file__, sys.executable])
+
+
+def pytest_collection_finish():
+    """Let later collections of garbage leave out what all tests have made: they are many."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header():

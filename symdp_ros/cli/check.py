@@ -15,8 +15,8 @@ from symdp_ros.maps.graph import Structure, structure, TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.maps.regions import polygons_of, read_places, read_regions
-from symdp_ros.options import (CHAIN, CHAIN_FILE, CHECKED_TOPIC, DOMAIN, FIELD, LISTENED, REGIONS,
-                               STATES, SYMBOL_MAP, WHERE)
+from symdp_ros.options import (CHAIN, CHAIN_FILE, CHECKED_TOPIC, DOMAIN, FIELD, LISTENED,
+                               NO_REGION, REGIONS, STATES, SYMBOL_MAP, WHERE)
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 
@@ -31,7 +31,7 @@ def add_parser(commands) -> None:
     add_chain_arguments(parser)
     add_arguments(parser, [STATES, REGIONS])
     add_arguments(parser.add_argument_group('a running robot (needs ROS 2)'),
-                  [CHECKED_TOPIC, LISTENED, FIELD, WHERE, SYMBOL_MAP, DOMAIN])
+                  [CHECKED_TOPIC, LISTENED, FIELD, WHERE, SYMBOL_MAP, NO_REGION, DOMAIN])
     parser.set_defaults(run=run)
 
 

@@ -18,7 +18,6 @@ from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
 from symdp_ros.options import DOMAIN
 
 _SHOWN = 8  # unknown names
-_NO_REGION = 'none', ''  # the default of the nodes
 
 
 def compare(states: Iterable[str], options: argparse.Namespace) -> int:
@@ -37,19 +36,21 @@ def compare(states: Iterable[str], options: argparse.Namespace) -> int:
     domain = options.domain
     if domain is None:
         domain = DOMAIN.parse(os.environ.get('ROS_DOMAIN_ID') or '0')
-    seen = Counter[str | None]()
-    skipped = 0
+    seen = Counter[str | None]()  # None: no region is known, such as in an empty list
+    skipped = damaged = 0
+    no_region = {*options.no_region}
 
     def take(message_type: type) -> Callable[[bytes], None]:
         read, _ = symbol_reader(fields_of(message_type), name_of_type(message_type), options.field,
                                 options.where or ())
 
         def count(data: bytes) -> None:
-            nonlocal skipped
+            nonlocal skipped, damaged
             try:
                 symbol = read(deserialize_message(data, message_type))
             except Exception:  # what is raised depends on the middleware
-                symbol = None
+                damaged += 1
+                return
             if symbol is NOT_INPUT:
                 skipped += 1
             else:
@@ -58,16 +59,18 @@ def compare(states: Iterable[str], options: argparse.Namespace) -> int:
         return count
 
     type_name = listen(domain, options.topic, options.seconds, take)
-    for name, value in _report(seen, skipped, table, f'{options.topic} ({type_name})',
-                               options.seconds):
+    known = Counter({symbol: count for symbol, count in seen.items()
+                     if symbol is not None and symbol not in no_region})
+    rows = _report(known, seen.total() - known.total(), skipped, damaged, table,
+                   f'{options.topic} ({type_name})', options.seconds)
+    for name, value in rows:
         print(f'{name:<19} {value}')
-    return 1 if any(symbol not in table and symbol not in _NO_REGION for symbol in seen) \
-        else 0
+    return 1 if damaged or any(symbol not in table for symbol in known) else 0
 
 
-def _report(seen: Counter[str | None], skipped: int, table: dict[str, str], topic: str,
-            seconds: float) -> Iterator[tuple[str, str]]:
-    total = seen.total()
+def _report(known: Counter[str], without: int, skipped: int, damaged: int, table: dict[str, str],
+            topic: str, seconds: float) -> Iterator[tuple[str, str]]:
+    total = known.total() + without + damaged
     if not total:
         raise ConfigurationError(
             f'no message came on {topic} in {seconds:g} s' + (
@@ -76,18 +79,15 @@ def _report(seen: Counter[str | None], skipped: int, table: dict[str, str], topi
     yield 'topic', topic
     yield 'messages', f'{total:,} in {seconds:g} s' + (
         f', and {skipped:,} that are not input (--where, --field)' if skipped else '')
-    empty = sum(seen[value] for value in _NO_REGION)
-    if empty:
-        yield 'no region', f'{empty:,}: {" or ".join(map(quoted, _NO_REGION))}'
-    unknown = Counter({symbol: count for symbol, count in seen.items()
-                       if symbol not in table and symbol not in _NO_REGION})
+    if without:
+        yield 'no region', f'{without:,} (--no-region)'
+    if damaged:
+        yield 'cannot be read', f'{damaged:,}'
+    unknown = Counter({symbol: count for symbol, count in known.items() if symbol not in table})
     missing = unknown.total()
     yield 'name no state', f'{missing:,} ({missing / total:.0%})' if missing else 'none'
     for symbol, count in unknown.most_common(_SHOWN):
         times = f'{count:,} time{"s" if count > 1 else ""}'
-        if symbol is None:
-            yield '', f'cannot be read, {times}'
-            continue
         close = alike(symbol, table)
         yield '', f'{quoted(symbol)}, {times}' + (
             f': did you mean {" or ".join(map(quoted, close))}?' if close else '')

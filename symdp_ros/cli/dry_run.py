@@ -89,7 +89,7 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
             table.add_row(log.id, *_counts(found), *costs, outcome.kind)
             infeasible += 0 if found is None else found.infeasible
             if outcome.reason:
-                notes.append(f'{log.id}: {outcome.reason}')
+                notes.append(f'{log.id}: {outcome.place_and_reason}')
             elif found is not None and found.names:
                 notes.append(f'{log.id}: unknown are {found.named(settings.chain.states)}')
     for left_out in skipped:

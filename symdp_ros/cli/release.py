@@ -236,7 +236,8 @@ def _print(report, settings, account, choices):
         table.add_column(column, justify=justify, overflow='fold')
     for outcome in report.outcomes:
         table.add_row(outcome.log_id, '' if outcome.length is None else str(outcome.length),
-                      outcome.kind, outcome.reason or ', '.join(p.name for p in outcome.files))
+                      outcome.kind,
+                      outcome.place_and_reason or ', '.join(p.name for p in outcome.files))
     for log in report.skipped:
         table.add_row(log.name, '', 'skipped', log.reason)
     console = Console(highlight=False, markup=False)

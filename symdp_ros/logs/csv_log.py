@@ -39,11 +39,11 @@ def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
     numbered = []
     for line, row in rows:
         if len(row) != len(header):
-            raise LogError(f'line {line} has {len(row)} fields where the header has '
-                           f'{len(header)}: correct it')
+            raise LogError(f'a line has more or fewer fields than the {len(header)} of the '
+                           'header: correct it', line=line)
         stamp = stamps.from_text(row[stamp_column].strip())
         if stamp is None:
-            raise LogError(f'line {line}: the stamp is not a number of seconds, such as 12.5')
+            raise LogError('a stamp is not a number of seconds, such as 12.5', line=line)
         log.append((stamp, row[symbol_column]))
         numbered.append((line, stamp))
         bounds.check_count(len(log))
@@ -112,8 +112,8 @@ def _rows(text: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         except csv.Error:
             row = None
         if row is None:
-            raise LogError(f'line {reader.line_num} is not CSV: look for a stray or missing '
-                           'quote')
+            raise LogError('a line is not CSV: look for a stray or missing quote',
+                           line=reader.line_num)
         if row:
             yield reader.line_num, row
 

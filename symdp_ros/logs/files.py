@@ -172,7 +172,7 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
         another frame and `refuse_frames`.
     :raises ConfigurationError: `message_type` is no message type.
     """
-    path = Path(path)
+    path, line = Path(path), None
     wanted = Wanted(field, tuple(where), tuple(naming or ()), locator is not None, level_field,
                     map_frame, refuse_frames)
     try:
@@ -180,7 +180,7 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
     except ConfigurationError:
         raise
     except LogError as error:
-        problem = error.reason
+        problem, line = error.reason, error.line
     except FileNotFoundError:
         problem = 'there is no such file'
     except OSError as error:
@@ -190,7 +190,7 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
     except Exception as error:  # damaged bytes: a library may raise anything
         problem = child.problem_of(error)
     # Raised here, without a context, which might quote the log.
-    raise LogError(problem, path=path)
+    raise LogError(problem, path=path, line=line)
 
 
 def write_log(path: str | Path, word: Sequence[str], *,

@@ -25,15 +25,15 @@ def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str | N
             continue
         record = _record(content)
         if record is None:
-            raise LogError(f'line {line} is not a JSON object such as '
-                           f'{{"{stamp_key}": 12.5, "{symbol_key}": "dock"}}')
+            raise LogError('a line is not a JSON object such as '
+                           f'{{"{stamp_key}": 12.5, "{symbol_key}": "dock"}}', line=line)
         if stamp_key not in record or symbol_key not in record:
-            raise LogError(f'line {line} needs the keys {stamp_key!r} and {symbol_key!r}: add '
-                           'them, or name the keys that it has')
+            raise LogError(f'a line needs the keys {stamp_key!r} and {symbol_key!r}: add them, '
+                           'or name the keys that it has', line=line)
         number = record[stamp_key]
         stamp = stamps.from_text(number) if isinstance(number, _Number) else None
         if stamp is None:
-            raise LogError(f'line {line}: the stamp is not a number of seconds, such as 12.5')
+            raise LogError('a stamp is not a number of seconds, such as 12.5', line=line)
         log.append((stamp, _symbol(record[symbol_key], line)))
         numbered.append((line, stamp))
         bounds.check_count(len(log))
@@ -68,12 +68,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _symbol(value: Any, line: int) -> str | None:
     if isinstance(value, _Number):
         if not value.lstrip('-').isdigit():
-            raise LogError(f'line {line}: the symbol is a number that is no integer: regions are '
-                           'discrete; write a string, an integer or a boolean')
+            raise LogError('a symbol is a number that is no integer: regions are discrete; write '
+                           'a string, an integer or a boolean', line=line)
         return '0' if value == '-0' else str(value)
     if isinstance(value, bool):
         return 'true' if value else 'false'
     if value is None or isinstance(value, str):
         return value
-    raise LogError(f'line {line}: the symbol is a list or an object: write a string, an integer '
-                   'or a boolean')
+    raise LogError('a symbol is a list or an object: write a string, an integer or a boolean',
+                   line=line)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import wraps
 import gc
 from hashlib import sha256
+from itertools import filterfalse
 import sys
 from threading import Thread
 import traceback
@@ -44,6 +45,7 @@ from symdp_ros.words.live_memory import LiveMemories
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
 
+_BETWEEN_LOOKS = 0.02  # seconds, at a thread that compiles
 _LOOKS_FOR_NODES = 5  # times that the executor may turn until nothing holds a node that ended
 
 _Mechanisms: TypeAlias = 'WeakValueDictionary[tuple[object, ...], OnlineMechanism]'
@@ -157,13 +159,11 @@ class FleetNode(Node):
             Trigger, '~/reload', self._reload, qos_profile=QoSProfile(depth=CALLS)))
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        slow = [policy for policy in COMPILED_POLICIES if any(
-            robot.parameters.get('policy') == policy for robot in robots.values())]
-        self._start_all(robot for robot in robots.values()
-                        if robot.parameters.get('policy') not in slow)
-        self._warm_up(slow)
-        self._start_all(robot for robot in robots.values()
-                        if robot.parameters.get('policy') in slow)
+        slow = self._start_fast(robots.values())
+        thread = self._compile_for(slow)
+        while thread.is_alive():
+            self._spinner.spin_once(timeout_sec=_BETWEEN_LOOKS)
+        self._start_all(slow)
         self._starting = False
         failed = self._failed()
         self.get_logger().info(
@@ -196,8 +196,19 @@ class FleetNode(Node):
         fleet.make_state_dir()
         return dict(fleet.robots)
 
-    def _warm_up(self, policies: Collection[str]) -> None:
-        """Compile what these policies run, on a thread: robots that started go on meanwhile."""
+    def _start_fast(self, robots: Collection[Robot]) -> list[Robot]:
+        """Start the robots that need no compiled loops; return the others."""
+        def is_slow(robot: Robot) -> bool:
+            return robot.parameters.get('policy') in COMPILED_POLICIES
+
+        self._start_all(filterfalse(is_slow, robots))
+        return list(filter(is_slow, robots))
+
+    def _compile_for(self, robots: Collection[Robot]) -> Thread:
+        """Return a thread that compiles what robots run: those that started go on meanwhile."""
+        policies = [policy for policy in COMPILED_POLICIES
+                    if policy in (robot.parameters.get('policy') for robot in robots)]
+
         def compile_all():
             with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested), (
                     suppress(KeyboardInterrupt)):
@@ -205,11 +216,9 @@ class FleetNode(Node):
 
                 warm_up_policies(policies)
 
-        if policies:
-            thread = Thread(target=compile_all)
-            thread.start()
-            while thread.is_alive():
-                self._spinner.spin_once(timeout_sec=0.02)
+        thread = Thread(target=compile_all if policies else lambda: None)
+        thread.start()
+        return thread
 
     def _start_all(self, robots: Iterable[Robot]) -> None:
         """Start robots, one by one, until a signal asks to stop."""
@@ -307,12 +316,23 @@ class FleetNode(Node):
         if self._ended and looks:
             self._spinner.create_task(self._start_successors, response, robots, done, looks - 1)
             return
-        self._start_all(robots)
-        failed = self._failed()
-        response.success, response.message = not failed, done + _named(failed)
-        self.get_logger().info(f'reload: {response.message}')
-        self._reloading = False
-        _attempt(lambda: self._answers.send(response))
+        slow = self._start_fast(robots)
+        thread = self._compile_for(slow)
+
+        def finish() -> None:
+            if thread.is_alive():
+                return
+            timer.cancel()
+            self._start_all(slow)
+            failed = self._failed()
+            response.success, response.message = not failed, done + _named(failed)
+            self.get_logger().info(f'reload: {response.message}')
+            self._reloading = False
+            _attempt(lambda: self._answers.send(response))
+            self.destroy_timer(timer)
+
+        timer = self.create_timer(_BETWEEN_LOOKS, finish,
+                                  clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _report(self) -> None:
         failed = self._failed()

@@ -180,7 +180,11 @@ class LogRelease(ManagedNode):
             self.get_logger().info(STOPPED)
         except SymdpError as error:
             self.get_logger().error(str(error))
-        self._compiling.clear()
+        except Exception as error:  # such as a full disk; a release tries again
+            self.get_logger().error('the inner loops were not compiled: an error of type '
+                                    f'{type(error).__name__}')
+        finally:
+            self._compiling.clear()
 
     def _log_settings(self, chain_name):
         settings, log = self._release_settings, self.get_logger().info
@@ -202,24 +206,29 @@ class LogRelease(ManagedNode):
             'something of its log: call ~/release on a schedule')
 
     async def _on_release(self, request, response):
-        if not self._active:
-            response.message = 'the node is not active: activate it first'
-            return response
-        while not (self._prepared.is_set() or self._compiling.is_set()):
+        self._running += 1  # no cleanup meanwhile
+        try:
+            response.success, response.message = await self._answer()
+        finally:
+            self._running -= 1
+        return response
+
+    async def _answer(self):
+        """Release all logs; return success and message."""
+        while self._active and not (self._prepared.is_set() or self._compiling.is_set()):
             await _NextTurn()
+        if not self._active:
+            return False, 'the node is not active: activate it first'
         if self._compiling.is_set():
-            response.message = _STARTING
-            return response
+            return False, _STARTING
         done, stop = Future(executor=self.executor), self._stop
-        self._running += 1
         # All calls in one activation ask for the same.
         self._runs.ask(stop, lambda: self._release_all(stop), done.set_result)
-        response.success, response.message = await done
+        answer = await done
         while time.monotonic() < self._next_answer:
             await _NextTurn()
         self._next_answer = time.monotonic() + _BETWEEN_ANSWERS
-        self._running -= 1
-        return response
+        return answer
 
     def _release_all(self, stop):
         """Release all logs, on the thread of the runs; return success and message."""
@@ -245,9 +254,6 @@ class LogRelease(ManagedNode):
     def _on_status(self, request, response):
         if self._ledger is None:
             response.message = 'the node is not configured'
-            return response
-        if self._compiling.is_set():
-            response.message = _STARTING
             return response
         try:
             account = self._ledger.account(self._charging.subject)

@@ -68,6 +68,8 @@ class LearnSettings:
                        whole=self.reading.sampling.protect > 0)
         if not self.clip:
             return loss
+        if loss.seconds is None:  # the changed symbols may be in as many logs
+            loss = replace(loss, adjacency=1)
         touched, _ = most_at_once(spans, dict.fromkeys(spans, Fraction(1)), loss.seconds)
         return replace(loss, epsilon=loss.epsilon * touched, of_log=loss.epsilon)
 

@@ -27,6 +27,9 @@ class Outcome:
 
     :param kind: one of `KINDS`.
     :param length: its symbols, where known.
+    :param reason: why it was not released. It may be answered and logged.
+    :param line: of the log, at which the problem is; for the operator alone, since it can be the
+        position of a symbol.
     :param span: the stamps of its first and last entry, where it was read.
     """
 
@@ -35,7 +38,13 @@ class Outcome:
     length: int | None = None
     files: tuple[Path, ...] = ()
     reason: str = ''
+    line: int | None = None
     span: Span | None = None
+
+    @property
+    def place_and_reason(self) -> str:
+        """Return the reason and the line, for the operator."""
+        return self.reason if self.line is None else f'line {self.line}: {self.reason}'
 
 
 @dataclass(frozen=True)
@@ -103,7 +112,7 @@ def outcome_of(log_id: str, work: Callable[[], _T]) -> _T | Outcome:
     try:
         return work()
     except LogError as error:
-        return Outcome(log_id, 'failed', reason=error.reason)
+        return Outcome(log_id, 'failed', reason=error.reason, line=error.line)
     except BudgetError as error:
         return Outcome(log_id, 'refused', reason=str(error))
     except SymdpError as error:

@@ -65,6 +65,6 @@ def check_order(stamps: Iterable[tuple[int, int]]) -> None:
     last = -LARGEST
     for line, stamp in stamps:
         if stamp < last:
-            raise LogError(f'line {line}: the stamp is smaller than that of the line before: '
-                           'sort the lines, or split the file where its clock was set back')
+            raise LogError('a stamp is smaller than that of the line before: sort the lines, or '
+                           'split the file where its clock was set back', line=line)
         last = stamp

@@ -44,10 +44,11 @@ def test_names_that_are_no_states_are_told_with_the_nearest(robot):
     assert "'Gate', 2 times: did you mean 'gate'?" in run.stdout
     assert "'aisle1', 1 time: did you mean 'aisle_1'" in run.stdout
     assert "'cellar', 1 time\n" in run.stdout
-    run = check(robot, NAMES, '--topic', 'tb1/region', *(
-        part for item in ('Gate=gate', 'aisle1=aisle_1', 'cellar=packing')
+    run = check(robot, NAMES, '--topic', 'tb1/region', '--no-region', 'cellar', *(
+        part for item in ('Gate=gate', 'aisle1=aisle_1')
         for part in ('--symbol-map', item)))
     assert run.returncode == 0 and 'name no state       none' in run.stdout
+    assert 'no region           2 (--no-region)' in run.stdout
 
 
 def test_fields_of_other_messages(robot):

@@ -8,10 +8,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from symdp_ros import Chain, read_chain
+from symdp_ros import Chain, Privacy, read_chain
 from symdp_ros.cli.main import main
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.maps.reports import Reports
+from symdp_ros.release.learned import LearnSettings
+from symdp_ros.release.settings import ReleaseSettings
 
 CHAIN = Path(__file__).resolve().parents[2] / 'config' / 'warehouse.chain.yaml'
 MAP = 'initial_state: dock\ntransitions:\n' + ''.join(
@@ -202,3 +204,11 @@ def test_a_release_protects_a_visit(place):
     with Ledger('spent') as ledger:
         assert {(c.adjacency, c.loss.seconds) for c in ledger.charges()} == {(4, Fraction(30))}
         assert ledger.spent('r1') == 20
+
+
+@pytest.mark.parametrize('k, clip, adjacency', [(20, 0, 20), (20, 300, 1)])
+def test_symbols_that_change_in_several_logs_cost_as_much_in_each(k, clip, adjacency):
+    """With a limit for each log: k changed symbols may be in k logs."""
+    settings = LearnSettings(ReleaseSettings(Chain.from_yaml(CHAIN), Privacy(1.0, k)), clip=clip)
+    loss = settings.loss_of({'1.csv': (0, 100), '2.csv': (200, 300)})
+    assert loss.epsilon == 1 and loss.adjacency == adjacency

@@ -84,3 +84,5 @@ def test_fleet_files(tmp_path):
 
     fuzz(case)
     print(counts)
+    if sum(counts.values()) > 200:
+        assert min(counts.values()) > 10, 'what is generated is not all right, nor all wrong'

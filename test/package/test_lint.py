@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The linters that ROS packages run, types, and licences: `make lint`."""
+"""The linters that ROS packages run, types, and licences: `make lint`, not `make test`."""
 from pathlib import Path
 import subprocess
 import sys
 
 import pytest
 
+pytestmark = pytest.mark.linter
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [str(ROOT / name) for name in ('symdp_ros', 'launch', 'bench', 'mutation', 'studies',
                                          'test', 'setup.py')]

@@ -410,6 +410,23 @@ def test_a_fleet_works_while_loops_are_compiled(world, chain_file, tmp_path, mon
     assert run.stop() == 0 and 'Traceback' not in run.log
 
 
+def test_a_fleet_works_while_a_reload_compiles(world, chain_file, tmp_path, monkeypatch):
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
+    run = start(world, fleet_file(tmp_path, chain_file, {'fast': {}}))
+    fleet_file(tmp_path, chain_file, {'fast': {}, 'new': {}, 'slow': {'policy': 'adaptive'}})
+    client = world.client(Trigger, '/fleet/reload')
+    world.wait_until(client.service_is_ready, 'the service')
+    world.settle(0.3)
+    answer = client.call_async(Trigger.Request())
+    run.wait_for('compiling the inner loops')
+    for robot in 'fast', 'new':
+        hears(world, robot, 'bca')
+    assert not answer.done() and '[slow.privatizer]' not in run.log
+    world.wait_until(answer.done, 'an answer')
+    assert answer.result().message.startswith('2 new, 0 removed'), answer.result().message
+    hears(world, 'slow', 'bca')
+
+
 def test_what_has_no_effect_is_said_of_each_robot(world, chain_file, tmp_path):
     run = start(world, fleet_file(tmp_path, chain_file, {
         'tb1': {'period': 2.0, 'hysteresis': 0.5}, 'tb2': {'period': 2.0, 'sampling': 'period'}}))

@@ -166,7 +166,7 @@ def test_lost_messages(world, chain_file):
         return int(values_of(statuses[-1])['lost messages']) > 0
 
     wait_until(loses, 'a loss is counted')
-    reported(world, statuses, 'messages on /region are lost: this node, or the machine, is too')
+    reported(world, statuses, 'messages on /region are lost: this node, the machine')
     world.wait_until(lambda: 'are lost' not in statuses[-1].message, 'it is over')
 
 

@@ -1,16 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `log_release` in a process of its own; live words on the same ledger."""
+from contextlib import contextmanager
 from fractions import Fraction
 import os
 import re
 import signal
+import threading
 
-from harness import DATA, rclpy, world_in
+from harness import DATA, rclpy, wait_until, world_in
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import pytest
 from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from recordings import record, stamped
@@ -38,6 +41,26 @@ def given(place, chain_file, **more):
     return {'chain_file': chain_file, 'epsilon': 1.0, 'log_dir': place / 'logs',
             'release_dir': place / 'releases', 'ledger_file': place / 'robots.ledger',
             'subject': 'r1', **more}
+
+
+@contextmanager
+def node_here(place, chain_file):
+    """Yield the node, configured, in this process, and an executor that has it."""
+    context = Context()
+    rclpy.init(context=context)
+    node = LogRelease(context=context, parameter_overrides=[
+        Parameter(name, value=value if isinstance(value, (bool, float)) else str(value))
+        for name, value in given(place, chain_file, autostart=False).items()])
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    try:
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        yield node, executor
+    finally:
+        node.stop()
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
 
 
 def start(world, place, chain_file, *arguments, wait=True, **more):
@@ -345,21 +368,46 @@ def test_what_has_to_be_compiled_is_said_and_compiled_at_configure(place, chain_
                                                                    capfd):
     """As if the loops were not there yet: to compile them takes half a minute."""
     monkeypatch.setattr(Mechanisms, 'prepare', lambda self: loops_begin(COMPILING))
-    parameters = given(place, chain_file, autostart=False)
-    context = Context()
-    rclpy.init(context=context)
-    node = LogRelease(context=context, parameter_overrides=[
-        Parameter(name, value=value if isinstance(value, (bool, float)) else str(value))
-        for name, value in parameters.items()])
-    try:
-        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
-    finally:
-        node.stop()
-        node.destroy_node()
-        rclpy.shutdown(context=context)
+    with node_here(place, chain_file):
+        pass
     log = capfd.readouterr().err
     assert log.count('compiling the inner loops') == log.count(': compiled') == 1
     assert log.index('compiling the inner loops') < log.index(': compiled')
+
+
+def test_a_call_that_waits_for_the_first_answer_survives_a_cleanup(place, chain_file, monkeypatch):
+    """A stop does not refuse, as the service of the lifecycle does, but waits for the thread."""
+    begun, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(Mechanisms, 'prepare', lambda self: (begun.set(), go_on.wait()))
+    with node_here(place, chain_file) as (node, executor):
+        node.trigger_activate()
+        call = executor.create_task(node._on_release, None, Trigger.Response())
+        assert begun.wait(60.0)
+        executor.spin_once(0.0)
+        node.trigger_deactivate()
+        assert node.trigger_cleanup() == TransitionCallbackReturn.FAILURE
+        go_on.set()
+        node.stop()
+        wait_until(call.done, 'an answer', lambda: executor.spin_once(0.05))
+        assert call.result().message.startswith('the node is not active')
+
+
+def test_loops_that_cannot_be_compiled_are_said_and_hold_up_nobody(place, chain_file, monkeypatch,
+                                                                   capfd):
+    def full(self):
+        loops_begin(COMPILING)
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(Mechanisms, 'prepare', full)
+    write_log(place / 'logs' / 'a.csv', list('abc'), format='csv')
+    with node_here(place, chain_file) as (node, executor):
+        node.trigger_activate()
+        call = executor.create_task(node._on_release, None, Trigger.Response())
+        wait_until(call.done, 'an answer', lambda: executor.spin_once(0.05))
+        assert call.result().message.startswith(('1 released', 'starting: '))
+        node._runs.close()
+        assert not node._compiling.is_set()
+    assert 'not compiled: an error of type OSError' in capfd.readouterr().err
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
@@ -367,9 +415,9 @@ def test_a_signal_ends_a_compilation(world, place, chain_file, monkeypatch, numb
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(place / 'cache'))  # as after an installation
     run = start(world, place, chain_file, wait=False)
     run.wait_for('compiling the inner loops')
-    for service in ('status', 'release'):  # they answer
-        answer = call(world, service)
-        assert not answer.success and answer.message.startswith('starting: ')
+    assert call(world, 'status').success
+    answer = call(world, 'release')
+    assert not answer.success and answer.message.startswith('starting: ')
     assert run.stop(number) == 0
     assert 'a signal asked to stop: not everything is compiled' in run.log
     assert 'Traceback' not in run.log and 'internal error' not in run.log

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readers whose QoS does not suit a node's publishers, while these go."""
 from diagnostic_msgs.msg import DiagnosticArray
-from harness import LATCHED
+from harness import apart, LATCHED
 from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
 from symdp_ros.nodes.privatizer import Privatizer
 
 
+@apart
 def test_a_reader_that_does_not_suit_ends_no_node(world, chain_file):
     """An event of a publisher that is gone when the executor comes to it raised, or crashed it."""
     node = Privatizer(context=world.context, parameter_overrides=[

@@ -102,7 +102,7 @@ class AdaptiveSubscription:
         self._unnamed_since: float | None = None      # a publisher's node has had no name
         self._best_effort_noted = False
         self._doubtful = 0  # how many more messages may be ones that were passed on
-        #: How many messages were lost: this node, or the machine, was too slow for them.
+        #: How many messages were lost: node, machine or network was too slow for them.
         self.lost = 0
         self._number = self._missing = 0  # of the last message; since the last look
         self._sources: list[object] = []

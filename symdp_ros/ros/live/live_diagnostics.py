@@ -173,8 +173,8 @@ class LiveDiagnostics:
         self._since_lost = 0 if lost > self._lost else self._since_lost + 1
         self._lost = lost
         if self._since_lost < _REPORTS_A_RATE_SPANS:
-            yield (f'messages on {self._topic} are lost: this node, or the machine, is too slow '
-                   'for them')
+            yield (f'messages on {self._topic} are lost: this node, the machine or, with best '
+                   'effort, the network is too slow for them')
 
     def _clock_warnings(self):
         clock = self._node.get_clock()
