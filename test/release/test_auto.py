@@ -181,10 +181,10 @@ def test_the_choice_is_reported_once(tmp_path):
     mechanisms_ = Mechanisms(settings(STREETS, 2.0), on_choice=told.append)
     mechanisms_.prepare()
     assert told == []
-    for length in (40, 41):
+    for length in (12, 13):
         assert mechanisms_.for_length(length).selection == 'causal'
     [text] = told
-    assert text.startswith('auto takes "causal" for 40 symbols. Expected share of wrong '
+    assert text.startswith('auto takes "causal" for 12 symbols. Expected share of wrong '
                            'symbols: causal: 0.')
 
 
