@@ -16,7 +16,7 @@ from symdp_ros.core.compiled.notice import COMPILING, interrupted_if, on_slow_lo
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.logs.rosbag import full_type
+from symdp_ros.logs.recordings.rosbag import full_type
 from symdp_ros.maps.reports import protection
 from symdp_ros.messages.fields import message_class
 from symdp_ros.options import MESSAGE_TYPE, privacy_of
