@@ -16,11 +16,12 @@ from symdp_ros.errors import ConfigurationError, LogError, printable, raising
 from symdp_ros.files import child
 from symdp_ros.files.durable import flush, make_durable
 from symdp_ros.files.regular_file import is_other_file, NO_REGULAR_FILE
-from symdp_ros.logs import csv_log, jsonl, mcap_file, rosbag, sqlite3_file
+from symdp_ros.logs import csv_log, jsonl
 from symdp_ros.logs.kept import KeptTopics, TopicOutcome
-from symdp_ros.logs.recorded import METADATA
-from symdp_ros.logs.storage import STORAGES
-from symdp_ros.logs.wanted import Value, Wanted
+from symdp_ros.logs.recordings import mcap_file, rosbag, sqlite3_file
+from symdp_ros.logs.recordings.recorded import METADATA
+from symdp_ros.logs.recordings.storage import STORAGES
+from symdp_ros.logs.recordings.wanted import Value, Wanted
 from symdp_ros.messages.poses import RegionLocator
 from symdp_ros.words import stamps
 

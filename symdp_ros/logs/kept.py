@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files import child
-from symdp_ros.logs import cdr, qos, rosbag, with_rosbags
-from symdp_ros.logs.recorded import RecordedMessage, Topic
-from symdp_ros.logs.storage import STORAGES
+from symdp_ros.logs.recordings import cdr, qos, rosbag, with_rosbags
+from symdp_ros.logs.recordings.recorded import RecordedMessage, Topic
+from symdp_ros.logs.recordings.storage import STORAGES
 from symdp_ros.messages.fields import FieldType
 from symdp_ros.messages.revealing import Shown, shown_by
 from symdp_ros.words import stamps
@@ -392,7 +392,7 @@ def _written(topic: Topic) -> Topic:
     form, definition = topic.form, topic.definition
     type_hash = topic.type_hash if _HASH.fullmatch(topic.type_hash) else ''
     if not form:
-        from symdp_ros.logs.messages import definition_of
+        from symdp_ros.logs.recordings.messages import definition_of
 
         form, (definition, standard_hash) = 'ros2msg', definition_of(topic.type)
         type_hash = type_hash or standard_hash
@@ -428,7 +428,7 @@ def _short(name: str) -> str:
 @lru_cache(maxsize=100)
 def _layout(message_type: str, form: str, definition: str) -> dict[str, dict[str, FieldType]]:
     """Return the fields of a type; raise any error where they are not known."""
-    from symdp_ros.logs.messages import layout
+    from symdp_ros.logs.recordings.messages import layout
 
     # A few bytes of a definition can cause endless work: it is read in a child process.
     found = (child.call(layout, message_type, form, definition) if form

@@ -21,7 +21,7 @@ from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.live_account import log_account
-from symdp_ros.logs.rosbag import full_type
+from symdp_ros.logs.recordings.rosbag import full_type
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.messages.fields import message_class

@@ -3,7 +3,7 @@
 """The same tests of recordings, through each library that is installed."""
 from forked_children import forked_children  # noqa: F401
 import pytest
-from symdp_ros.logs import rosbag, with_rosbag2, with_rosbags
+from symdp_ros.logs.recordings import rosbag, with_rosbag2, with_rosbags
 
 LIBRARIES = {library.NAME: library for library in (with_rosbag2, with_rosbags)}
 

@@ -21,7 +21,8 @@ from symdp_ros.files import child
 # Each child is a grandchild, whose parent ends at once: then the process of the tests adopts it.
 SERVER = """
 import os, socket, sys
-import symdp_ros.logs.with_rosbags, symdp_ros.logs.messages, symdp_ros.release.archive_reading
+import symdp_ros.logs.recordings.with_rosbags, symdp_ros.logs.recordings.messages
+import symdp_ros.release.archive_reading
 try:
     import pyarrow.compute, pyarrow.parquet
 except ImportError:

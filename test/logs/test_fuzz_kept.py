@@ -6,8 +6,9 @@ from pathlib import Path
 import tempfile
 
 from patrol_bags import hand_on, patrol, WORD, write_bag
-from symdp_ros.logs import LogError, read_log, rosbag
-from symdp_ros.logs.recorded import RecordedMessage
+from symdp_ros.logs import LogError, read_log
+from symdp_ros.logs.recordings import rosbag
+from symdp_ros.logs.recordings.recorded import RecordedMessage
 from test_fuzz_logs import fuzz_in_bounds, mutate_recording
 
 TOPICS = ['/battery_state', '/diagnostics', '/name']

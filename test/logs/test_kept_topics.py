@@ -20,8 +20,9 @@ from rosbags.interfaces import QosReliability, QosTime
 from rosbags.rosbag2 import CompressionMode
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.logs import cdr, Keep, KeptTopics, list_logs, LogError, qos, read_log
-from symdp_ros.logs.messages import layout
+from symdp_ros.logs import Keep, KeptTopics, list_logs, LogError, read_log
+from symdp_ros.logs.recordings import cdr, qos
+from symdp_ros.logs.recordings.messages import layout
 from symdp_ros.messages.fields import FieldType
 import yaml
 

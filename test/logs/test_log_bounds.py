@@ -20,8 +20,8 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from symdp_ros.files import bounds, child
 from symdp_ros.files.regular_file import RegularFile
-from symdp_ros.logs import (list_logs, LogError, LogState, read_log, rosbag, sqlite3_file,
-                            with_rosbag2, with_rosbags, write_log)
+from symdp_ros.logs import list_logs, LogError, LogState, read_log, write_log
+from symdp_ros.logs.recordings import rosbag, sqlite3_file, with_rosbag2, with_rosbags
 import yaml
 import zstandard
 
@@ -48,9 +48,9 @@ def failure_in_little_memory():
 
 LITTLE_MEMORY = """
 import resource
-from symdp_ros.logs import LogError, read_log
 import rosbags.typesys, zstandard, lz4.frame
-import symdp_ros.logs.with_rosbags
+from symdp_ros.logs import LogError, read_log
+import symdp_ros.logs.recordings.with_rosbags
 def run(path, megabytes):
     resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
     try:

@@ -8,9 +8,9 @@ from refusals import refused
 from rosbags.typesys import get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
-from symdp_ros.logs.messages import decoder
-from symdp_ros.logs.rosbag import full_type
-from symdp_ros.logs.wanted import Wanted
+from symdp_ros.logs.recordings.messages import decoder
+from symdp_ros.logs.recordings.rosbag import full_type
+from symdp_ros.logs.recordings.wanted import Wanted
 
 pytestmark = pytest.mark.usefixtures('library')
 #: rosbag2_py knows the types of installed packages alone, and `own_types` are of none.

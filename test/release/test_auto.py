@@ -184,11 +184,11 @@ def test_the_choice_is_reported_once(tmp_path):
     mechanisms_ = Mechanisms(settings(STREETS, 2.0), on_choice=told.append)
     mechanisms_.prepare()
     assert told == []
-    for length in (40, 41):
-        assert mechanisms_.for_length(length).selection == 'permute_and_flip'
+    for length in (12, 13):
+        assert mechanisms_.for_length(length).selection == 'causal'
     [text] = told
-    assert text.startswith('auto takes "permute_and_flip" for 40 symbols. Expected share of wrong '
-                           'symbols: permute_and_flip: 0.')
+    assert text.startswith('auto takes "causal" for 12 symbols. Expected share of wrong '
+                           'symbols: causal: 0.')
 
 
 def average(chain, privacy, selection, base):

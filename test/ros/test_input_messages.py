@@ -9,8 +9,8 @@ from rclpy.action import ActionClient, ActionServer
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Header, Int16MultiArray
 from symdp_ros import ConfigurationError, LogError
-from symdp_ros.logs import with_rosbag2
-from symdp_ros.logs.wanted import Wanted
+from symdp_ros.logs.recordings import with_rosbag2
+from symdp_ros.logs.recordings.wanted import Wanted
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.fields import message_class, name_of_type
 from symdp_ros.messages.input_settings import InputSettings

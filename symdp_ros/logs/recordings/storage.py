@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from symdp_ros.logs import mcap_file, sqlite3_file
-from symdp_ros.logs.recorded import Recorded, RecordedMessage, Topic
+from symdp_ros.logs.recordings import mcap_file, sqlite3_file
+from symdp_ros.logs.recordings.recorded import Recorded, RecordedMessage, Topic
 
 
 class StorageFile(Protocol):

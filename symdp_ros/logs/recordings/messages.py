@@ -13,7 +13,7 @@ from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files import bounds
-from symdp_ros.logs.wanted import Value, Values, values_of, Wanted
+from symdp_ros.logs.recordings.wanted import Value, Values, values_of, Wanted
 from symdp_ros.messages.field_paths import NotInput
 from symdp_ros.messages.fields import FieldType, INTEGERS
 

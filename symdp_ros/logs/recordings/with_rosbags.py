@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from symdp_ros.files import child
-from symdp_ros.logs import qos
-from symdp_ros.logs.recorded import METADATA, Recorded, RecordedMessage, Topic
-from symdp_ros.logs.storage import FILES, read as storage_read, STORAGES
-from symdp_ros.logs.wanted import Values, Wanted
+from symdp_ros.logs.recordings import qos
+from symdp_ros.logs.recordings.recorded import METADATA, Recorded, RecordedMessage, Topic
+from symdp_ros.logs.recordings.storage import FILES, read as storage_read, STORAGES
+from symdp_ros.logs.recordings.wanted import Values, Wanted
 import yaml
 
 NAME = 'rosbags'
@@ -43,7 +43,7 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
 
     :raises LogError: as `messages.decoder`.
     """
-    from symdp_ros.logs.messages import decode_messages, is_standard
+    from symdp_ros.logs.recordings.messages import decode_messages, is_standard
 
     if is_standard(message_type):
         return decode_messages(message_type, {}, wanted, messages)
@@ -56,7 +56,7 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
 
 def encoder(message_type: str) -> Callable[[str], bytes]:
     """Return what serializes a symbol; as `messages.encoder`."""
-    from symdp_ros.logs import messages
+    from symdp_ros.logs.recordings import messages
 
     return messages.encoder(message_type)[0]
 
@@ -64,7 +64,7 @@ def encoder(message_type: str) -> Callable[[str], bytes]:
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
           message_type: str) -> None:
     """Write (stamp, serialized) into the files of a recording."""
-    from symdp_ros.logs.messages import definition_of
+    from symdp_ros.logs.recordings.messages import definition_of
 
     definition, type_hash = definition_of(message_type)
     described = Topic(topic, message_type, 'cdr', qos.DEFAULT, type_hash, 'ros2msg', definition)
@@ -96,7 +96,7 @@ def write_topics(directory: Path, storage: str, topics: Sequence[Topic],
 
 def _decode(message_type: str, definitions: Mapping[str, tuple[str, str]],
             wanted: Sequence[Any], messages: list[bytes]) -> Values | None:
-    from symdp_ros.logs.messages import decode_messages
+    from symdp_ros.logs.recordings.messages import decode_messages
 
     return decode_messages(message_type, definitions, Wanted(*wanted), messages)
 

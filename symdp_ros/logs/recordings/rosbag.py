@@ -19,11 +19,11 @@ from typing import Protocol
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files.bounds import MOST_METADATA
 from symdp_ros.files.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
-from symdp_ros.logs import sqlite3_file, with_rosbag2, with_rosbags
-from symdp_ros.logs.recorded import METADATA, Recorded, RecordedMessage, Topic
-from symdp_ros.logs.storage import FILES, STORAGES
-from symdp_ros.logs.unpack import Allowance
-from symdp_ros.logs.wanted import Value, Values, Wanted
+from symdp_ros.logs.recordings import sqlite3_file, with_rosbag2, with_rosbags
+from symdp_ros.logs.recordings.recorded import METADATA, Recorded, RecordedMessage, Topic
+from symdp_ros.logs.recordings.storage import FILES, STORAGES
+from symdp_ros.logs.recordings.unpack import Allowance
+from symdp_ros.logs.recordings.wanted import Value, Values, Wanted
 import yaml
 
 _TYPE = re.compile(r'(\w+)/(?:(msg|action)/)?(\w+)', re.ASCII)

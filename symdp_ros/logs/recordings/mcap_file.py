@@ -14,8 +14,8 @@ import zlib
 from symdp_ros.errors import LogError
 from symdp_ros.files import bounds
 from symdp_ros.files.regular_file import RegularFile
-from symdp_ros.logs.recorded import RecordedMessage, Topic
-from symdp_ros.logs.unpack import Allowance
+from symdp_ros.logs.recordings.recorded import RecordedMessage, Topic
+from symdp_ros.logs.recordings.unpack import Allowance
 
 _MAGIC = b'\x89MCAP0\r\n'
 _HEADER, _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = range(1, 7)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from symdp_ros.errors import LogError
 from symdp_ros.files.regular_file import RegularFile
-from symdp_ros.logs.recorded import RecordedMessage, Topic
+from symdp_ros.logs.recordings.recorded import RecordedMessage, Topic
 
 _MAGIC = b'SQLite format 3\0'
 _PAGE_SIZE = 4096

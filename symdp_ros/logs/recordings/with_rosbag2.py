@@ -15,9 +15,9 @@ from typing import Any
 
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files import child
-from symdp_ros.logs.recorded import METADATA, Recorded
-from symdp_ros.logs.storage import FILES, read as storage_read, STORAGES
-from symdp_ros.logs.wanted import Values, values_of, Wanted
+from symdp_ros.logs.recordings.recorded import METADATA, Recorded
+from symdp_ros.logs.recordings.storage import FILES, read as storage_read, STORAGES
+from symdp_ros.logs.recordings.wanted import Values, values_of, Wanted
 from symdp_ros.messages.fields import fields_of, INTEGERS, message_class, name_of_type
 
 NAME = 'rosbag2_py'
