@@ -44,12 +44,6 @@ def compared(chain: Chain, privacy: Privacy, length: int, policy: str, symbols: 
         smooth=all_symbols <= _MOST_ONE_BY_ONE and length * len(chain) <= MOST_SMOOTHED)
 
 
-def chosen_mechanism(chain: Chain, privacy: Privacy, length: int, policy: str, symbols: int = 0,
-                     base: str = DEFAULT_BASE, trust: float = DEFAULT_TRUST) -> str:
-    """Return what `mechanism: auto` takes: the first of `compared`."""
-    return next(iter(compared(chain, privacy, length, policy, symbols, base, trust)))
-
-
 class Mechanisms:
     """
     The mechanisms of releases under some settings, each made when it is first needed.

@@ -16,7 +16,7 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
 from symdp_ros.release import mechanisms, settings as release_settings
 from symdp_ros.release.engine import Releaser
-from symdp_ros.release.mechanisms import chosen_mechanism, compared, Mechanisms
+from symdp_ros.release.mechanisms import compared, Mechanisms
 from symdp_ros.release.settings import ReleaseSettings
 
 RING = Chain({'a': ['b'], 'b': ['c'], 'c': ['d'], 'd': ['a', 'd']}, 'a')
@@ -27,6 +27,11 @@ STREETS = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'd'], 'd': ['d', '
 CHOICES = {'permute_and_flip': (RING, 2.0), 'exponential': (COMPLETE, 2.0),
            'causal': (STREETS, 2.0)}
 for_all_choices = pytest.mark.parametrize('expected', CHOICES)
+
+
+def chosen_mechanism(*of_log, **more):
+    """Return what `mechanism: auto` takes."""
+    return next(iter(compared(*of_log, **more)))
 
 
 @pytest.fixture(autouse=True)
