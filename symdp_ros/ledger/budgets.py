@@ -174,8 +174,7 @@ def changed_settings(before: Entry | None, description: str) -> str:
     :param description: the settings now, as JSON.
     :return: '' if they do not differ, or there is nothing to compare.
     """
-    now = json.loads(description or '{}')
-    if before is None or not now:
+    if before is None or not (now := json.loads(description or '{}')):
         return ''
     was = before.settings_described
     return ', '.join(

@@ -20,7 +20,7 @@ Rows are sealed in a chain (`ledger.database`). A mark in the same folder (`ledg
 holds number and seal of the last row, to detect a ledger that was put back to an older state. A
 ledger with a problem is not charged: see `ledger.recovery`.
 """
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 import json
@@ -30,11 +30,11 @@ from typing import Any
 from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
 from symdp_ros.ledger.budgets import (budget_entry, changed_settings, check_budgets, checked_delta,
                                       limit, NamedBudget)
-from symdp_ros.ledger.database import LedgerDatabase, LedgerFile
+from symdp_ros.ledger.database import LedgerDatabase
 from symdp_ros.ledger.entries import LedgerEntries
 from symdp_ros.ledger.files import ReleasedFiles
-from symdp_ros.ledger.transaction import ChargeTransaction, loss_columns, NewCharge, Placed
-from symdp_ros.ledger.units import Loss, Unit
+from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
+from symdp_ros.ledger.units import Loss
 
 _PART_BYTES = 1 << 20
 
@@ -58,17 +58,6 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f'<Ledger {self._database.name!r}>'
-
-    @classmethod
-    def made_of(cls, path: str | Path, identity: str, key: bytes, entries: Iterable[Entry],
-                files: Iterable[LedgerFile]) -> 'Ledger':
-        """Return a new ledger file with an id, a key, entries numbered from 1, and files."""
-        database = LedgerDatabase(path)
-        try:
-            database.rewrite(identity, key, entries, files)
-        finally:
-            database.close()
-        return cls(path)
 
     def close(self) -> None:
         """Close the file."""
@@ -187,16 +176,6 @@ class Ledger:
                             description=json.dumps(described)))
         return more
 
-    def set_unit(self, subject: str, unit: Unit, reason: str) -> None:
-        """
-        Count all that a subject has spent and will spend in another unit.
-
-        :raises LedgerError: the ledger has a problem.
-        """
-        loss = Loss(Fraction(0), unit.symbols or 0, unit.sampling, unit.period, unit.seconds)
-        self.note(Entry(0, 'unit', subject, **loss_columns(loss),
-                        description=json.dumps({'reason': reason})))
-
     def note(self, entry: Entry) -> None:
         """
         Append an entry that is no charge; its number and time follow.
@@ -208,8 +187,7 @@ class Ledger:
             self._entries.append(entry)
 
     def check(self, subject: str, loss: Loss, log_id: str | None = None, *, budget: float = 0.0,
-              subject_budget: float = 0.0, description: str = '',
-              account: Account | None = None) -> None:
+              description: str = '', account: Account | None = None) -> None:
         """
         Check that a charge would be within the budgets; parameters as in `charge`.
 
@@ -217,7 +195,6 @@ class Ledger:
         :raises BudgetError: it would not be, or is counted in another unit than its subject.
         :raises LedgerError: the ledger has a problem.
         """
-        self.keep_budget(subject, subject_budget)
         with self._database.errors():
             self._entries.check_sound()
             check_budgets(account or self._entries.account(subject), loss, log_id,

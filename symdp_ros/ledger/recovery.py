@@ -35,11 +35,12 @@ from symdp_ros.errors import LedgerError, printable, raising
 from symdp_ros.files.durable import flush
 from symdp_ros.ledger.accounts import accounting_text, Entry
 from symdp_ros.ledger.budgets import budget_entry
-from symdp_ros.ledger.database import (check_version, COLUMNS, FAILURES, FILE_COLUMNS, LedgerFile,
-                                       refuse_other_paths)
+from symdp_ros.ledger.database import (check_version, COLUMNS, FAILURES, FILE_COLUMNS,
+                                       LedgerDatabase, LedgerFile, refuse_other_paths)
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.mark import Mark
-from symdp_ros.ledger.units import as_rounded_text, as_text
+from symdp_ros.ledger.transaction import loss_columns
+from symdp_ros.ledger.units import as_rounded_text, as_text, Loss
 
 _SQLITE_LOCKS = 0x40000000, 512  # first byte, and number of bytes, of SQLite's locks in a file
 _MOST_MISSING = 100_000  # rows that are looked for one by one
@@ -251,8 +252,10 @@ def _read_mark(place: Path, path: Path, found: _Found) -> tuple[Mark | None, str
 def _new_ledger(path: Path, found: _Found, mark: Mark | None) -> Ledger:
     """Return a new ledger that holds what can be read."""
     identity = found.identity if mark is None or not found.problems else mark.ledger
-    return Ledger.made_of(path, identity or uuid.uuid4().hex, found.key or os.urandom(32),
-                          found.entries, found.files)
+    with closing(LedgerDatabase(path)) as database:
+        database.rewrite(identity or uuid.uuid4().hex, found.key or os.urandom(32),
+                         found.entries, found.files)
+    return Ledger(path)
 
 
 def _restore_spent(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]) -> list[str]:
@@ -261,7 +264,9 @@ def _restore_spent(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]
     for subject, marked in (mark.accounts() if mark is not None else {}).items():
         account, unit, name = ledger.account(subject), marked.unit, printable(subject)
         if unit is not None and unit != account.unit:
-            ledger.set_unit(subject, unit, 'recovered from the mark')
+            loss = Loss(Fraction(0), unit.symbols or 0, unit.sampling, unit.period, unit.seconds)
+            ledger.note(Entry(0, 'unit', subject, **loss_columns(loss), description=json.dumps(
+                {'reason': 'recovered from the mark'})))
         budgets = [budget for budget in (account.budget, marked.budget) if budget is not None]
         # Where the two differ, the stricter one: pure, or the smaller δ.
         deltas = [each.delta for each in (account, marked) if each.has_accounting]

@@ -37,10 +37,9 @@ from symdp_ros.release.archive_file import Archive, Chunk, Sizes, Survey
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
-from symdp_ros.release.output import Output
 from symdp_ros.release.report import outcome_of, Report
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import Publisher, Staged
+from symdp_ros.release.transaction import Output, Publisher, Staged
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits

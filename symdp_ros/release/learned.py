@@ -24,13 +24,12 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once, Span
 from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
+from symdp_ros.release.engine import LogSource
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
-from symdp_ros.release.log_release import LogSource
 from symdp_ros.release.outbox import Outbox
-from symdp_ros.release.output import Output
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import Publisher, Staged
+from symdp_ros.release.transaction import Output, Publisher, Staged
 from symdp_ros.settings import digest_of_settings
 
 _DIGITS = 6  # after the point, of a probability in the file

@@ -12,18 +12,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 import json
+import os
 from pathlib import Path
+import shutil
 from typing import Any, Protocol, TypeAlias
 
-from symdp_ros.errors import SymdpError
-from symdp_ros.files.durable import make_durable
+from symdp_ros.errors import ConfigurationError, printable, SymdpError
+from symdp_ros.files.durable import flush, make_durable
 from symdp_ros.ledger.accounts import Entry
 from symdp_ros.ledger.database import LedgerFile
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
 from symdp_ros.ledger.units import Loss
-from symdp_ros.release.outbox import digest_of, Outbox
+from symdp_ros.release.outbox import digest_of, holds, Outbox
 from symdp_ros.release.report import Outcome, outcome_of
 
 #: A charge and whether it is new; or why it was not made; None: without a ledger.
@@ -77,15 +79,64 @@ class Place(Protocol):
         """Return where a release is that was charged before; put it there if needed."""
 
 
+class Output:
+    """
+    A path that the operator names for one release, as a `Place`.
+
+    The ledger does not store such a release: it is handed out again where a copy is found.
+    """
+
+    def __init__(self, name: str, outbox: Outbox, ledger: Ledger | None):
+        self.path = outbox.directory / name
+        self._outbox, self._ledger = outbox, ledger
+
+    def check_free(self, own: Path | None = None) -> None:
+        """
+        Check that the path is not taken, nor promised to another release than that at `own`.
+
+        :raises ConfigurationError: it is.
+        """
+        if os.path.lexists(self.path):
+            raise ConfigurationError(f'{printable(self.path)} exists already: name another path '
+                                     'for the release')
+        if self._ledger is not None and self.path != own and self._ledger.files.has_path(
+                self.path):
+            raise ConfigurationError(f'{printable(self.path)} is in the ledger as the path of '
+                                     'another release: name another one')
+
+    def names(self, files: int) -> list[str]:
+        """Return its name."""
+        return [self.path.name]
+
+    def paths(self, number: int, files: int) -> list[Path]:
+        """Return the path."""
+        return [self.path]
+
+    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
+        """
+        Return where the release is that was charged before: here, or it is copied here.
+
+        :raises ConfigurationError: it is nowhere; or it is elsewhere, and this path is not free.
+        """
+        assert self._ledger is not None  # without one, no release is remembered
+        [file] = self._ledger.files.of(charge.number)
+        there = next((path for path in (self.path, file.path, file.staged)
+                      if holds(path, file.digest)), None)
+        if there is None:
+            raise ConfigurationError(
+                f'it was released before, as {printable(file.path)}, which is missing or was '
+                'changed, and the ledger does not store it: use a copy of that release')
+        if there == self.path:
+            return there,
+        self.check_free(file.path)
+        with self._outbox.staged(there.suffix) as path:
+            _copy(there, path)
+            return self._outbox.publish(LedgerFile(0, self.path, path, file.digest, True)),
+
+
 @dataclass(frozen=True)
 class Plan:
-    """
-    What a release would be; nothing of it is drawn.
-
-    :param content: the fingerprint of what was read; b'' without a ledger.
-    :param problem: why it is not released; None: it can be, or was before.
-    :param loss: what it costs; None: nothing.
-    """
+    """The fingerprint of what would be released; why it is not; what it costs, if anything."""
 
     content: bytes
     problem: str | None = None
@@ -164,7 +215,8 @@ class Publisher:
             ledger.keep_budget(subject, subject_budget)
         self._settings = settings.digest()
         self._description = json.dumps(settings.described())
-        self._ledger, self._subject, self._budget = ledger, subject, budget
+        self._ledger, self._subject = ledger, subject
+        self._budget, self._subject_budget = budget, subject_budget
         self._compare = compare
         self._numbers = count(1)  # of releases without a ledger
         self.outbox = Outbox(directory, ledger, wait=wait, on_wait=on_wait)
@@ -214,6 +266,7 @@ class Publisher:
             return _outcome(source, 'already released', place.hand_out(earlier))
         assert planned.loss is not None
         if ledger is not None:
+            ledger.keep_budget(self._subject, self._subject_budget)
             ledger.check(self._subject, planned.loss, log_id, description=self._description,
                          budget=self._budget)
         staged = source.stage(self.outbox, stack)
@@ -277,3 +330,15 @@ def _charged(transaction: ChargeTransaction, prepared: Prepared) -> _Charge:
 def _outcome(source: Source, kind: str, files: Sequence[Path] = (), reason: str = '') -> Outcome:
     span = (source.logs or {}).get(source.log_id)
     return Outcome(source.log_id, kind, source.length, tuple(files), reason, span)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, or a directory of files, and make the copy durable."""
+    if source.is_dir():
+        os.mkdir(target)
+        for file in sorted(source.iterdir()):
+            _copy(file, target / file.name)
+    else:
+        shutil.copyfile(source, target)
+        os.utime(target, ns=(0, 0))
+    flush(target)

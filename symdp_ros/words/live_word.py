@@ -93,11 +93,6 @@ class LiveWord:
         if self.last is not None:
             mechanism.reset(self.last)
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether there is a word to go on with: `begin` costs nothing."""
-        return self._start is not None
-
     def _find(self, former):
         """Find the word to go on with, in this process or in the file."""
         file = self._state_file

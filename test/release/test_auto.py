@@ -32,6 +32,11 @@ CHOICES = {'permute_and_flip': (RING, 2.0), 'exponential': (COMPLETE, 2.0),
 for_all_choices = pytest.mark.parametrize('expected', CHOICES)
 
 
+def chosen_mechanism(*of_log, **more):
+    """Return what `mechanism: auto` takes."""
+    return next(iter(compared(*of_log, **more)))
+
+
 @pytest.fixture(autouse=True)
 def nothing_chosen_before():
     compared.cache_clear()

@@ -106,7 +106,7 @@ def test_words_are_counted_symbol_by_symbol(place):
 
 def test_a_word_is_charged_once_over_every_stop(place, new_process):
     word = place.word()
-    assert not word.has_begun and place.charges() == []
+    assert place.charges() == []
     assert word.begin() is Start.NEW
     outputs = [word.draw('a')]
     assert word.begin() is Start.GOES_ON
@@ -117,7 +117,7 @@ def test_a_word_is_charged_once_over_every_stop(place, new_process):
     word.close()
     new_process()
     word = place.word()
-    assert word.has_begun and word.last == outputs[-1]
+    assert word.last == outputs[-1]
     assert word.begin() is Start.AFTER_RESTART
     outputs.append(word.draw('b'))
     assert word.begin() is Start.GOES_ON
@@ -236,7 +236,7 @@ def test_other_settings_are_another_word(place, new_process, given):
         word.close()
         between()
         other = place.word(**given, former=word)
-        assert not other.has_begun and other.begin() is Start.NEW
+        assert other.begin() is Start.NEW
         assert 'it held a word of other settings: a new word begins' in place.log[-1]
         other.close()
     assert len(place.charges()) == len(set(place.charges())) == 4
