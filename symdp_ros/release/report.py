@@ -28,9 +28,9 @@ class Outcome:
     :param kind: one of `KINDS`.
     :param length: its symbols, where known.
     :param reason: why it was not released. It may be answered and logged.
+    :param span: the stamps of its first and last entry, where it was read.
     :param line: of the log, at which the problem is; for the operator alone, since it can be the
         position of a symbol.
-    :param span: the stamps of its first and last entry, where it was read.
     """
 
     log_id: str
@@ -38,8 +38,8 @@ class Outcome:
     length: int | None = None
     files: tuple[Path, ...] = ()
     reason: str = ''
-    line: int | None = None
     span: Span | None = None
+    line: int | None = None
 
     @property
     def place_and_reason(self) -> str:
