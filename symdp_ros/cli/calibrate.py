@@ -13,7 +13,7 @@ from symdp_ros.analysis.alternatives import fewest_differences, single_moves
 from symdp_ros.analysis.calibration import Calibration, LIVE
 from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.check import add_chain_arguments, chain_of
+from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.cli.progress import progress
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symdp_ros.analysis.visits import Errors, Row, VisitCalibration
-from symdp_ros.cli.check import graph_of
+from symdp_ros.cli.maps.check import graph_of
 from symdp_ros.cli.progress import progress
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.dead_ends import require_moves

@@ -7,7 +7,7 @@ import signal
 import sys
 
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.check import add_chain_arguments, chain_of, graph_of
+from symdp_ros.cli.maps.check import add_chain_arguments, chain_of, graph_of
 from symdp_ros.demo.fleet import run_fleet
 from symdp_ros.demo.one_robot import run_robot
 from symdp_ros.demo.processes import DemoError

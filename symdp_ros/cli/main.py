@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp`: one command with one module of this folder for each subcommand."""
+"""`symdp`: one command with one module of this room for each subcommand."""
 import os
 import sys
 
 from symdp_ros import __version__
-from symdp_ros.cli import (automaton, calibrate, chain, check, demo, doctor, isolate, learn,
-                           ledger, release, warm_up)
+from symdp_ros.cli import calibrate, demo, doctor, isolate, warm_up
 from symdp_ros.cli.arguments import Parser
+from symdp_ros.cli.logs import learn, ledger, release
+from symdp_ros.cli.maps import automaton, chain, check
 from symdp_ros.core.compiled.notice import on_slow_loops
 from symdp_ros.errors import printable, SymdpError
 

@@ -30,9 +30,9 @@ from typing import Any
 from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
 from symdp_ros.ledger.budgets import (budget_entry, changed_settings, check_budgets, checked_delta,
                                       limit, NamedBudget)
-from symdp_ros.ledger.database import LedgerDatabase
-from symdp_ros.ledger.entries import LedgerEntries
-from symdp_ros.ledger.files import ReleasedFiles
+from symdp_ros.ledger.storage.database import LedgerDatabase
+from symdp_ros.ledger.storage.entries import LedgerEntries
+from symdp_ros.ledger.storage.files import ReleasedFiles
 from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
 from symdp_ros.ledger.units import Loss
 

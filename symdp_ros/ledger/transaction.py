@@ -12,9 +12,9 @@ import zlib
 from symdp_ros.errors import LedgerError
 from symdp_ros.ledger.accounts import Entry, written
 from symdp_ros.ledger.budgets import changed_settings, check_budgets
-from symdp_ros.ledger.database import LedgerDatabase, LedgerFile
-from symdp_ros.ledger.entries import LedgerEntries
 from symdp_ros.ledger.overlap import Span
+from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile
+from symdp_ros.ledger.storage.entries import LedgerEntries
 from symdp_ros.ledger.units import Loss
 
 #: A file to be released: its future path, where it is staged, and its digest.

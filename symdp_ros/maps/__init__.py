@@ -9,10 +9,11 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ChainError
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, keys_of
-from symdp_ros.maps import chain_file, nav2, patrolling_sim, regions, rmf, strands, tmap2
+from symdp_ros.maps import chain_file, regions
 from symdp_ros.maps.dead_ends import prune as pruned, require_moves
+from symdp_ros.maps.formats import nav2, patrolling_sim, rmf, strands, tmap2
+from symdp_ros.maps.formats.map_format import MapFormat, YAML_SUFFIXES
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.map_format import MapFormat, YAML_SUFFIXES
 from symdp_ros.maps.reports import Reports
 import yaml
 

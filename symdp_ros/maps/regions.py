@@ -21,8 +21,8 @@ from symdp_ros.core.naming import instead_of
 from symdp_ros.errors import ChainError, ConfigurationError
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, keys_of, line_of, YamlReader
+from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.map_format import MapFormat
 from symdp_ros.maps.positions import (Corners, FARTHEST, Locator, Place, place_of_polygon,
                                       places_of_nodes, Position)
 import yaml

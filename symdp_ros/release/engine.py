@@ -4,7 +4,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 import os
 from pathlib import Path
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from symdp_ros.files.durable import make_durable
 from symdp_ros.ledger.accounts import Entry
-from symdp_ros.ledger.database import LedgerFile
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span, span_of
+from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.transaction import Placed
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, SkippedLog,

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 import secrets
 
-from symdp_ros.ledger.files import ReleasedFiles
+from symdp_ros.ledger.storage.files import ReleasedFiles
 from symdp_ros.logs import release_name
 from symdp_ros.logs.files import SUFFIXES
 

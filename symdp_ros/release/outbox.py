@@ -27,8 +27,8 @@ import time
 
 from symdp_ros.errors import ConfigurationError, LedgerError, printable, raising, SymdpError
 from symdp_ros.files.durable import flush
-from symdp_ros.ledger.database import LedgerFile
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.logs.files import remove
 from symdp_ros.release.naming import shorter, variant
 

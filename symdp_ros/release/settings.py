@@ -22,8 +22,8 @@ from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.release import archive_file
-from symdp_ros.release.archive_file import Archive, Columns
+from symdp_ros.release.archives import file as archive_file
+from symdp_ros.release.archives.file import Archive, Columns
 from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings

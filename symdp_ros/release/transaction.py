@@ -20,9 +20,9 @@ from typing import Any, Protocol, TypeAlias
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.durable import flush, make_durable
 from symdp_ros.ledger.accounts import Entry
-from symdp_ros.ledger.database import LedgerFile
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
+from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
 from symdp_ros.ledger.units import Loss
 from symdp_ros.release.outbox import digest_of, holds, Outbox

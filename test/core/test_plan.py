@@ -22,7 +22,7 @@ from symdp_ros.analysis.accuracy import expected_accuracy
 from symdp_ros.core.online import planned as plan
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.planned import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
-from symdp_ros.maps.nav2 import read_nav2_graph
+from symdp_ros.maps.formats.nav2 import read_nav2_graph
 
 MAPS = Path(__file__).parents[3] / 'shared' / 'data' / 'nav2'
 ALLOWED = TOLERANCE + 1.1e-4  # ties included

@@ -17,9 +17,9 @@ from long_runs import fuzz
 import pytest
 from symdp_ros import SymdpError
 from symdp_ros.cli.main import main
-from symdp_ros.ledger import entries
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
+from symdp_ros.ledger.storage import entries
 
 MARK = 'a.ledger.mark'
 

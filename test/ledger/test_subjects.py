@@ -5,8 +5,8 @@ from ledgers import loss
 import pytest
 from symdp_ros import LedgerError
 from symdp_ros.cli.main import main
-from symdp_ros.ledger.entries import LedgerEntries
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.storage.entries import LedgerEntries
 from symdp_ros.ledger.subjects import look_alike_text, look_alikes
 
 

@@ -22,7 +22,7 @@ from symdp_ros.files import child
 SERVER = """
 import os, socket, sys
 import symdp_ros.logs.recordings.with_rosbags, symdp_ros.logs.recordings.messages
-import symdp_ros.release.archive_reading
+import symdp_ros.release.archives.reading
 try:
     import pyarrow.compute, pyarrow.parquet
 except ImportError:

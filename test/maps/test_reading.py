@@ -238,7 +238,7 @@ def test_every_format_is_described_wherever_formats_are(capsys):
 def test_the_arguments_can_name_the_file_by_an_option(dead_ends, capsys):
     from argparse import ArgumentParser
 
-    from symdp_ros.cli.check import add_chain_arguments, chain_of
+    from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 
     parser = ArgumentParser()
     add_chain_arguments(parser, '--chain')

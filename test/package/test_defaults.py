@@ -6,7 +6,8 @@ import inspect
 import pytest
 from symdp_ros import OfflineMechanism, OnlineMechanism
 from symdp_ros.analysis.accuracy import best_mechanism
-from symdp_ros.cli import demo, main, release
+from symdp_ros.cli import demo, main
+from symdp_ros.cli.logs import release
 from symdp_ros.core.registry import DEFAULT_POLICY, POLICIES
 from symdp_ros.options import PARAMETERS
 

@@ -26,7 +26,8 @@ PURE = ('errors', 'settings', 'files', 'core', 'maps', 'messages', 'words', 'ana
 WITHOUT_ROS = (*PURE, 'logs', 'release', 'figures', 'cli')
 #: The files of these that do, where there is a ROS, and in functions alone.
 WITH_ROS = {PACKAGE / name for name in (
-    'logs/recordings/with_rosbag2.py', 'files/resources.py', 'cli/demo.py', 'cli/check_topic.py',
+    'logs/recordings/with_rosbag2.py', 'files/resources.py', 'cli/demo.py',
+    'cli/maps/check_topic.py',
     'cli/doctor.py')}
 ROS = re.compile(r'(rclpy|launch\w*|ament\w*|\w+_(msgs|srvs|interfaces))\b')
 FILES = [(path, room) for room in ROOMS for path in sorted(

@@ -50,8 +50,8 @@ class ArchivePlace:
 
     def release(self, settings=None, *, output=None, ledger=True, path=None, **more):
         """Release the archive; return the outcome."""
-        from symdp_ros.release.archive import release_archive
-        from symdp_ros.release.archive_file import Sizes
+        from symdp_ros.release.archives.archive import release_archive
+        from symdp_ros.release.archives.file import Sizes
 
         path = self.path if path is None else path
         keeping = {'ledger': Ledger(self.ledger), 'subject': 'r1'} if ledger else {}

@@ -19,9 +19,9 @@ from symdp_ros.ledger.ledger import Ledger
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release import (archive, archive_file, mechanisms, outbox,  # noqa: E402, I100
-                               transaction)
-from symdp_ros.release.archive_file import Archive, Columns  # noqa: E402
+from symdp_ros.release import mechanisms, outbox, transaction  # noqa: E402, I100
+from symdp_ros.release.archives import archive, file as archive_file  # noqa: E402
+from symdp_ros.release.archives.file import Archive, Columns  # noqa: E402
 
 WALKS = [('r1', 'abbcc'), ('r2', 'a'), ('r3', 'xyzab'), ('r4', 'ccaab')]
 
@@ -575,7 +575,7 @@ sys.path[:0] = 'test/release', 'test/logs'
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-import symdp_ros.release.archive_file as file
+import symdp_ros.release.archives.file as file
 from symdp_ros.core.offline import OfflineMechanism
 from conftest import ArchivePlace
 OfflineMechanism.privatize_many = lambda self, symbols, offsets: symbols * 0

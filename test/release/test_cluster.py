@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')
 distributed = pytest.importorskip('distributed', reason='the extra dask is not installed')
 
-from symdp_ros.release import archive_file, cluster, outbox  # noqa: E402, I100
+from symdp_ros.release import outbox  # noqa: E402, I100
+from symdp_ros.release.archives import cluster, file as archive_file  # noqa: E402
 from symdp_ros.release.outbox import digest_of  # noqa: E402
 
 #: Of a false alarm, for each of the four comparisons with the exact distribution.
@@ -125,7 +126,7 @@ def test_what_is_wrong_with_an_archive_is_said_here(walks, scheduler, monkeypatc
 
 def test_errors_of_workers_carry_no_symbol(walks, scheduler):
     def fails():
-        from symdp_ros.release import cluster
+        from symdp_ros.release.archives import cluster
 
         def attempt(task):
             raise ValueError('secret')
@@ -133,7 +134,7 @@ def test_errors_of_workers_carry_no_symbol(walks, scheduler):
         cluster._attempt, cluster.real_attempt = attempt, cluster._attempt
 
     def works():
-        from symdp_ros.release import cluster
+        from symdp_ros.release.archives import cluster
 
         cluster._attempt = cluster.real_attempt
 
@@ -315,7 +316,7 @@ def slow(folder):
         from pathlib import Path
         import time
 
-        from symdp_ros.release import cluster
+        from symdp_ros.release.archives import cluster
 
         real, done = cluster._attempt, []
 

@@ -10,7 +10,7 @@ from release_settings import release_settings
 from strategies import chains
 from symdp_ros import Chain, Privacy
 from symdp_ros.logs import LogFile
-from symdp_ros.release.archive_file import Archive
+from symdp_ros.release.archives.file import Archive
 from symdp_ros.release.inspection import Inspection, Moves
 
 LOOP = Chain({'a': ['b'], 'b': ['c', 'b'], 'c': ['a']}, 'c')
@@ -57,7 +57,7 @@ def test_an_alphabet_lacks_no_move():
 @pytest.mark.parametrize('group', [1, 3, 1000])
 def test_of_an_archive(walks, group):
     """However it is stored: the steps of each route, and each unknown value."""
-    from symdp_ros.release import archive_file
+    from symdp_ros.release.archives import file as archive_file
 
     sizes = archive_file.Sizes(batch_rows=4)
     words = [(i, [None if s == 'x' else s for s in word] + ['none', 'B', 'B', 'a', 'a'])

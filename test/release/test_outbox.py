@@ -12,8 +12,8 @@ import sys
 import pytest
 from release_settings import release_settings
 from symdp_ros import Chain, ConfigurationError, Privacy
-from symdp_ros.ledger.database import LedgerFile
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release import outbox

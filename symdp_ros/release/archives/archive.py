@@ -31,9 +31,9 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
-from symdp_ros.release import archive_file
-from symdp_ros.release.archive_draw import privatized, SUFFIX
-from symdp_ros.release.archive_file import Archive, Chunk, Sizes, Survey
+from symdp_ros.release.archives import file as archive_file
+from symdp_ros.release.archives.draw import privatized, SUFFIX
+from symdp_ros.release.archives.file import Archive, Chunk, Sizes, Survey
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
@@ -110,7 +110,7 @@ class ArchiveSource:
     def _surveyed(self) -> Survey | None:
         """Return a survey of the archive; None: nothing of it is needed."""
         if self.scheduler is not None:
-            from symdp_ros.release import cluster
+            from symdp_ros.release.archives import cluster
 
             return self._archive.survey(cluster.wanted_cuts(self._archive))
         needed = self._how.charge == 'route' or (
@@ -142,7 +142,7 @@ class ArchiveSource:
             self.on_rows(rows, archive.rows)
 
         if self.scheduler is not None and survey is not None:
-            from symdp_ros.release import cluster
+            from symdp_ros.release.archives import cluster
 
             with cluster.connected(self.scheduler) as client:
                 cluster.write(client, archive, survey, settings, path, on_rows)

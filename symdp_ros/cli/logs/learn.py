@@ -6,8 +6,8 @@ from pathlib import Path
 import sys
 
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.check import add_chain_arguments, pruned_graph_of
-from symdp_ros.cli.log_arguments import check_period, listed_logs, new_account
+from symdp_ros.cli.logs.log_arguments import check_period, listed_logs, new_account
+from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.logs import LogState

@@ -15,8 +15,8 @@ from math import isfinite
 
 from symdp_ros.errors import ChainError
 from symdp_ros.files.text_file import FilePath, read_map_text
+from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.map_format import MapFormat
 
 _DIRECTIONS = ('N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW')
 

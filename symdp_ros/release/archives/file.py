@@ -30,8 +30,8 @@ from symdp_ros.core.annotations import Ints, ShortInts
 from symdp_ros.errors import LogError
 from symdp_ros.files import child
 from symdp_ros.files.regular_file import file_stamp, RegularFile
-from symdp_ros.release import archive_reading
-from symdp_ros.release.archive_reading import Columns, parquet, Survey
+from symdp_ros.release.archives import reading as archive_reading
+from symdp_ros.release.archives.reading import Columns, parquet, Survey
 from symdp_ros.release.inspection import Moves
 
 __all__ = ['Archive', 'Chunk', 'Columns', 'Sizes', 'Survey', 'parquet', 'write']

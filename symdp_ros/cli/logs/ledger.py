@@ -6,7 +6,7 @@ import json
 import sys
 
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.log_arguments import new_account
+from symdp_ros.cli.logs.log_arguments import new_account
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.options import EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING

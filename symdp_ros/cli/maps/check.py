@@ -95,7 +95,7 @@ def run(options) -> int:
             ('usable', 'yes' + (', with an initial state' if unknown else ''))])
     if not options.topic:
         return 0
-    from symdp_ros.cli.check_topic import compare
+    from symdp_ros.cli.maps.check_topic import compare
 
     return compare(chain.states, options)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from symdp_ros.errors import LedgerError
-from symdp_ros.ledger.database import FILE_COLUMNS, LedgerDatabase, LedgerFile
+from symdp_ros.ledger.storage.database import FILE_COLUMNS, LedgerDatabase, LedgerFile
 
 
 class ReleasedFiles:

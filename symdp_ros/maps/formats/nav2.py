@@ -14,8 +14,8 @@ from typing import Any
 
 from symdp_ros.errors import ChainError, printable
 from symdp_ros.files.text_file import FilePath, read_map_text
+from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.map_format import MapFormat
 
 
 def read_nav2_graph(path: FilePath) -> TransitionGraph:

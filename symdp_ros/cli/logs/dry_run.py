@@ -13,8 +13,8 @@ from functools import partial
 import json
 import os
 
-from symdp_ros.cli.log_arguments import new_account
-from symdp_ros.cli.topics import OfTopics, print_topics
+from symdp_ros.cli.logs.log_arguments import new_account
+from symdp_ros.cli.logs.topics import OfTopics, print_topics
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import printable
 from symdp_ros.ledger.accounts import Account, accounting_text
@@ -23,7 +23,7 @@ from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import as_text
 from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
-from symdp_ros.release.archive import ArchiveSource
+from symdp_ros.release.archives.archive import ArchiveSource
 from symdp_ros.release.engine import LogSource
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.check import add_chain_arguments, graph_of
+from symdp_ros.cli.maps.check import add_chain_arguments, graph_of
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.chain_file import chain_text
 from symdp_ros.maps.dead_ends import counted, require_moves

@@ -8,8 +8,8 @@ of the one they lead to. States are the names, in the order of the file. A map n
 state.
 """
 from symdp_ros.files.yaml_reader import keys_of, line_of, YamlReader
+from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.map_format import MapFormat
 import yaml
 
 

@@ -29,9 +29,9 @@ from typing import Any
 from symdp_ros.errors import ConfigurationError, LogError, SymdpError
 from symdp_ros.files.durable import flush
 from symdp_ros.logs.files import remove
-from symdp_ros.release import archive_file
-from symdp_ros.release.archive_draw import privatized, SUFFIX
-from symdp_ros.release.archive_file import Archive, Sizes, Survey
+from symdp_ros.release.archives import file as archive_file
+from symdp_ros.release.archives.draw import privatized, SUFFIX
+from symdp_ros.release.archives.file import Archive, Sizes, Survey
 from symdp_ros.release.outbox import digest_of
 from symdp_ros.release.settings import ReleaseSettings
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from symdp_ros.errors import LedgerError, printable
 from symdp_ros.ledger.accounts import Account, Entry
-from symdp_ros.ledger.database import FAILURES, FILE_COLUMNS, is_damage, LedgerDatabase
-from symdp_ros.ledger.mark import Mark
+from symdp_ros.ledger.storage.database import FAILURES, FILE_COLUMNS, is_damage, LedgerDatabase
+from symdp_ros.ledger.storage.mark import Mark
 from symdp_ros.ledger.subjects import check_subject
 
 

@@ -23,7 +23,7 @@ import uuid
 
 from symdp_ros.errors import LedgerError, printable, raising
 from symdp_ros.ledger.accounts import Entry
-from symdp_ros.ledger.mark import Mark
+from symdp_ros.ledger.storage.mark import Mark
 
 COLUMNS = tuple(column.name for column in fields(Entry))
 FILE_COLUMNS = ('number', 'path', 'staged', 'digest', 'visible')

@@ -8,9 +8,9 @@ import sys
 
 from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.check import add_chain_arguments, pruned_graph_of
-from symdp_ros.cli.log_arguments import check_period, listed_logs, new_account
-from symdp_ros.cli.topics import OfTopics, print_topics
+from symdp_ros.cli.logs.log_arguments import check_period, listed_logs, new_account
+from symdp_ros.cli.logs.topics import OfTopics, print_topics
+from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, OF_ARCHIVES, OF_LOGS, OUTPUT, PRIVACY,
@@ -82,7 +82,7 @@ def run(options) -> int:
     if options.ledger:
         check_apart(options.ledger, output)
     if options.dry_run:
-        from symdp_ros.cli.dry_run import dry_run
+        from symdp_ros.cli.logs.dry_run import dry_run
 
         return dry_run(settings, logs, skipped, allow_unknown=options.allow_unknown,
                        ledger=options.ledger, charging=charging, on_message=_print_message)
@@ -179,7 +179,7 @@ def _logs_release(options, settings, output):
 
 def _archive_release(options, settings, output):
     """Return the same for an archive."""
-    from symdp_ros.release.archive import release_archive
+    from symdp_ros.release.archives.archive import release_archive
 
     [archive], _ = listed_logs(options.logs)
 

@@ -23,8 +23,8 @@ from typing import TypeAlias
 from symdp_ros.errors import ChainError
 from symdp_ros.files.yaml_reader import keys_of, line_of, YamlReader
 from symdp_ros.maps.dead_ends import counted
+from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.map_format import MapFormat
 import yaml
 
 _STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]

@@ -9,9 +9,9 @@ whatever their `action`. States are the names, in the order of the file. A map n
 state.
 """
 from symdp_ros.files.yaml_reader import keys_of, YamlReader
+from symdp_ros.maps.formats.map_format import MapFormat
+from symdp_ros.maps.formats.tmap2 import graph_of_nodes
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.map_format import MapFormat
-from symdp_ros.maps.tmap2 import graph_of_nodes
 import yaml
 
 

@@ -10,7 +10,7 @@ from threading import Event
 import numpy as np
 from symdp_ros.core.annotations import ShortInts
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.release.archive_file import Chunk, Drawn
+from symdp_ros.release.archives.file import Chunk, Drawn
 
 SUFFIX = '.parquet'
 

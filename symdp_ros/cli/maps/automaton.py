@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp automaton FILE`: the feasible words at one Hamming distance from a word, drawn."""
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.check import add_chain_arguments, chain_of
+from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.errors import ConfigurationError, printable, UnknownSymbolError
 from symdp_ros.options import AUTOMATON_WORD, DISTANCE, DRAWING
