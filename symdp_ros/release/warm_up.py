@@ -32,6 +32,8 @@ def warm_up() -> None:
     for chain in chains:
         for epsilon in _EPSILONS:
             OnlineMechanism(chain, Privacy(epsilon)).privatize_many(*_WORDS)
+        for policy in COMPILED_POLICIES:
+            OnlineMechanism(chain, Privacy(1.0), policy=policy).privatize_many(*_WORDS)
         for selection, base in CHOICES.values():
             mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection, base=base)
             mechanism.privatize(_WORD)

@@ -32,8 +32,7 @@ for chain in (Chain({name: {other: 1 / len(row) for other in row} for name, row 
     for policy in ('paper', 'guided', 'planned', 'adaptive')[:4 if chain.stores_edges else 1]:
         mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy)
         mechanism.privatize(word)
-        if policy != 'adaptive':
-            mechanism.privatize_many([0, 1, -1] * 99, range(0, 298, 3))
+        mechanism.privatize_many([0, 1, -1] * 99, range(0, 298, 3))
     for selection, base in (('exponential', 'chain'), ('exponential', 'counting'),
                             ('permute_and_flip', 'chain'), ('causal', 'chain')):
         mechanism = OfflineMechanism(chain, Privacy(2.0), selection=selection, base=base)
