@@ -74,7 +74,7 @@ class Privatizer(ManagedNode):
         self._random = random
         self._claims: list[TopicClaim] = []
         self._memories = LiveMemories() if memories is None else memories
-        self._memory = self._word = self._sampling = None  # kept over a cleanup
+        self._word = self._sampling = None  # kept over a cleanup
         self._input = self._outputs = self._history = self._diagnostics = None
         self._outer_node = self._subscription = self._ticks = None
 
@@ -86,8 +86,8 @@ class Privatizer(ManagedNode):
         chain = self.read_chain()
         privacy = sampling.privacy(values['epsilon'], values['adjacency'])
         sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
-        memory = self._memory = self._memories.of(self.get_fully_qualified_name(), self._source(),
-                                                  self._all_settings())
+        memory = self._memories.of(self.get_fully_qualified_name(), self._source(),
+                                   self._all_settings())
         # It warns once in a process: else callers of the lifecycle services could ask anew.
         self._input = LiveInput(self, self.input_settings, self.map_settings, sampling,
                                 chain.states, former=memory.locator,

@@ -181,8 +181,9 @@ class LiveWord:
         return output
 
     def close(self) -> None:
-        """Release the files."""
+        """Release the files, and what draws: a word that goes on with this one has its own."""
         for closable in (self._state_file, self._account):
             if closable is not None:
                 closable.close()
         self._state_file = self._store = self._account = None
+        self.mechanism = self._step = self._positions = None  # type: ignore[assignment]

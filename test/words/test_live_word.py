@@ -10,10 +10,12 @@ from contextlib import suppress
 from dataclasses import replace
 import errno
 from fractions import Fraction
+import gc
 import os
 from pathlib import Path
 import shutil
 from tempfile import TemporaryDirectory
+import weakref
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -224,6 +226,18 @@ def test_within_a_process_the_word_goes_on_without_its_file(place, lost):
     assert word.begin() is Start.GOES_ON and word.last == last
     word.close()
     assert len(place.charges()) == 1
+
+
+def test_a_word_that_is_kept_keeps_no_tables(place):
+    """A fleet remembers the words of all robots that it ever had."""
+    word = place.word()
+    word.begin()
+    word.draw('b')
+    tables = weakref.ref(word.mechanism)
+    word.close()
+    gc.collect()
+    assert tables() is None
+    assert place.word(former=word).begin() is Start.GOES_ON
 
 
 @pytest.mark.parametrize('given', [
