@@ -30,7 +30,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-studies test-often lint fuzz kill soak figures experiments tables \
-    gains markers coordination compare bench mutate clean
+    house gains markers coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
 help:
@@ -126,6 +126,10 @@ markers: setup
 
 gains: setup
 	$(VENV)/bin/python -m studies.gains docs/gains.md
+
+# Of the code alone: what it imports.
+house:
+	$(PYTHON) -m studies.house
 
 coordination: setup
 	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs)
