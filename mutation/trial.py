@@ -19,7 +19,7 @@ from types import CodeType, FunctionType
 from mutation.mutants import Mutant, mutants
 
 _TEST_SECONDS = 5.0   # processor time of a test; those that take longer are not used
-_MEMORY = 8 << 30     # bytes that a mutant may have
+_MEMORY = 4 << 30     # bytes that a mutant may have
 
 
 def try_module(root, module, tests, file, options, kept) -> bool:
