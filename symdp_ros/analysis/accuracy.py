@@ -32,7 +32,7 @@ from random import Random
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
-from symdp_ros.core.base_measure import check_base
+from symdp_ros.core.models import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
 from symdp_ros.core.offline import OfflineMechanism

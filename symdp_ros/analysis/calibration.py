@@ -10,7 +10,7 @@ from math import log
 
 from symdp_ros.analysis.accuracy import accuracy, average_accuracy, check_walks, mean_stay, patrols
 from symdp_ros.core.annotations import Word
-from symdp_ros.core.base_measure import check_base
+from symdp_ros.core.models import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
 from symdp_ros.core.offline import OfflineMechanism

@@ -10,7 +10,7 @@ import numpy.typing as npt
 Word: TypeAlias = Sequence[str | None]  # a sensitive word; None: an unknown symbol
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
-Weights: TypeAlias = npt.NDArray[np.float32]  # of moves: `core.base_measure`
+Weights: TypeAlias = npt.NDArray[np.float32]  # of moves: `core.models`
 ShortInts: TypeAlias = npt.NDArray[np.int32]
 Number: TypeAlias = np.unsignedinteger[Any]
 Numbers: TypeAlias = npt.NDArray[Number]

@@ -8,50 +8,68 @@ from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.errors import ChainError
 
 
-def rows_between_reports(states: Sequence[str], offsets: Ints, targets: ShortInts, chances: Floats,
-                         ticks: int, moves: int, block: int = 1 << 24
-                         ) -> dict[str, dict[str, float]]:
+def between_reports(states: Sequence[str], offsets: Ints, targets: ShortInts, chances: Floats,
+                    ticks: int, moves: int, block: int = 1 << 24
+                    ) -> tuple[Ints, ShortInts, Floats]:
     """
-    Return the rows of `Chain.every`: state → the states of the next report → probability.
+    Return what makes up `Chain.every`: offsets and targets as `Chain.csr`, and probabilities.
 
-    O(states²·ticks·degree) time. Probabilities are rounded to twelve digits, so that every machine
-    finds the same.
+    O(rows of `chances`·states²·ticks·degree) time. Probabilities are rounded to twelve digits, so
+    that every machine finds the same.
 
     :param states: of the chain.
     :param offsets, targets: as `Chain.csr`.
-    :param chances: as `Chain.edge_probabilities`.
+    :param chances: shape (P and other models, edges): P, whose moves are the possible ones, first.
     :param ticks: ≥ 1, steps of the chain from one report to the next.
     :param moves: ≥ 1, the most moves that may lie between two reports.
     :param block: numbers that are worked on at once: rows of P^ticks.
-    :return: rows and their states are in the order of `states`.
+    :return: the states of each row are in the order of `states`; probabilities of shape (P and
+        other models, edges). A model that leads to none of the states of a row moves there as P.
     :raises ChainError: a state is left without a successor.
     """
     from scipy.sparse import csr_array
 
     size = len(states)
-    P = csr_array((chances, targets, offsets), shape=(size, size))
+    matrices = [csr_array((row, targets, offsets), shape=(size, size)) for row in chances]
     # Of booleans, as counts of ways overflow narrow integers.
     within = csr_array((np.ones(len(targets), np.bool_), targets, offsets), shape=(size, size))
-    rows: dict[str, dict[str, float]] = {}
+    found: list[Ints] = []
+    parts: list[Floats] = []
     height = max(1, block // size)
     for first in range(0, size, height):
         some = np.arange(first, min(first + height, size))
-        later = np.zeros((len(some), size))
-        later[np.arange(len(some)), some] = 1
-        near = later > 0
-        for _ in range(ticks):
-            later = later @ P
+        start = np.zeros((len(some), size))
+        start[np.arange(len(some)), some] = 1
+        near = start > 0
         for _ in range(moves):
             near |= near @ within
-        later[~near] = 0
-        for own, i in zip(later, some.tolist(), strict=True):
-            found = np.flatnonzero(own)
-            if not len(found):
-                raise ChainError(
-                    f'state {states[i]!r}: after {ticks} ticks, the robot cannot be within '
-                    f'{moves} moves of it: allow more moves, or staying (self_loops)',
-                    state=states[i])
-            chances = own[found] / own[found].sum()
-            rows[states[i]] = {states[j]: float(f'{p:.12g}')
-                               for j, p in zip(found.tolist(), chances.tolist(), strict=True)}
-    return rows
+        kept: Ints | None = None
+        later_of = []
+        for matrix in matrices:
+            later = start
+            for _ in range(ticks):
+                later = later @ matrix
+            if kept is None:
+                near &= later > 0
+                kept = np.flatnonzero(near)
+            later_of.append(later.ravel()[kept])
+        assert kept is not None  # there is P
+        counts = near.sum(axis=1)
+        if not counts.all():
+            state = states[some[int(np.argmin(counts))]]
+            raise ChainError(f'state {state!r}: after {ticks} ticks, the robot cannot be within '
+                             f'{moves} moves of it: allow more moves, or staying (self_loops)',
+                             state=state)
+        starts = np.cumsum(counts) - counts
+        values = np.array(later_of)
+        sums = np.add.reduceat(values, starts, axis=1)
+        lost = np.repeat(sums == 0, counts, axis=1)
+        values = np.where(lost, values[0], values)
+        values /= np.repeat(np.add.reduceat(values, starts, axis=1), counts, axis=1)
+        found.append(kept + first * size)
+        parts.append(values)
+    places, values = np.concatenate(found), np.concatenate(parts, axis=1)
+    rounded = np.array([float(f'{p:.12g}') for p in values.ravel().tolist()])
+    ends = np.searchsorted(places, np.arange(size + 1) * size)
+    return (ends.astype(np.int64), (places % size).astype(np.int32),
+            rounded.reshape(values.shape))

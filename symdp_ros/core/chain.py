@@ -12,7 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
-from symdp_ros.core.between_reports import rows_between_reports
+from symdp_ros.core.between_reports import between_reports
+from symdp_ros.core.models import make_models, Models, public_models, uniform_model
 from symdp_ros.core.naming import instead_of, one_of
 from symdp_ros.errors import ChainError
 
@@ -39,7 +40,7 @@ class Chain:
     """
 
     __slots__ = ('_states', '_index', '_initial', '_offsets', '_targets', '_probabilities',
-                 '_digest')
+                 '_named', '_public', '_digest')
 
     #: What `from_yaml` calls: set by `maps.chain_file`, as nothing in `core` reads files.
     read_file: ClassVar[Callable[[str | PathLike[str], str | None, bool], 'Chain'] | None] = None
@@ -61,7 +62,8 @@ class Chain:
                   else np.array(probabilities, np.float64))  # None becomes NaN
 
     def _set(self, index: dict[str, int], initial_state: str, offsets: Ints,
-             targets: ShortInts, probabilities: Floats | None) -> None:
+             targets: ShortInts, probabilities: Floats | None, *, named: bool | None = None,
+             public: Floats | None = None) -> None:
         if not isinstance(initial_state, str) or initial_state not in index:
             advice = (instead_of(initial_state, index) if isinstance(initial_state, str)
                       else f'name {one_of(index)}')
@@ -71,8 +73,10 @@ class Chain:
         self._index = index
         self._initial = index[initial_state]
         self._offsets, self._targets, self._probabilities = offsets, targets, probabilities
+        self._named = probabilities is not None if named is None else named
+        self._public = public  # None: the public models are those of single moves
         self._digest: str | None = None
-        for array in (offsets, targets, probabilities):
+        for array in (offsets, targets, probabilities, public):
             if array is not None:
                 array.flags.writeable = False
 
@@ -236,7 +240,8 @@ class Chain:
 
         A report can be followed by every state that is within `moves` moves of it and that the
         robot can be in `ticks` ticks later; staying is no move. Its probabilities are those of
-        P^ticks on these states, renormalised; P is uniform where the chain names none.
+        P^ticks on these states, renormalised; P is uniform where the chain names none. So are
+        those of its public models.
 
         :return: a chain with the same states in the same order; `successors` are in that order.
         :raises ChainError: `ticks` or `moves` is no whole number ≥ 1; a state is left without a
@@ -247,8 +252,33 @@ class Chain:
                 raise ChainError(f'{name} is {value!r}: it must be a whole number, at least 1')
         if not self.stores_edges:  # every state is one move away, and all are equally likely
             return self
-        return Chain(rows_between_reports(self._states, *self.csr(), self.edge_probabilities(),
-                                          ticks, moves), self.initial_state)
+        offsets, targets = self.csr()
+        rows = np.vstack([self.edge_probabilities(), self._public_models()])
+        offsets, targets, rows = between_reports(self._states, offsets, targets, rows, ticks,
+                                                 moves)
+        other = Chain.__new__(Chain)
+        other._set(self._index, self.initial_state, offsets, targets, rows[0], named=self._named,
+                   public=rows[1:])
+        return other
+
+    @property
+    def names_probabilities(self) -> bool:
+        """Return whether P is known: named for at least one state."""
+        return self._named
+
+    def models(self, trust: float) -> Models:
+        """
+        Return the public models of how the robot moves (`core.models`).
+
+        :param trust: from 0 to 1, the weight of P; it has no effect where P is not known.
+        """
+        if not self.stores_edges:
+            return uniform_model()
+        return make_models(*self.csr(), self._public_models(),
+                           self.edge_probabilities() if self._named else None, trust)
+
+    def _public_models(self) -> Floats:
+        return public_models(*self.csr()) if self._public is None else self._public
 
     def states_without_staying(self) -> tuple[str, ...]:
         """Return the states that cannot follow themselves."""
@@ -282,6 +312,9 @@ class Chain:
             yield self._targets.astype('<i4').tobytes()
             if self._probabilities is not None:
                 yield self._probabilities.astype('<f8').tobytes()
+            if self._public is not None:
+                yield b'named' if self._named else b'not named'
+                yield self._public.astype('<f8').tobytes()
 
     def _position(self, state: str) -> int:
         position = self._index.get(state)

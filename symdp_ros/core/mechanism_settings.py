@@ -50,7 +50,7 @@ class MechanismSettings:
 
         :raises ConfigurationError: a setting is not valid.
         """
-        from symdp_ros.core.base_measure import check_base
+        from symdp_ros.core.models import check_base
 
         check_base(self.base, self.trust)
 
@@ -82,8 +82,10 @@ class MechanismSettings:
             'causal' if self.selection == LIVE else self.selection])
         if used.get('base') == 'counting':  # as published: there is nothing to say
             del used['base']
-        if 'trust' in used and 'base' not in used and used.get('policy') != 'adaptive':
-            del used['trust']  # nothing that is used trusts the chain
+        if 'base' in used or used.get('policy') == 'adaptive':
+            used['models'] = str(chain.models(self.trust))
+        else:
+            used.pop('trust', None)  # nothing that is used trusts the chain
         return {'chain': chain.digest(), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'mechanism': self.selection, **used}
 

@@ -4,8 +4,8 @@
 
 POLICIES = ('paper', 'guided', 'planned', 'adaptive')
 DEFAULT_POLICY = 'guided'  # everywhere: library, nodes and command line
-DEFAULT_TRUST = 0.8        # how far the chain's P is trusted (`core.base_measure`)
-BASES = ('chain', 'counting')  # of the selection exponential (`core.base_measure`)
+DEFAULT_TRUST = 0.8        # how far the chain's P is trusted (`core.models`)
+BASES = ('chain', 'counting')  # of the selection exponential (`core.models`)
 DEFAULT_BASE = 'chain'
 #: Those that run compiled loops.
 COMPILED_POLICIES = ('planned', 'adaptive')

@@ -5,8 +5,8 @@ The exponential mechanism on a chain: words drawn by one backward and one forwar
 
 With R = 1/B ≥ 1, the mechanism draws a feasible word o of length n with probability
 h(o)·R^{matches(w, o)} / Z(w), where matches = n − d(w, o), and h(o) = Π_t h(o_t|o_{t−1}) is a
-public base measure: h = 1, which counts words (paper, Mechanism 3, divided by B^n), or that of the
-chain (`core.base_measure`). Instead of the automaton with its error coordinate, the weights are
+public base measure: h = 1, which counts words (paper, Mechanism 3, divided by B^n), or a P of
+floats (`core.models`; for several of them, `core.offline.model_backward`). Instead of the automaton with its error coordinate, the weights are
 summed out position by position:
 
     V_n(s) = 1,  V_{t−1}(s) = Σ_{s' ∈ C(s)} h(s'|s)·W_t(s'),  W_t(s') = b_t(s')·V_t(s'),       (1)
@@ -67,7 +67,7 @@ LARGEST_RATIO = 2.0**40
 
 _SEGMENTS = 4          # as in `core.offline.passes.kernels`, which only a route imports
 _NO_SEGMENTS: Floats = np.zeros((0, 1, _SEGMENTS))
-_GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
+GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
 _ROW_SUMS = 1 + 2.0**-20  # D, where moves have weights
 
 
@@ -122,7 +122,7 @@ class BackwardSampler:
     :param epsilon_per_symbol: ε/k ≥ 0.
     :param random: an object with `getrandbits`.
     :param weights: h of each move in the order of `chain.targets`, in (2⁻⁴¹, 1], the rows summing
-        to 1 within 2⁻²³ (`core.base_measure`); None: h = 1.
+        to 1 within 2⁻²³ (`core.models`); None: h = 1.
     """
 
     def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random: RandomBits,
@@ -185,6 +185,13 @@ class BackwardSampler:
         return [dict(zip(some.tolist(), map(Fraction, as_integers(
             *_split(W[t, some], E[t, some] if plan.wide else 0))), strict=True))
             for t, some in enumerate(states, 1)]
+
+    def probabilities(self, word: list[int], outputs: Sequence[list[int]]) -> list[Fraction]:
+        """Return P̂[o|w] of feasible words by equation (2), from the weights in float64."""
+        steps = self.chances(word)
+        return [prod((step[before, o] for step, before, o in zip(
+            steps, (1, *output), output, strict=False)), start=Fraction(1))
+            for output in outputs]
 
     def chances(self, word: list[int]) -> list[dict[tuple[int, int], Fraction]]:
         """Return, for each position, (state, next) → the probability of that draw, exactly."""
@@ -257,7 +264,7 @@ class BackwardSampler:
         if not wide and period == 1 and len(chain.columns):
             alone = max(1, int(np.argmax(chain.reach > width // 8)) - 1)
         spacing, alone, rows = _spacing(length, most_rows, alone)
-        rescale_every = int(_GROWTH_BITS / growth) if growth else length + 1
+        rescale_every = int(GROWTH_BITS / growth) if growth else length + 1
         return SweepPlan(ratio, wide, period, rescale_every, spacing, alone, (rows, width))
 
 

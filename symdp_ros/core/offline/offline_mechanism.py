@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import RandomBits, ShortInts
-from symdp_ros.core.base_measure import check_base
+from symdp_ros.core.models import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import listed_word, Mechanism
@@ -25,7 +25,7 @@ class OfflineMechanism(Mechanism):
     selection='exponential' (paper, Mechanisms 1 and 3): P[o] ∝ h(o)·B^{d(w, o)}, B = e^{−ε/2k}, by
     one backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory
     (`core.offline.backward`). base='chain': h is how likely the chain makes o, with `trust` in its
-    choice of moves (`core.base_measure`), which errs far less where robots have habits, or stay.
+    choice of moves (`core.models`), which errs far less where robots have habits, or stay.
     base='counting': h = 1, as published. Where all words over one alphabet are feasible
     (`Chain.is_alphabet`: the complete chain, and whatever chain is complete where words can go)
     and h is the same for all, the normaliser is a product of one factor for each position, so

@@ -9,9 +9,13 @@ from typing import TypeAlias
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.compiled.vectors import LANES
+from symdp_ros.core.models import Models
 
 #: offsets, targets, columns, long_rows, reach, weights, column_weights (see `passes.kernels`)
 Edges: TypeAlias = tuple[Ints, Numbers, Numbers, Ints, Ints, Weights | Floats, Weights]
+#: offsets, targets, reach, weights, keep, switch (see `passes.model_kernels`)
+ModelEdges: TypeAlias = tuple[Ints, Numbers, Ints, Weights, float, Floats]
 #: In place of the float32 weights of moves, where no move has one: loops are compiled for a type.
 NO_WEIGHTS: Floats = np.zeros(0, np.float64)
 
@@ -121,6 +125,14 @@ class ReachableChain:
             columns[j, rows] = weights[self.offsets[rows] + j]
         return (self.offsets, self.targets, self.columns, self.long_rows, self.reach, weights,
                 columns)
+
+    def with_models(self, models: Models) -> ModelEdges:
+        """Return the edges with those models of the chain, in as many lanes as there may be."""
+        weights, switch = np.zeros((len(self.targets), LANES), np.float32), np.zeros(LANES)
+        order = _edges_of(models.offsets, self.positions[1:].astype(np.int64))
+        weights[:, :len(models)] = models.weights.T[order]
+        switch[:len(models)] = models.switch
+        return self.offsets, self.targets, self.reach, weights, models.keep, switch
 
     def successors(self, state: int) -> Numbers:
         """Return the numbers of the successors: uint32."""

@@ -62,7 +62,9 @@ class Causal(Law):
                variances: bool = True) -> tuple[Floats, Floats | None] | None:
         chain = self.online.chain
         if not self._independent:
-            return forward(chain, columns, _moves(self.online, columns), variances)
+            start = np.zeros((1, len(chain), columns.shape[1]))
+            start[0, chain.state_index[chain.initial_state]] = 1
+            return forward(columns, _moves(self.online, columns), start, variances)
         match = self._chance_of_a_match()
         chances = [match if state in self._alphabet else 0 for state in (*chain.states, None)]
         errors = 1 - np.array(chances)[columns]
@@ -145,8 +147,9 @@ def _moves(online: OnlineSteps, columns: Ints) -> Iterator[Move]:
 
         def move(mass: Floats, each: Floats = each, more: Floats = more,
                  places: Ints = places) -> Floats:
+            mass, = mass  # there are no hidden models
             onto = np.bincount(places, (more * mass).ravel(), n * count).reshape(n, count)
             moved: Floats = moves @ (each * mass) + onto
-            return moved
+            return moved[None]
 
         yield move

@@ -13,35 +13,36 @@ from typing import TypeAlias
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints
-from symdp_ros.core.chain import Chain
 
-Move: TypeAlias = Callable[[Floats], Floats]  # a distribution over (states, words), one symbol on
+#: a distribution over (hidden models, states, words), one symbol on
+Move: TypeAlias = Callable[[Floats], Floats]
 
 
-def forward(chain: Chain, columns: Ints, moves: Iterable[Move],
+def forward(columns: Ints, moves: Iterable[Move], start: Floats,
             variances: bool = True) -> tuple[Floats, Floats | None]:
     """
     Return P[o_t ≠ w_t], shape (n, words), and Var[d], shape (words,); None where not wanted.
 
     :param columns: words of one length n, as in `core.law.Law.errors`.
-    :param moves: for each position a function that moves a distribution over (states, words) one
-        symbol on.
+    :param moves: for each position a function that moves a distribution one symbol on.
+    :param start: the distribution before the first symbol: shape (models, states, words).
     """
-    n, count = len(chain), columns.shape[1]
+    models, n, count = start.shape
     words = np.arange(count)
-    moments = np.zeros((3 if variances else 1, n + 1, count))  # the last state: unknown symbols
-    moments[0, chain.state_index[chain.initial_state]] = 1
+    # The last state: unknown symbols.
+    moments = np.zeros((3 if variances else 1, models, n + 1, count))
+    moments[0, :, :n] = start
     errors = np.empty(columns.shape)
     for t, move in enumerate(moves):
         for moment in moments:
-            moment[:n] = move(moment[:n])
+            moment[:, :n] = move(moment[:, :n])
         mass = moments[0]
-        errors[t] = error = np.clip(1 - mass[columns[t], words], 0, 1)
+        errors[t] = error = np.clip(1 - mass[:, columns[t], words].sum(axis=0), 0, 1)
         if not variances:
             continue
         _, first, second = moments
-        change = np.broadcast_to(1 - error, mass.shape).copy()
+        change = np.broadcast_to(1 - error, mass.shape[1:]).copy()
         change[columns[t], words] = -error
         second += change * (2 * first + change * mass)
         first += change * mass
-    return errors, np.maximum(moments[2].sum(axis=0), 0) if variances else None
+    return errors, np.maximum(moments[2].sum(axis=(0, 1)), 0) if variances else None

@@ -38,7 +38,7 @@ class OnlineMechanism(OnlineSteps):
     :param chain: the public chain.
     :param privacy: ε and k.
     :param policy: 'guided', 'paper', 'planned' or 'adaptive'.
-    :param trust: from 0 to 1, how far the chain's P is trusted (`core.base_measure`); used by
+    :param trust: from 0 to 1, how far the chain's P is trusted (`core.models`); used by
         'adaptive' alone.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.

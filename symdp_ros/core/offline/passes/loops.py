@@ -3,7 +3,7 @@
 """
 Which loops run: `kernels`, compiled, or those of `short_words`.
 
-Both have the same results, bit by bit. Which of them run depends on the sizes of the work alone:
+With several models, `model_kernels` or `short_models`: names that begin with 'model_'. Both have the same results, bit by bit. Which of them run depends on the sizes of the work alone:
 in a process that has little to do, to load compiled loops takes longer than to do without, and to
 compile them takes longer still.
 """
@@ -11,7 +11,9 @@ from math import inf
 from typing import Any
 
 #: Loop → seconds that it takes to compile; loading it from the disk takes `_LOADING`.
-_COMPILING = {'route': 15.0, 'walk': 15.0, 'sweep': 6.0, 'count_step': 3.0}
+_COMPILING = {'route': 15.0, 'walk': 15.0, 'sweep': 6.0, 'count_step': 3.0,
+              'model_route': 9.0, 'model_walk': 6.0, 'model_sweep': 4.0}
+_MODELS = 'model_'
 _LOADING = 0.3
 
 _spent = dict.fromkeys(_COMPILING, 0.0)  # seconds in NumPy in this process, as estimated
@@ -29,14 +31,16 @@ def run(name: str, seconds: float, *arguments: Any) -> Any:
     :param seconds: what it takes in NumPy, estimated from public sizes; infinite: it cannot run
         there.
     """
-    from symdp_ros.core.offline.passes import short_words
-
+    own = name.removeprefix(_MODELS)
     total = _spent[name] + seconds
     if total > _LOADING:
         from symdp_ros.core.compiled.compiling import NotCompiledError, numba, without_compiling
-        from symdp_ros.core.offline.passes import kernels
+        if own == name:
+            from symdp_ros.core.offline.passes import kernels
+        else:
+            from symdp_ros.core.offline.passes import model_kernels as kernels
 
-        compiled = getattr(kernels, name)
+        compiled = getattr(kernels, own)
         if seconds == inf or numba is not None and total > _COMPILING[name]:
             return compiled(*arguments)
         if numba is not None:
@@ -46,4 +50,8 @@ def run(name: str, seconds: float, *arguments: Any) -> Any:
             except NotCompiledError:
                 pass
     _spent[name] = total
-    return getattr(short_words, name)(*arguments)
+    if own == name:
+        from symdp_ros.core.offline.passes import short_words as short
+    else:
+        from symdp_ros.core.offline.passes import short_models as short
+    return getattr(short, own)(*arguments)

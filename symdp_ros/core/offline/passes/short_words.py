@@ -11,7 +11,7 @@ from math import frexp, ldexp
 
 import numpy as np
 import numpy.typing as npt
-from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.offline.reachable import Edges
 
 _FAR = 255                          # as in `core.offline.passes.kernels`
@@ -68,7 +68,7 @@ def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, per
         if wide:
             exponents = E[t, there]
             values = values * _POWERS[np.minimum(exponents.max() - exponents, _FAR)]
-        i = _choose(values, points[t - 1])
+        i = choose(values, points[t - 1])
         if i < 0:
             return t - 1, state, t
         state = int(there[i])
@@ -125,15 +125,26 @@ def _columns(edges: Edges) -> tuple[Ints, Floats]:
     :return: int64 (most successors, states + 1), padded with 0; float64, as many or (0, ·).
     """
     offsets, targets, _, _, _, weights, _ = edges
+    columns, factors = padded(offsets, targets, weights)
+    return columns, factors if len(weights) else factors[:0]
+
+
+def padded(offsets: Ints, targets: Numbers, values: Weights | Floats) -> tuple[Ints, Floats]:
+    """
+    Return the successors of each state, and what each of these moves has: 0 where there is none.
+
+    :param values: shape (edges, …).
+    :return: int64 (most successors, states + 1), padded with 0; float64, as many and (…).
+    """
     degrees = np.diff(offsets)
     there = np.arange(degrees.max())[:, None] < degrees
     columns = np.zeros(there.shape, np.int64)
     edge = (offsets[:-1] + np.arange(len(columns))[:, None])[there]
     columns[there] = targets[edge]
-    padded = np.zeros((len(columns) if len(weights) else 0, len(degrees)))
-    if len(weights):
-        padded[there] = weights[edge]
-    return columns, padded
+    factors = np.zeros((*there.shape, *values.shape[1:]))
+    if len(values):
+        factors[there] = values[edge]
+    return columns, factors
 
 
 def _gather(columns: Ints, weights: Floats, after: Floats, here: Floats) -> None:
@@ -174,7 +185,7 @@ def _highest(reach: Ints, period: int, position: int, here: Floats) -> float:
                for level in range(top, -1, -period))
 
 
-def _choose(values: Floats, point: float) -> int:
+def choose(values: Floats, point: float) -> int:
     """As `kernels._choose`: the index of the value that the point falls on, or −1."""
     right = np.add.accumulate(values)
     unit = right[-1] * 2.0**-53

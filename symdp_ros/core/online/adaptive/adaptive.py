@@ -4,7 +4,7 @@
 The adaptive policy: each draw is fitted to what is publicly believed of the true symbol.
 
 Let f(s) = P[s_t = s | o_1…o_{t−1}], by Bayes from what was published: s moves by P̃
-(`core.base_measure`), o_t is drawn as below. Before s_t is looked at, a set T ⊆ C(o_{t−1}) is
+(`core.models`), o_t is drawn as below. Before s_t is looked at, a set T ⊆ C(o_{t−1}) is
 chosen for a large
 
     Σ_s f(s)·[ a/T·Σ_{x ∈ T} X(s, x) + (b−a)/T·max_{x ∈ T} X(s, x) ],                           (1)
@@ -41,7 +41,6 @@ from functools import cache
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
-from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import MOST_INTEGERS, RandomIntegers
 from symdp_ros.core.online import planned, targets
@@ -70,7 +69,7 @@ class AdaptiveTables:
         from symdp_ros.core.online.adaptive.lanes import LANES
 
         n = len(chain)
-        moves = move_weights(chain, trust).astype(np.float64)
+        moves = chain.models(trust).mean
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
         if sparse is not None:

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.compiled.compiling import numba
-
-LANES = 8
+from symdp_ros.core.compiled.vectors import Lanes, LANES
 
 
 def _cover(known: Floats, best: Floats, near: Floats, n: int, joins: int, begin: int,
@@ -31,55 +30,13 @@ def _add(sums: Floats, s: int, other: float, aimed: float, lane: int, weight: fl
     sums[s] += weight * chances
 
 
-class _Lanes:
-    """Vector operations: left to itself, the compiler uses none."""
-
-    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
-        from llvmlite import ir
-
-        self._ir, self._context, self._builder = ir, context, builder
-        self._kinds, self._arguments = signature.args, arguments
-        self.kind = ir.VectorType(ir.DoubleType(), LANES)
-
-    def place(self, array: int, *index: Any) -> Any:
-        """Return the pointer to an element of an array, an argument."""
-        from numba.core import cgutils
-
-        kind = self._kinds[array]
-        whole = self._context.make_array(kind)(self._context, self._builder,
-                                               self._arguments[array])
-        return cgutils.get_item_pointer(  # type: ignore[no-untyped-call]  # of numba
-            self._context, self._builder, kind, whole, index)
-
-    def load(self, pointer: Any) -> Any:
-        """Return the elements from one on."""
-        return self._builder.load(self._builder.bitcast(pointer, self.kind.as_pointer()), align=8)
-
-    def store(self, values: Any, pointer: Any) -> None:
-        """Store them there."""
-        self._builder.store(values, self._builder.bitcast(pointer, self.kind.as_pointer()),
-                            align=8)
-
-    def alike(self, number: Any) -> Any:
-        """Return a number in all lanes."""
-        values = self._ir.Constant(self._ir.VectorType(number.type, LANES), self._ir.Undefined)
-        for i in range(LANES):
-            values = self._builder.insert_element(
-                values, number, self._ir.Constant(self._ir.IntType(32), i))
-        return values
-
-    def larger(self, one: Any, other: Any) -> Any:
-        """Return the larger of two, or of two in each lane."""
-        return self._builder.select(self._builder.fcmp_ordered('>', other, one), other, one)
-
-
 def _cover_intrinsic(typing_context: Any, known: Any, best: Any, near: Any, n: Any, joins: Any,
                      begin: Any, covered: Any) -> tuple[Any, Any]:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         from llvmlite import ir
         from numba.core import cgutils
 
-        lanes = _Lanes(context, builder, signature, arguments)
+        lanes = Lanes(context, builder, signature, arguments)
         _, _, _, count, joins, begin, _ = arguments
         nothing = context.get_constant(numba.types.intp, 0)
         joining = builder.icmp_signed('>=', joins, nothing)
@@ -107,7 +64,7 @@ def _add_intrinsic(typing_context: Any, sums: Any, s: Any, other: Any, aimed: An
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         from llvmlite import ir
 
-        lanes = _Lanes(context, builder, signature, arguments)
+        lanes = Lanes(context, builder, signature, arguments)
         _, s, other, aimed, lane, weight = arguments
         numbers = ir.Constant(ir.VectorType(lane.type, LANES), list(range(LANES)))
         chances = builder.select(builder.icmp_signed('==', numbers, lanes.alike(lane)),

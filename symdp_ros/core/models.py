@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+How a robot may move: a few public models, and a hidden switch between them.
+
+How a robot moves is rarely known, and one wrong guess is dear. So whatever needs a P (the base
+measure of the exponential mechanism, the belief of the policy adaptive, every filter) uses several
+models P_1 … P_M of public weights q:
+
+    h(o) = Σ over m_1 … m_n of q(m_1)·Π_t T(m_{t+1}|m_t)·Π_t P_{m_t}(o_t | o_{t−1}),
+    T(m'|m) = (1 − ρ)·[m' = m] + ρ·q(m'),   ρ = 0.01,
+
+that is: the model is drawn once, and after each symbol it is drawn anew with probability ρ.
+
+*Models.* Where the map names no probabilities: moves that are uniform over C(s), and staying with
+probability 0, 0.7, 0.9, 0.97 or 0.99, the other moves sharing the rest; each of equal weight, and
+those that coincide count once. (A state that has no other move stays; one that cannot stay
+moves.) Where the map names P: P with weight `trust`, and these with the rest. `trust` = 1: P
+alone; 0: the others alone. So nobody needs to know how long a robot stays.
+
+On the chain between reports (`Chain.every`) each model is that of single ticks, taken to the
+reports as P itself is.
+
+**Privacy.** A mechanism keeps its ε under any positive weights of words that are fixed by public
+data. So the floats that are used *are* the models, and it does not matter how they were rounded,
+or whether the robot moves so. The weights of moves are float32; each row sums to 1 within 2⁻²³.
+No weight of P is below `LEAST_WEIGHT` times 1 − 2⁻²⁰, and those that are uniform over C(s) are
+positive, so h is.
+"""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import isfinite, log
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, ShortInts, Weights
+from symdp_ros.core.registry import BASES
+from symdp_ros.errors import ConfigurationError
+
+SWITCH = 0.01
+STAYING = (0.0, 0.7, 0.9, 0.97, 0.99)
+LEAST_WEIGHT = 2.0**-40
+MAP, UNIFORM = 'as the map says', 'all moves equally likely'
+
+
+def check_base(base: str, trust: float) -> None:
+    """
+    Refuse a base measure that there is not.
+
+    :raises ConfigurationError: `base` is none of `BASES`; `trust` is no number in [0, 1].
+    """
+    if base not in BASES:
+        raise ConfigurationError(f'base must be one of {", ".join(BASES)}, not {base!r}',
+                                 setting='base')
+    if isinstance(trust, bool) or not isinstance(trust, Real) or not (
+            isfinite(trust) and 0 <= trust <= 1):
+        raise ConfigurationError(f'trust must be a number from 0 to 1, not {trust!r}',
+                                 setting='trust')
+
+
+def public_models(offsets: Ints, targets: ShortInts) -> Floats:
+    """
+    Return the models that need no knowledge of the robot: uniform first, then those of `STAYING`.
+
+    :param offsets, targets: as `Chain.csr`.
+    :return: shape (6, edges), the probability of each move; rows of each model sum to 1.
+    """
+    degrees = np.diff(offsets)
+    states = np.repeat(np.arange(len(degrees)), degrees)
+    stays = states == targets
+    can_stay = np.bincount(states[stays], minlength=len(degrees))
+    moves = degrees - can_stay
+    result = np.empty((1 + len(STAYING), len(targets)))
+    result[0] = (1 / degrees)[states]
+    for row, chance in zip(result[1:], STAYING, strict=True):
+        staying = np.where(moves == 0, 1.0, np.where(can_stay > 0, chance, 0.0))
+        row[:] = np.where(stays, staying[states],
+                          ((1 - staying) / np.maximum(1, moves))[states])
+    return result
+
+
+@dataclass(frozen=True)
+class Models:
+    """
+    Public models and their switch (see the module); those that coincide are one.
+
+    Of a chain that stores no edges there is one, uniform, and `weights` has no columns.
+
+    :param names: of the models, for people to read.
+    :param weights: float32, shape (models, edges): P_m of each move, in the order of `Chain.csr`.
+    :param prior: q, float64, shape (models,).
+    :param offsets, targets: as `Chain.csr`; empty where no edges are stored.
+    """
+
+    names: tuple[str, ...]
+    weights: Weights
+    prior: Floats
+    offsets: Ints
+    targets: ShortInts
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def keep(self) -> float:
+        """Return 1 − ρ, with which a model goes on being the one; 1 where there is one model."""
+        return 1.0 - SWITCH if len(self) > 1 else 1.0
+
+    @property
+    def switch(self) -> Floats:
+        """Return ρ·q: shape (models,)."""
+        return SWITCH * self.prior if len(self) > 1 else np.zeros(1)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """Return Σ_m q(m)·P_m of each move: float64, shape (edges,)."""
+        found: Floats = self.prior @ self.weights.astype(np.float64)
+        return found
+
+    def log_measure(self, route: Sequence[int]) -> float:
+        """
+        Return ln h of a feasible word, along (s_0, o_1, …, o_n).
+
+        :param route: positions of states.
+        """
+        total, model = 0.0, self.prior
+        for here, there in pairwise(route):
+            first, last = self.offsets[here:here + 2]
+            edge = first + int(np.argmax(self.targets[first:last] == there))
+            model = model * self.weights[:, edge]
+            chance = float(model.sum())
+            total += log(chance)
+            model = self.switched(model / chance)
+        return total
+
+    def begin(self, state: int, states: int) -> Floats:
+        """Return the belief at a state before the first move: shape (models, states)."""
+        joint = np.zeros((len(self), states))
+        joint[:, state] = self.prior
+        return joint
+
+    def forward(self, joint: Floats) -> Floats:
+        """
+        Return the belief one move later.
+
+        :param joint: P[s_t = s, m_{t+1} = m], shape (models, states, …).
+        """
+        moved = np.stack([move.T @ here for move, here in zip(self.matrices, joint, strict=True)]
+                         ) if self.matrices else np.broadcast_to(
+                             joint.mean(axis=1, keepdims=True), joint.shape)
+        return self.switched(moved)
+
+    def switched(self, moved: Floats) -> Floats:
+        """Return what a belief over (model, …) becomes by the switch alone."""
+        if len(self) == 1:
+            return moved
+        switch = self.switch.reshape(-1, *[1] * (moved.ndim - 1))
+        found: Floats = self.keep * moved + switch * moved.sum(axis=0)
+        return found
+
+    def mixed(self, values: Floats) -> Floats:
+        """Return, for each model before the switch, the mean of what follows it after it."""
+        if len(self) == 1:
+            return values
+        found: Floats = self.keep * values + np.tensordot(self.switch, values, 1)
+        return found
+
+    def backward(self, values: Floats) -> Floats:
+        """
+        Return the mean of `values` one move later, before that move: the adjoint of `forward`.
+
+        :param values: of (m_{t+1}, s_t), shape (models, states, …).
+        """
+        values = self.mixed(values)
+        if not self.matrices:
+            return np.broadcast_to(values.mean(axis=1, keepdims=True), values.shape)
+        return np.stack([move @ there for move, there in zip(
+            self.matrices, values, strict=True)])
+
+    @cached_property
+    def matrices(self) -> list[Any]:
+        """Return P_m as sparse matrices; none where no edges are stored."""
+        if not len(self.offsets):
+            return []
+        from scipy.sparse import csr_array
+
+        n = len(self.offsets) - 1
+        return [csr_array((row.astype(np.float64), self.targets, self.offsets), shape=(n, n))
+                for row in self.weights]
+
+    def __str__(self) -> str:
+        if len(self) == 1:
+            return self.names[0]
+        return f'{len(self)} models: ' + '; '.join(
+            f'{name} ({q:.2g})' for name, q in zip(self.names, self.prior.tolist(), strict=True))
+
+
+def make_models(offsets: Ints, targets: ShortInts, public: Floats, named: Floats | None,
+                trust: float) -> Models:
+    """
+    Return the models of a chain that stores its edges.
+
+    :param public: those that need no knowledge, as `public_models`.
+    :param named: P of each move, where the map names it; None: `trust` has no effect.
+    :param trust: the weight of P.
+    """
+    if named is None or trust < LEAST_WEIGHT:
+        trust = 0.0
+    elif trust > 1 - LEAST_WEIGHT:
+        trust = 1.0
+    found: dict[bytes, tuple[str, Weights]] = {}
+    shares: dict[bytes, float] = {}
+    if trust < 1:
+        names = (UNIFORM, *(f'stays {chance:g}' for chance in STAYING))
+        for name, row in zip(names, public, strict=True):
+            weights = _weights(offsets, row, LEAST_WEIGHT if name == UNIFORM else 0.0)
+            found.setdefault(weights.tobytes(), (name, weights))
+        shares = dict.fromkeys(found, (1 - trust) / len(found))
+    if named is not None and trust > 0:
+        weights = _weights(offsets, named, LEAST_WEIGHT)
+        key = weights.tobytes()
+        shares[key] = shares.get(key, 0.0) + trust
+        found = {key: (MAP, weights)} | {k: v for k, v in found.items() if k != key}
+    return Models(tuple(name for name, _ in found.values()),
+                  np.stack([weights for _, weights in found.values()]),
+                  np.array([shares[key] for key in found]), offsets, targets)
+
+
+def counting_model(offsets: Ints, targets: ShortInts) -> Models:
+    """Return what counts words: every move has the weight 1."""
+    return Models(('counting',), np.ones((1, len(targets)), np.float32), np.ones(1), offsets,
+                  targets)
+
+
+def uniform_model() -> Models:
+    """Return the one model of a chain that stores no edges."""
+    return Models((UNIFORM,), np.zeros((1, 0), np.float32), np.ones(1), np.empty(0, np.int64),
+                  np.empty(0, np.int32))
+
+
+def _weights(offsets: Ints, chances: Floats, least: float) -> Weights:
+    """Return float32 weights ≥ `least` whose rows sum to 1; uniform rows stay exactly uniform."""
+    degrees = np.diff(offsets)
+    states = np.repeat(np.arange(len(degrees)), degrees)
+    uniform = (np.minimum.reduceat(chances, offsets[:-1])
+               == np.maximum.reduceat(chances, offsets[:-1]))[states]
+    weights = np.where(uniform, 1 / degrees[states], np.maximum(chances, least))
+    return (weights / np.add.reduceat(weights, offsets[:-1])[states]).astype(np.float32)

@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where the exponential mechanism errs, exactly: for many words of one length at once.
+
+(o_t, m_{t+1}), the private symbol and the hidden model of the next move (`core.models`), are a
+Markov chain: with U and V of `core.offline.model_backward`, from (s, m) to (s', m') with
+
+    P_m(s'|s)·b_t(s')·T(m'|m)·V_t(s', m') / V_{t−1}(s, m),
+
+T the switch. V is kept at every √n-th position; those between are computed again. It is divided by
+its largest at each position; where a float cannot hold it so, by the largest at each state, whose
+logarithm is kept.
+"""
+from collections.abc import Iterator
+from math import ceil, inf, log, sqrt
+from typing import TypeAlias
+
+import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, Word
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.models import counting_model, Models
+from symdp_ros.core.online.moments import forward, Move
+
+_SMALLEST = 1e-290  # weight, over the largest at its position, that floats hold with all digits
+_NOTHING = 1e-18    # probability that is left out of a sum
+#: V of each (model, state, word), over exp of a logarithm for each (state, word), or None
+_Values: TypeAlias = tuple[Floats, Floats | None]
+
+
+class _TooWide(Exception):
+    """Weights at one position are too far apart for floats; raised and caught here alone."""
+
+
+def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models | None,
+                       variances: bool = True, least: float = -inf
+                       ) -> tuple[Floats, Floats | None, Floats] | None:
+    """
+    Return errors and variances as `core.law.Law.errors`, and ln Z of each word.
+
+    None, early, where no word has a ln Z of at least `least`.
+
+    :param ratio: R.
+    :param models: of h; None: h = 1.
+    """
+    for kind in _Passes, _WidePasses:
+        try:
+            passes = kind(chain, columns, ratio, models)
+            return (None if (passes.log_normalizers < least).all() else
+                    (*forward(columns, passes.moves(), passes.start, variances),
+                     passes.log_normalizers))
+        except _TooWide:
+            continue
+    raise AssertionError  # logarithms are never too wide
+
+
+def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models) -> Floats:
+    """Return P[d(word, output) = ℓ], shape (n + 1,), by recursion over (state, model, distance)."""
+    index = {**chain.state_index, None: len(chain)}
+    columns = np.array([[index[symbol]] for symbol in word], np.int64).reshape(len(word), 1)
+    for kind in _Passes, _WidePasses:
+        try:
+            passes = kind(chain, columns, ratio, models)
+            mass = np.zeros((*passes.start.shape[:2], len(word) + 1))
+            mass[:, :, 0] = passes.start[:, :, 0]
+            for symbol, move in zip(columns[:, 0].tolist(), passes.moves(), strict=True):
+                moved = move(mass)
+                mass[:, :, 0], mass[:, :, 1:] = 0, moved[:, :, :-1]
+                if symbol < len(chain):
+                    mass[:, symbol] = moved[:, symbol]
+            found: Floats = mass.sum(axis=(0, 1))
+            return found / found.sum()
+        except _TooWide:
+            continue
+    raise AssertionError
+
+
+class _Passes:
+    """V backward, and the moves forward: V over its largest at each position."""
+
+    def __init__(self, chain: Chain, columns: Ints, ratio: float, models: Models | None):
+        self._columns, self._ratio, self._states = columns, ratio, len(chain)
+        self._models = counting_model(*chain.csr()) if models is None else models
+        self._initial = chain.state_index[chain.initial_state]
+        self._prepare()
+        length, count = columns.shape
+        self._spacing = max(1, ceil(sqrt(length)))
+        self._kept = dict[int, _Values]()
+        shape = len(self._models), len(chain), count
+        values: _Values = np.ones(shape), self._no_logarithms(shape)
+        scale = np.zeros(count)
+        for t in range(length - 1, -1, -1):
+            if t % self._spacing == self._spacing - 1 or t == length - 1:
+                self._kept[t] = values
+            values, log_divisor = self._back(values, t)
+            scale += log_divisor
+        #: ln Z of each word
+        self.log_normalizers = scale + self._at_start(values)
+        #: P[m_1 = m] at the initial state: shape (models, states), of each word
+        self.start = np.zeros((*shape[:2], count))
+        chances = self._models.prior[:, None] * values[0][:, self._initial]
+        self.start[:, self._initial] = chances / chances.sum(axis=0)
+
+    def moves(self) -> Iterator[Move]:
+        """Yield the moves of a distribution over (models, states, words), for each position."""
+        length = len(self._columns)
+        for begin in range(0, length, self._spacing):
+            end = min(begin + self._spacing, length)
+            after = [self._kept.pop(end - 1)]
+            for t in range(end - 1, begin, -1):
+                after.append(self._back(after[-1], t)[0])
+            for t in range(begin, end):
+                yield self._move_at(after.pop(), t)
+
+    def _prepare(self) -> None:
+        self._transposed = [matrix.T.tocsr() for matrix in self._models.matrices]
+
+    def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
+        return None
+
+    def _at_start(self, values: _Values) -> Floats:
+        """Return ln of what the first position has, V_0 over the models."""
+        start = self._models.prior @ values[0][:, self._initial]
+        if (start < _SMALLEST).any():
+            raise _TooWide
+        found: Floats = np.log(start)
+        return found
+
+    def _weighed(self, values: Floats, t: int) -> Floats:
+        """Return b_t times some values, in their place."""
+        known = np.flatnonzero(self._columns[t] < self._states)
+        values[:, self._columns[t, known], known] *= self._ratio
+        return values
+
+    def _sums(self, after: Floats, t: int) -> Floats:
+        """Return V before position t."""
+        there = self._weighed(self._models.mixed(after).copy(), t)
+        return np.stack([matrix @ values for matrix, values in zip(
+            self._models.matrices, there, strict=True)])
+
+    def _back(self, values: _Values, t: int) -> tuple[_Values, Floats]:
+        """Return V before position t over its largest, and ln of that."""
+        before = self._sums(values[0], t)
+        highest: Floats = before.max(axis=(0, 1))
+        if (highest < _SMALLEST).any():
+            raise _TooWide
+        before /= highest
+        return (before, None), np.log(highest)
+
+    def _move_at(self, values: _Values, t: int) -> Move:
+        sums = self._sums(values[0], t)
+        there = self._weighed(values[0].copy(), t)
+        lost = sums < _SMALLEST
+        sums[lost] = np.inf
+
+        def move(mass: Floats) -> Floats:
+            if (np.abs(np.where(lost, mass, 0)) > _NOTHING).any():
+                raise _TooWide
+            moved = self._models.switched(np.stack([
+                matrix @ own for matrix, own in zip(self._transposed, mass / sums, strict=True)]))
+            moved *= there
+            return moved
+
+        return move
+
+
+class _WidePasses(_Passes):
+    """V over its largest at each state, whose logarithm is kept."""
+
+    def _prepare(self) -> None:
+        from scipy.sparse import csr_array
+
+        offsets, self._targets = self._models.offsets, self._models.targets
+        edges = len(self._targets)
+        ones, each = np.ones(edges), np.arange(edges)
+        self._starts, self._degrees = offsets[:-1], np.diff(offsets)
+        self._onto = csr_array((ones, (self._targets, each)), shape=(self._states, edges))
+        # Adds up faster than `reduceat` does.
+        self._each_row = csr_array((ones, each, offsets), shape=(self._states, edges))
+        self._weights = self._models.weights.astype(np.float64)[:, :, None]
+
+    def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
+        return np.zeros(shape[1:])
+
+    def _at_start(self, values: _Values) -> Floats:
+        assert values[1] is not None
+        found: Floats = (np.log(self._models.prior @ values[0][:, self._initial])
+                         + values[1][self._initial])
+        return found
+
+    def _factors(self, values: _Values, t: int) -> tuple[Floats, Floats]:
+        """Return b_t·exp(logarithm) of each edge over its row's largest, and ln of that."""
+        assert values[1] is not None
+        columns, words = self._columns[t], np.arange(self._columns.shape[1])
+        weights = np.append(values[1], np.zeros((1, len(words))), axis=0)
+        weights[columns, words] += log(self._ratio)
+        weights = weights[self._targets]
+        largest = np.maximum.reduceat(weights, self._starts)
+        return np.exp(weights - np.repeat(largest, self._degrees, axis=0)), largest
+
+    def _of_rows(self, factors: Floats, after: Floats) -> Floats:
+        mixed = self._models.mixed(after)
+        return np.stack([self._each_row @ (weights * factors * there[self._targets])
+                         for weights, there in zip(self._weights, mixed, strict=True)])
+
+    def _back(self, values: _Values, t: int) -> tuple[_Values, Floats]:
+        factors, largest = self._factors(values, t)
+        before = self._of_rows(factors, values[0])
+        own = before.max(axis=0)
+        logarithms = largest + np.log(own)
+        highest: Floats = logarithms.max(axis=0)
+        return (before / own, logarithms - highest), highest
+
+    def _move_at(self, values: _Values, t: int) -> Move:
+        factors, _ = self._factors(values, t)
+        sums = self._of_rows(factors, values[0])
+        sums[sums == 0] = np.inf
+
+        def move(mass: Floats) -> Floats:
+            moved = self._models.switched(np.stack([
+                self._onto @ (weights * factors * np.repeat(own, self._degrees, axis=0))
+                for weights, own in zip(self._weights, mass / sums, strict=True)]))
+            moved *= values[0]
+            return moved
+
+        return move

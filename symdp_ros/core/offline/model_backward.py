@@ -1,0 +1,211 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The exponential mechanism with several models: `core.offline.backward`, for h of `core.models`.
+
+The hidden models are summed out as the words are. With U_t(s, m) the weight of all that can follow
+s at position t where the move there was by the model m,
+
+    V_{t−1}(s, m) = Σ_{s' ∈ C(s)} P_m(s'|s)·b_t(s')·U_t(s', m),   U_n = 1,
+    U_t(s, m) = (1 − ρ)·V_t(s, m) + Σ_m' ρ·q(m')·V_t(s, m'),                                    (1)
+
+b_t(s') = R if s' = w_t, else 1. With α_t(m), how likely each model is for move t given
+o_1…o_{t−1} under h,
+
+    α_1 = q,   α_{t+1}(m) ∝ (1 − ρ)·y(m) + ρ·q(m)·Σ y,   y(m) = α_t(m)·P_m(o_t|o_{t−1}),        (2)
+
+o_t is drawn with probabilities proportional to A_t(o_t) = Σ_m α_t(m)·P_m(o_t|o_{t−1})·b_t·U_t(o_t,
+m). No model is drawn. O(n·|E|·M) time; storing and recomputing rows is as with one model.
+
+**Rounding.** V, U, α and A are computed in float64, u = 2⁻⁵³, and o_t is drawn from the computed Â
+exactly: P̂[o|w] = Π_t Â_t(o_t) / Σ_{s'} Â_t(s'). All terms are positive, so relative errors add up.
+Let N be the largest number of successors and M = `LANES`. V̂ is off its own terms by N products and
+N − 1 additions, and, with exponents, by what is left out, which below U is one factor more; Û by M
++ 1 more, b by one; Â by M + 1; α̂ by M + 5. α does not depend on w, and by (1) and (2)
+
+    A_{t−1}(o_{t−1}) = κ_t(o)·b_{t−1}(o_{t−1})·Σ_{s'} A_t(s'),                                  (3)
+
+κ_t the normaliser of (2). So the product telescopes to Π κ·R^{matches}, over one number Z(w), times
+at most n·(N + 4M + 12) factors of 1±u; since P̂ sums to 1, Z(w) is Σ_o Π κ·R^{matches}, times as
+many. As in `core.offline.backward`, equation (3), |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R +
+4.02·n·(N + 4M + 12)·u, for which 5·n·(N + 4M + 12)·2⁻⁵³ of ε are set aside.
+
+**Range.** Û_t(s, ·) are within a factor 1 + 1/min ρ·q of each other, at most 2⁴⁷; lanes without a
+model, and models that cannot make a move, only ever add 0. A move of a model m that is positive
+everywhere takes at least (1 − ρ)·P_m(s'|s) of what follows, and being in it ρ·q(m). So where all
+states reach the same states in r moves, the weights at one position differ by at most (R/((1 −
+ρ)·min P_m))^r / (ρ·q(m)), and `_SPREAD` bits more for products and lanes; else each state has an
+exponent of its own, for its largest lane. (So it has, too, where the chain has a period.)
+"""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, log, log2, sqrt
+
+import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
+from symdp_ros.core.compiled.vectors import LANES
+from symdp_ros.core.draws.exact_draw import as_integers, draw_index
+from symdp_ros.core.models import Models
+from symdp_ros.core.offline.backward import GROWTH_BITS, match_ratio
+from symdp_ros.core.offline.passes import loops
+from symdp_ros.core.offline.passes.short_models import learn, lengths
+from symdp_ros.core.offline.reachable import ReachableChain
+
+_SPREAD = 150       # bits between weights for products by α and P_m, and for lanes
+_ROW_SUMS = 1 + 2.0**-20
+
+
+@dataclass(frozen=True)
+class ModelPlan:
+    """What is decided for words of one length, from public data."""
+
+    ratio: float
+    wide: bool           # one exponent for each state
+    rescale_every: int   # moves, where not wide
+    spacing: int         # positions from one stored row to the next
+    shape: tuple[int, int]
+
+    def workspace(self, length: int) -> tuple[Floats, ShortInts, ShortInts]:
+        """Return arrays (W, E, scale) for the loops."""
+        return (np.empty((*self.shape, LANES)),
+                np.empty(self.shape if self.wide else (1, 1), np.int32),
+                np.empty(length + 1, np.int32))
+
+
+class ModelSampler:
+    """
+    Draws words from the exponential mechanism (see the module).
+
+    Words are lists of state numbers of the `ReachableChain`; 0 is a symbol that no state matches.
+
+    :param chain: the public chain.
+    :param models: of that chain.
+    :param epsilon_per_symbol: ε/k ≥ 0.
+    :param random: an object with `getrandbits`.
+    """
+
+    def __init__(self, chain: ReachableChain, models: Models, epsilon_per_symbol: Fraction,
+                 random: RandomBits):
+        self._chain, self._models = chain, models
+        self._epsilon_per_symbol, self._random = epsilon_per_symbol, random
+        self.edges = chain.with_models(models)
+        self._plans: dict[int, ModelPlan] = {}
+
+    def ratio(self, length: int) -> float:
+        """Return R for words of this length, in [1, 2⁴⁰]."""
+        return self.plan(length).ratio
+
+    def draw(self, word: Sequence[int], random: RandomBits | None = None) -> list[int]:
+        """Return a private word; `random`: in place of the sampler's own."""
+        if len(word) == 0:
+            return []
+        n, plan, random = len(word), self.plan(len(word)), random or self._random
+        bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
+        W, E, scale = plan.workspace(n)
+        numbers, out, model = np.array(word, np.int64), np.empty(n, np.int64), self._prior()
+        seconds = self._numpy_seconds(n, plan)
+        position, state, row = loops.run(
+            'model_route', seconds, numbers, bits, self.edges, plan.ratio, plan.spacing,
+            plan.rescale_every, plan.wide, W, E, scale, model, out)
+        while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
+            weights = as_integers(*self._moves(W[row], E[row] if plan.wide else None, state,
+                                               model))
+            chosen = draw_index(weights, random, int(bits[position]) >> 11, 53)
+            edge = int(self._chain.offsets[state]) + chosen
+            learn(model, edge, self.edges)
+            out[position] = state = int(self._chain.targets[edge])
+            position, state, row = loops.run(
+                'model_walk', seconds, position + 1, state, numbers, bits, self.edges, plan.ratio,
+                plan.spacing, plan.wide, W, E, scale, model, out)
+        route: list[int] = out.tolist()
+        return route
+
+    def log_normalizer(self, word: list[int]) -> float:
+        """Return ln Z(w) = ln Σ_o h(o)·R^{matches(w, o)} over the feasible words o."""
+        if not word:
+            return 0.0
+        plan = self.plan(len(word))
+        W, E, row, exponent = self._swept(word, plan)
+        weights, exponents = self._moves(W[row], E[row] if plan.wide else None, 1, self._prior())
+        highest = exponents.max()
+        total = float(np.ldexp(weights, exponents - highest).sum())
+        return log(total) + int(highest + exponent) * log(2)
+
+    def probabilities(self, word: list[int], outputs: Sequence[list[int]]) -> list[Fraction]:
+        """Return P̂[o|w] of feasible words, exactly; for inspection: every weight is stored."""
+        plan = self.plan(len(word))
+        plan = ModelPlan(plan.ratio, plan.wide, plan.rescale_every, 1,
+                         (len(word) + 1, plan.shape[1]))
+        W, E, _, _ = self._swept(word, plan)
+        found = []
+        for output in outputs:
+            chance, state, model = Fraction(1), 1, self._prior()
+            for t, after in enumerate(output, 1):
+                drawn = as_integers(*self._moves(W[t], E[t] if plan.wide else None, state, model))
+                chosen = self._chain.successors(state).tolist().index(after)
+                chance *= Fraction(drawn[chosen], sum(drawn))
+                learn(model, int(self._chain.offsets[state]) + chosen, self.edges)
+                state = after
+            found.append(chance)
+        return found
+
+    def _prior(self) -> Floats:
+        model = np.zeros(LANES)
+        model[:len(self._models)] = self._models.prior
+        return model
+
+    def _moves(self, W: Floats, E: ShortInts | None, state: int,
+               model: Floats) -> tuple[Floats, Ints]:
+        """Return what the moves from a state are drawn by, Â, as float64 and exponents of two."""
+        some = slice(*self._chain.offsets[state:state + 2])
+        weights, own = np.frexp(lengths(some, self.edges, W, model))
+        exponents = own.astype(np.int64)
+        return weights, exponents if E is None else exponents + E[self._chain.targets[some]]
+
+    def _swept(self, word: Sequence[int],
+               plan: ModelPlan) -> tuple[Floats, ShortInts, int, int]:
+        W, E, scale = plan.workspace(len(word))
+        exponent, row = loops.run(
+            'model_sweep', self._numpy_seconds(len(word), plan), np.array(word, np.int64),
+            self.edges, plan.ratio, plan.spacing, plan.rescale_every, plan.wide, W, E, scale)
+        return W, E, row, exponent
+
+    def _numpy_seconds(self, length: int, plan: ModelPlan) -> float:
+        """Return about how long `core.offline.passes.short_models` takes for a word."""
+        if plan.spacing > 1:
+            return inf
+        each = 1e-5 + 6e-8 * plan.shape[1]
+        return length * (6e-5 + self._chain.most_successors * each) * (2 if plan.wide else 1)
+
+    def plan(self, length: int) -> ModelPlan:
+        """Return what is decided for words of one length."""
+        plan = self._plans.get(length)
+        if plan is None:
+            if len(self._plans) > 1_000:
+                self._plans.clear()
+            plan = self._plans[length] = self._make_plan(length)
+        return plan
+
+    def _make_plan(self, length: int) -> ModelPlan:
+        chain, models = self._chain, self._models
+        reserve = Fraction(5 * length * (chain.most_successors + 4 * LANES + 12), 2**53)
+        ratio = match_ratio(self._epsilon_per_symbol, reserve)
+        growth = log2(_ROW_SUMS * ratio)  # bits, in one move
+        allowed = chain.sizes.spread_bits - _SPREAD
+        least = self.edges[3][:, :len(models)].min(axis=0)
+        wide = min(
+            growth * length,
+            *((growth - log2(models.keep * p)) * chain.mixing_moves - log2(share)
+              for p, share in zip(least.tolist(), models.switch.tolist(), strict=True)
+              if p > 0 and chain.mixing_moves is not None and chain.period == 1), inf) > allowed
+        width = chain.reached(length) + 1
+        most_rows = chain.sizes.stored_bytes // (width * (12 if wide else 8))
+        spacing, rows = 1, length + 1
+        if rows > most_rows:
+            spacings = np.arange(2, max(2, round(sqrt(length) / 2)) + 1)
+            counts = -(-length // spacings) + 1 + np.maximum(2, spacings - 1)
+            i = int(np.argmax(counts <= most_rows)) if (counts <= most_rows).any() else -1
+            spacing, rows = int(spacings[i]), int(counts[i])
+        rescale_every = max(1, int(GROWTH_BITS / growth)) if growth else length + 1
+        return ModelPlan(ratio, wide, rescale_every, spacing, (rows, width))

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Some loops of `core.offline.passes.model_kernels` in NumPy, for short words (see `short_words`).
+
+They have the same parameters and the same results, bit by bit. Every position must have a row of
+its own: spacing = 1.
+"""
+from math import frexp, ldexp
+
+import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
+from symdp_ros.core.offline.passes.short_words import choose, padded
+from symdp_ros.core.offline.reachable import ModelEdges
+
+_FAR = 255                          # as in `core.offline.passes.model_kernels`
+_POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
+_TOP = 800
+_NEVER = np.int32(-2**30)
+
+
+def sweep(word: Ints, edges: ModelEdges, ratio: float, spacing: int, rescale_every: int,
+          wide: bool, W: Floats, E: ShortInts, scale: ShortInts) -> tuple[int, int]:
+    """As `core.offline.passes.model_kernels.sweep`."""
+    n, (offsets, targets, reach, weights, keep, switch) = len(word), edges
+    columns, factors = padded(offsets, targets, weights)
+    total_scale = 0
+    for t, symbol in zip(range(n, 0, -1), word[::-1].tolist(), strict=True):
+        count, here = int(reach[min(t, len(reach) - 1)]), W[t]
+        scale[t] = 0
+        states = slice(1, count + 1)
+        if t == n:
+            here[states] = 1.0
+            if wide:
+                E[t, states] = 0
+        else:
+            after = W[t + 1]
+            gaps = None
+            if wide:
+                exponents = E[t + 1][columns[:, states]]
+                E[t, states] = exponents.max(axis=0)
+                gaps = np.minimum(E[t, states] - exponents, _FAR)
+            here[states] = 0.0
+            for j, there in enumerate(columns[:, states]):
+                term = after[there] * factors[j, states]
+                if gaps is not None:
+                    term *= _POWERS[gaps[j]][:, None]
+                here[states] += term
+            here[states] = keep * here[states] + added(here[states] * switch)[:, None]
+            if wide:
+                own = np.frexp(here[states].max(axis=1))[1] - 1
+                here[states] *= np.ldexp(1.0, -own)[:, None]
+                E[t, states] += own
+            elif t % rescale_every == 0:
+                exponent = frexp(float(here[states].max()))[1] - _TOP
+                here[states] *= ldexp(1.0, -exponent)
+                scale[t] = exponent
+                total_scale += exponent
+        here[0] = 0.0
+        if wide:
+            E[t, 0] = _NEVER
+        if symbol <= count:
+            here[symbol] *= ratio
+    return total_scale, 1
+
+
+def walk(position: int, state: int, word: Ints, bits: Numbers, edges: ModelEdges, ratio: float,
+         spacing: int, wide: bool, W: Floats, E: ShortInts, scale: ShortInts, model: Floats,
+         out: Ints) -> tuple[int, int, int]:
+    """As `core.offline.passes.model_kernels.walk`."""
+    offsets, targets = edges[:2]
+    points: list[float] = (bits >> np.uint64(11)).astype(np.float64).tolist()
+    for t in range(position + 1, len(word) + 1):
+        first, last = int(offsets[state]), int(offsets[state + 1])
+        values = lengths(slice(first, last), edges, W[t], model)
+        if wide:
+            exponents = E[t, targets[first:last]]
+            values = values * _POWERS[np.minimum(exponents.max() - exponents, _FAR)]
+        i = choose(values, points[t - 1])
+        if i < 0:
+            return t - 1, state, t
+        learn(model, first + i, edges)
+        state = int(targets[first + i])
+        out[t - 1] = state
+    return len(word), state, 0
+
+
+def route(word: Ints, bits: Numbers, edges: ModelEdges, ratio: float, spacing: int,
+          rescale_every: int, wide: bool, W: Floats, E: ShortInts, scale: ShortInts,
+          model: Floats, out: Ints) -> tuple[int, int, int]:
+    """As `core.offline.passes.model_kernels.route`."""
+    sweep(word, edges, ratio, spacing, rescale_every, wide, W, E, scale)
+    return walk(0, 1, word, bits, edges, ratio, spacing, wide, W, E, scale, model, out)
+
+
+def lengths(some: slice, edges: ModelEdges, there: Floats, model: Floats) -> Floats:
+    """Return what some edges of one state are drawn by; `there` is a row of W."""
+    _, targets, _, weights, _, _ = edges
+    return added(model * weights[some] * there[targets[some]])
+
+
+def learn(model: Floats, edge: int, edges: ModelEdges) -> None:
+    """As `core.offline.passes.model_kernels.learn`."""
+    weights, keep, switch = edges[3:]
+    model *= weights[edge]
+    model[:] = keep * (model / added(model)) + switch
+
+
+def added(values: Floats) -> Floats:
+    """Return the sums of the lanes, the last axis, in the order of the compiled loops."""
+    for half in (4, 2, 1):
+        values = values[..., :half] + values[..., half:]
+    found: Floats = values[..., 0]
+    return found
