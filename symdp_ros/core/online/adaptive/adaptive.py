@@ -69,14 +69,15 @@ class AdaptiveTables:
         from symdp_ros.core.online.adaptive.lanes import LANES
 
         n = len(chain)
-        moves = chain.models(trust).mean
+        models = chain.models(trust)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
         if sparse is not None:
             first, symbols, _ = sparse.pairs()
         self.radius = None if sparse is None else sparse.radius
         tolerance = _TOLERANCE if sparse is None else _NEAR_TOLERANCE
-        X, work = planned.values(chain, first, symbols, others, gain, moves, DISCOUNT, tolerance)
+        X, work = planned.values(chain, first, symbols, others, gain, models.mean, DISCOUNT,
+                                 tolerance)
         match = work[3]  # X(c, c), whether or not that is a pair
         self.most = max(responses)
         self.lanes, self.columns = LANES, -(-self.most // LANES) * LANES
@@ -85,8 +86,10 @@ class AdaptiveTables:
             shares[:, count] = (response.a / response.total, response.b / response.total,
                                 1 / count)
         offsets, successors = chain.csr()
-        self.shares = shares
-        self.arrays = offsets, successors, moves, first, symbols, X, match, shares
+        self.shares, self.models = shares, len(models)
+        self.switch = switch = np.stack([np.full(len(models), models.keep), models.prior, models.switch])
+        self.arrays = (offsets, successors, np.ascontiguousarray(models.weights.T), switch, first,
+                       symbols, X, match, shares)
         self.nbytes = sum(array.nbytes for array in self.arrays)
 
 
@@ -97,7 +100,6 @@ class AdaptiveWord:
     :param tables: of the mechanism.
     :param random: as `OnlineMechanism`.
 
-    `belief` is f: float64, shape (states,), written in place.
     """
 
     def __init__(self, chain: Chain, tables: AdaptiveTables, responses: dict[int, Response],
@@ -107,7 +109,8 @@ class AdaptiveWord:
         self._labels = [''.join(list(state)) for state in chain.states]
         self._index: dict[str | None, int] = {None: n}
         self._index.update(chain.state_index)
-        self._tables, self._responses, (self._advance, self._draw) = tables, responses, _loops()
+        self._tables, self._responses = tables, responses
+        self._begin_at, self._advance, self._draw = _loops()
         self._width, self._random, self._previous = width, random, -1
         self._initial = chain.state_index[chain.initial_state]
         self._draws_of: dict[int, RandomIntegers] = {}
@@ -115,11 +118,12 @@ class AdaptiveWord:
         # left, and of which filling of the buffer they are.
         self._drawn = np.empty((tables.most + 1, MOST_INTEGERS), np.int32)
         self._left, self._fills = np.zeros((2, tables.most + 1), np.int64)
-        self.belief = np.zeros(n)
+        self._joint, self._believed = np.zeros((n, tables.models)), np.zeros(n)
         codes, self._subset = np.zeros(n + 1, np.uint32), np.zeros(tables.most, np.int64)
         self._codes = memoryview(codes.data)  # of each symbol, the place of its target in T
         self._near = [0]  # room for a state that is drawn, and T, as positions
-        self._work = (*tables.arrays, self.belief, codes, self._subset, np.zeros((4, n)),
+        self._work = (*tables.arrays, self._joint, self._believed, codes, self._subset,
+                      np.zeros((3, n)), np.zeros_like(self._joint), np.zeros(chain.edge_count),
                       np.zeros((n, tables.columns)), np.zeros((n, tables.lanes)),
                       np.zeros((3, n), np.int64), np.zeros((4, tables.columns)))
         self.reset(chain.initial_state)
@@ -129,25 +133,32 @@ class AdaptiveWord:
         """Return the last output; before the first one, the state that the word was begun from."""
         return self._labels[self._previous]
 
+    @property
+    def belief(self) -> Floats:
+        """Return f, model after model: float64, shape (models·states,)."""
+        return self._joint.T.flatten()
+
     def reset(self, previous: str, belief: Floats | None = None) -> None:
         """
-        Begin where the last output is some state, and f is `belief`; None: P̃(previous, ·).
+        Begin where the last output is some state, and f is `belief`.
 
-        :raises ChainError: it is no state, or f no distribution of states; nothing changes.
+        None: f is what the models say after `previous`, each of them as likely as at the start.
+
+        :raises ChainError: it is no state, or f no such distribution; nothing changes.
         """
         position = self._index.get(previous)
         if previous is None or position is None:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
         if belief is None:
-            self.belief[:] = 0.0
-            self.belief[position] = 1.0
+            self._begin_at(position, self._tables.switch, self._joint, self._believed)
             self._take(position, 0)
-        elif (belief.shape == self.belief.shape and ((belief >= 0) & (belief < 2)).all()
+        elif (belief.shape == (self._joint.size,) and ((belief >= 0) & (belief < 2)).all()
               and abs(belief.sum() - 1) < 1e-6):
-            self.belief[:] = belief
+            self._joint.T[:] = belief.reshape(self._tables.models, -1)
             self._take(position, -1)
         else:
-            raise ChainError('the belief is no probability for each state of the chain')
+            raise ChainError('the belief is no probability for each state of the chain, by each '
+                             'of its models')
 
     def advance(self, output: str) -> None:
         """
@@ -241,7 +252,8 @@ class AdaptiveWord:
 
 
 @cache
-def _loops() -> tuple[Callable[..., int], Callable[..., tuple[int, int, int]]]:
-    from symdp_ros.core.online.adaptive.adaptive_kernel import advance, draw
+def _loops() -> tuple[Callable[..., None], Callable[..., int],
+                      Callable[..., tuple[int, int, int]]]:
+    from symdp_ros.core.online.adaptive.adaptive_kernel import advance, begin_at, draw
 
-    return advance, draw
+    return begin_at, advance, draw

@@ -4,9 +4,13 @@
 The loops of the adaptive policy (`core.online.adaptive`): import only where one is about to run.
 
 offsets, successors   the chain's edges (`Chain.csr`)
-moves      (edges,)    P̃
+weights    (edges, models)   P_m
+switch     (3, models) 1 − ρ, q, ρ·q (`core.models`)
 first, symbols, X, match   as in `core.online.planned`
 shares     (3, ·)      by |T|: a/T, b/T, 1/|T|
+joint      (states, models)  f
+belief     (states,)   f(s), the sum over the models
+moves      (edges,)    Σ_m f(m, s)·P_m(s'|s), of the states that count
 codes      (states,)   of each symbol, the place of its target in T, from 1; 0 for none
 joined     (·,)        of each successor, the round in which it joined the set
 """
@@ -26,6 +30,24 @@ _LOOKED_AHEAD = LANES  # states that can follow, up to which what comes next is 
 
 
 @compiled
+def begin_at(state: int, switch: Floats, joint: Floats, belief: Floats) -> None:
+    """Believe that the robot is at a state, before a move, by a model of probability q."""
+    joint.fill(0.0)
+    joint[state] = switch[1]
+    _add_models(joint, belief)
+
+
+@compiled
+def _add_models(joint: Floats, belief: Floats) -> None:
+    """Put f(s) into `belief`."""
+    for s in range(len(belief)):
+        total = 0.0
+        for m in range(joint.shape[1]):
+            total += joint[s, m]
+        belief[s] = total
+
+
+@compiled
 def _likely(beliefs: Floats, place: int, least: float, some: Ints) -> int:
     """Put the states that are believed in more than `least` into `some`; return how many."""
     n = 0
@@ -36,37 +58,63 @@ def _likely(beliefs: Floats, place: int, least: float, some: Ints) -> int:
 
 
 @compiled
-def _move(belief: Floats, some: Ints, place: int, size: int, codes: Codes, shares: Floats,
-          offsets: Ints, successors: ShortInts, moves: Floats, after: Floats) -> float:
+def _move(joint: Floats, belief: Floats, some: Ints, place: int, size: int, codes: Codes,
+          shares: Floats, offsets: Ints, successors: ShortInts, weights: Floats, switch: Floats,
+          after: Floats) -> None:
     """
-    Return the probability of the output at a place of T; put f after it, times that, in `after`.
+    Take in the output at a place of T, a move, and the switch: f(m, s) of what comes next.
 
     some: the states that count. size: of T; 0: there is no output, and the belief is that of
     s_{t−1} already.
     """
-    for s in range(len(after)):
-        after[s] = 0.0
+    models = switch.shape[1]
+    after.fill(0.0)
     total = 0.0
     for s in some:
-        chance = belief[s]
+        likely = 1.0
         if size > 0:
             code = np.int64(codes[s])
-            chance *= shares[2, size] if code == 0 else shares[1 if code == place else 0, size]
-        total += chance
+            likely = shares[2, size] if code == 0 else shares[1 if code == place else 0, size]
+        total += belief[s] * likely
+        for m in range(models):
+            joint[s, m] *= likely
         for e in range(offsets[s], offsets[s + 1]):
-            after[np.uint32(successors[e])] += chance * moves[e]
-    return total
+            there = np.uint32(successors[e])
+            for m in range(models):
+                after[there, m] += joint[s, m] * weights[e, m]
+    for s in range(len(after)):
+        mass = 0.0
+        for m in range(models):
+            mass += after[s, m]
+        for m in range(models):
+            joint[s, m] = (switch[0, m] * after[s, m] + switch[2, m] * mass) / total
 
 
 @compiled
-def _look_ahead(belief: Floats, some: Ints, size: int, codes: Codes, shares: Floats,
-                offsets: Ints, successors: ShortInts, moves: Floats, ahead: Floats) -> None:
-    """As `_move`, for all places of T: f after the output at place p is put in ahead[:, p − 1]."""
+def _expected_moves(joint: Floats, some: Ints, offsets: Ints, weights: Floats,
+                    moves: Floats) -> None:
+    """Put into `moves` how likely each move from some states is to be the next one."""
+    for s in some:
+        for e in range(offsets[s], offsets[s + 1]):
+            chance = 0.0
+            for m in range(joint.shape[1]):
+                chance += joint[s, m] * weights[e, m]
+            moves[e] = chance
+
+
+@compiled
+def _look_ahead(some: Ints, size: int, codes: Codes, shares: Floats, offsets: Ints,
+                successors: ShortInts, moves: Floats, ahead: Floats) -> None:
+    """
+    Look at what may be believed next: f(s), times its probability, after each output.
+
+    What follows the output at place p of T is put in ahead[:, p − 1]. The output depends on s_t
+    alone, so it leaves the models of s_t as likely as they are.
+    """
     ahead.fill(0.0)
     for s in some:
         lane = np.int64(codes[s]) - 1
-        other = belief[s] * shares[2 if lane < 0 else 0, size]
-        aimed = belief[s] * shares[1, size]
+        other, aimed = shares[2 if lane < 0 else 0, size], shares[1, size]
         for e in range(offsets[s], offsets[s + 1]):
             add(ahead, np.int64(np.uint32(successors[e])), other, aimed, lane, moves[e])
 
@@ -166,10 +214,11 @@ def _aim(output: int, rounds: int, joined: Floats, offsets: Ints, successors: Sh
 
 
 @compiled
-def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves: Floats,
-            first: Ints, symbols: ShortInts, X: Floats, match: Floats, shares: Floats,
-            belief: Floats, codes: Codes, subset: Ints, work: Floats, near: Floats,
-            ahead: Floats, some: Ints, sums: Floats) -> int:
+def advance(output: int, size: int, offsets: Ints, successors: ShortInts, weights: Floats,
+            switch: Floats, first: Ints, symbols: ShortInts, X: Floats, match: Floats,
+            shares: Floats, joint: Floats, belief: Floats, codes: Codes, subset: Ints,
+            work: Floats, after: Floats, moves: Floats, near: Floats, ahead: Floats, some: Ints,
+            sums: Floats) -> int:
     """
     Take an output in: move the belief, choose set and targets; return the size of the set.
 
@@ -180,26 +229,26 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves:
     for i in range(size):
         if subset[i] == output:
             place = i + 1
-    known, best, spread, after = work[0], work[1], work[2], work[3]
+    known, best, spread = work[0], work[1], work[2]
     joined, joined_later, means, covered = sums[0], sums[1], sums[2], sums[3]
     here, there, begins = some[0], some[1], some[2]
     beliefs = belief.reshape((len(belief), 1))
     if size >= 0:
         n = _likely(beliefs, ZERO, _IMPOSSIBLE, here)
-        total = _move(belief, here[:n], place, size, codes, shares, offsets, successors, moves,
-                      after)
-        for s in range(len(belief)):
-            belief[s] = after[s] / total
+        _move(joint, belief, here[:n], place, size, codes, shares, offsets, successors, weights,
+              switch, after)
+    _add_models(joint, belief)
     here = here[:_likely(beliefs, ZERO, _LEAST, here)]
     _, chosen = _grow(output, beliefs, ZERO, here, offsets, successors, first, symbols, X, match,
                       shares, joined, means, covered, known, best, spread, near, begins)
     count = offsets[output + 1] - offsets[output]
     if len(symbols) == 0 and 1 < count <= _LOOKED_AHEAD:
         largest = -1.0
+        _expected_moves(joint, here, offsets, weights, moves)
         for m in range(1, count + 1):
             _aim(output, m, joined, offsets, successors, first, symbols, X, match, codes, subset,
                  best)
-            _look_ahead(belief, here, m, codes, shares, offsets, successors, moves, ahead)
+            _look_ahead(here, m, codes, shares, offsets, successors, moves, ahead)
             value = 0.0
             for place in range(1, m + 1):
                 c = subset[place - 1]
@@ -220,9 +269,10 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves:
 @compiled
 def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, initial: int,
          outputs: Ints, drawn: ShortInts, left: Ints, offsets: Ints, successors: ShortInts,
-         moves: Floats, first: Ints, symbols: ShortInts, X: Floats, match: Floats,
-         shares: Floats, belief: Floats, codes: Codes, subset: Ints, work: Floats, near: Floats,
-         ahead: Floats, some: Ints, sums: Floats) -> tuple[int, int, int]:
+         weights: Floats, switch: Floats, first: Ints, symbols: ShortInts, X: Floats,
+         match: Floats, shares: Floats, joint: Floats, belief: Floats, codes: Codes, subset: Ints,
+         work: Floats, after: Floats, moves: Floats, near: Floats, ahead: Floats, some: Ints,
+         sums: Floats) -> tuple[int, int, int]:
     """
     Draw `outputs` for the symbols `drawn_for`, from position `at` on, until draws are missing.
 
@@ -232,12 +282,11 @@ def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, ini
     """
     while at < len(drawn_for):
         if begins[at]:
-            for s in range(len(belief)):
-                belief[s] = 0.0
-            belief[initial] = 1.0
+            begin_at(initial, switch, joint, belief)
             output = initial
-            size = advance(output, ZERO, offsets, successors, moves, first, symbols, X, match,
-                           shares, belief, codes, subset, work, near, ahead, some, sums)
+            size = advance(output, ZERO, offsets, successors, weights, switch, first, symbols, X,
+                           match, shares, joint, belief, codes, subset, work, after, moves, near,
+                           ahead, some, sums)
         if left[size] == 0:
             break
         left[size] -= 1
@@ -245,6 +294,7 @@ def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, ini
         output = subset[(target if pair % 2 == 1 and target > 0 else pair // 2) - 1]
         outputs[at] = output
         at += 1
-        size = advance(output, size, offsets, successors, moves, first, symbols, X, match, shares,
-                       belief, codes, subset, work, near, ahead, some, sums)
+        size = advance(output, size, offsets, successors, weights, switch, first, symbols, X,
+                       match, shares, joint, belief, codes, subset, work, after, moves, near,
+                       ahead, some, sums)
     return at, output, size
