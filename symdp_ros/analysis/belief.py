@@ -311,7 +311,7 @@ def _posterior(prior: Floats, likelihood: Floats) -> Floats:
     """
     posterior: Floats = prior * likelihood
     posterior /= posterior.sum(axis=(0, 1))
-    posterior[posterior < _IMPOSSIBLE] = 0
+    np.copyto(posterior, 0, where=posterior < _IMPOSSIBLE)
     return posterior
 
 

@@ -10,6 +10,7 @@ import sys
 
 from hypothesis import given
 from hypothesis import strategies as st
+from hidden_switch import adaptive_belief, hidden_switch
 import numpy as np
 from online_checks import excess, histories
 import pytest
@@ -21,7 +22,6 @@ from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, 
                        Privacy, UnknownSymbolError)
 from symdp_ros.analysis.accuracy import accuracy, expected_accuracy
 from symdp_ros.analysis.audit import audit
-from symdp_ros.core.base_measure import move_weights
 from symdp_ros.core.online import steps as online
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.adaptive.adaptive_kernel import DISCOUNT
@@ -185,32 +185,10 @@ def test_steps_whole_words_and_many_words_are_one(data, chain, seed):
 
 # The belief, against plain loops.
 
-def moved(chain, belief, trust):
-    """Return Σ_s belief(s)·P̃(·|s), position by position."""
-    weights = move_weights(chain, trust).astype(float)
-    offsets, successors = chain.csr()
-    after = [0.0] * len(chain)
-    for s, chance in enumerate(belief):
-        for e in range(offsets[s], offsets[s + 1]):
-            after[int(successors[e])] += chance * weights[e]
-    return after
-
-
-def believed(chain, mechanism, history, trust):
-    """Return f after a history, by Bayes over the rows."""
-    belief = moved(chain, [s == chain.initial_state for s in chain.states], trust)
-    for t, output in enumerate(history):
-        mechanism.replay(history[:t])
-        belief = [chance * mechanism.exact_current_distribution(s)[output]
-                  for s, chance in zip(chain.states, belief, strict=True)]
-        belief = moved(chain, [chance / sum(belief) for chance in belief], trust)
-    return belief
-
-
 def values(chain, epsilon, trust):
     """Return X of the planned policy by 400 sweeps: a function of (s, c)."""
     n = len(chain)
-    weights = move_weights(chain, trust).astype(float)
+    weights = chain.models(trust).mean
     offsets, successors = chain.csr()
     rows = [[(int(successors[e]), weights[e]) for e in range(offsets[s], offsets[s + 1])]
             for s in range(n)]
@@ -230,7 +208,7 @@ class Choice:
     """Equation (1), and what comes next, by plain loops."""
 
     def __init__(self, chain, epsilon, trust):
-        self.chain, self.trust, self.ratio = chain, trust, exp(epsilon)
+        self.chain, self.known, self.ratio = chain, hidden_switch(chain, trust), exp(epsilon)
         self.X = values(chain, epsilon, trust)
 
     def row(self, s, chosen):
@@ -256,30 +234,39 @@ class Choice:
     def place(self, output, c):
         return self.chain.successors(self.chain.states[output]).index(self.chain.states[c])
 
-    def ahead(self, belief, chosen):
-        rows = [self.row(s, chosen) for s in range(len(self.chain))]
-        total = sum(belief[c] * rows[c][c] for c in chosen)
+    def believed(self, joint):
+        """Return f(s), as floats."""
+        found = np.array(self.known.listed(joint)).reshape(-1, len(self.chain))
+        return found.sum(axis=0)
+
+    def ahead(self, joint, chosen):
+        rows, belief = [self.row(s, chosen) for s in range(len(self.chain))], self.believed(joint)
+        index, total = self.chain.state_index, sum(belief[c] * rows[c][c] for c in chosen)
         for c in chosen:
-            after = moved(self.chain, [chance * row[c] for chance, row in zip(belief, rows)],
-                          self.trust)
+            after = self.believed(self.known.forward(
+                {(m, s): chance * Fraction(rows[index[s]][c])
+                 for (m, s), chance in joint.items()}))
             total += DISCOUNT * max(self.now(after, later) for later in self.grown(after, c))
         return total
 
 
-@pytest.mark.parametrize('trust', [0.5, 1.0])
+@pytest.mark.parametrize('trust', [0.0, 0.3, 1.0])
 @pytest.mark.parametrize('epsilon', [0.5, 2.0])
 @for_all_models
 def test_belief_set_and_targets_by_plain_loops(chain, epsilon, trust):
-    mechanism, other = made(chain, epsilon, trust=trust), made(chain, epsilon, trust=trust)
+    """The belief is that of the hidden switch, exactly but for rounding."""
+    mechanism = made(chain, epsilon, trust=trust)
     choice = Choice(chain, epsilon, trust)
     for history, rows in list(histories(mechanism, 3)):
-        belief = believed(chain, other, history, trust)
+        joint = adaptive_belief(mechanism, history)
         mechanism.replay(history)
-        assert mechanism._word.belief == pytest.approx(belief, rel=1e-9, abs=1e-12)
+        assert mechanism.belief.tolist() == pytest.approx(choice.known.listed(joint), rel=1e-12,
+                                                          abs=1e-15)
         output = chain.state_index[mechanism.previous]
         drawn_from = [chain.state_index[s] for s in rows[None]]
-        best = max(choice.ahead(belief, chosen) for chosen in choice.grown(belief, output))
-        assert choice.ahead(belief, drawn_from) == pytest.approx(best, abs=1e-2)
+        best = max(choice.ahead(joint, chosen)
+                   for chosen in choice.grown(choice.believed(joint), output))
+        assert choice.ahead(joint, drawn_from) == pytest.approx(best, abs=1e-2)
         for s, symbol in enumerate(chain.states):
             [*likely] = [o for o, p in rows[symbol].items() if p == max(rows[symbol].values())]
             if len(likely) == 1:
@@ -361,8 +348,8 @@ def test_with_its_belief_a_word_goes_on_exactly(data, chain, privacy, seed):
 
 
 @pytest.mark.parametrize('belief', [
-    np.full(2, 0.5), np.full(9, 1.0), np.full(9, np.nan), np.full(9, 1e308),
-    np.array([-1.0, 2, *[0.0] * 7])], ids=str)
+    np.full(2, 0.5), np.full(9, 1 / 9), np.full((6, 9), 1 / 54), np.full(54, 1.0),
+    np.full(54, np.nan), np.full(54, 1e308), np.array([-1.0, 2, *[0.0] * 52])], ids=str)
 def test_what_is_no_belief_is_refused(belief):
     mechanism = made(grid(3), random=Random(3))
     mechanism.step(None)
@@ -381,11 +368,9 @@ def test_a_word_that_is_carried_on_begins_from_its_last_output():
     mechanism.reset(outputs[-1])
     carried = state(mechanism)
     assert carried != went_on
-    weights, (offsets, successors) = move_weights(chain, 0.8), chain.csr()
-    i = chain.state_index[outputs[-1]]
-    expected = np.zeros(len(chain))
-    expected[successors[offsets[i]:offsets[i + 1]]] = weights[offsets[i]:offsets[i + 1]]
-    assert mechanism._word.belief.tolist() == expected.tolist()
+    known = hidden_switch(chain, 0.8)
+    expected = known.listed(known.forward(known.begin(outputs[-1])))
+    assert mechanism.belief.tolist() == pytest.approx(expected, rel=1e-12)
     mechanism.replay([], outputs[-1])
     assert state(mechanism) == carried
     mechanism.reset()

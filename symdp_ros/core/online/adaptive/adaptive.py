@@ -42,6 +42,7 @@ from functools import cache
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.compiled.vectors import in_lanes, lane_sum, LANES
 from symdp_ros.core.draws.randomness import MOST_INTEGERS, RandomIntegers
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
@@ -66,7 +67,6 @@ class AdaptiveTables:
     def __init__(self, chain: Chain, trust: float, others: Floats, gain: Floats,
                  responses: dict[int, Response]):
         from symdp_ros.core.online.adaptive.adaptive_kernel import DISCOUNT
-        from symdp_ros.core.online.adaptive.lanes import LANES
 
         n = len(chain)
         models = chain.models(trust)
@@ -80,15 +80,15 @@ class AdaptiveTables:
                                  tolerance)
         match = work[3]  # X(c, c), whether or not that is a pair
         self.most = max(responses)
-        self.lanes, self.columns = LANES, -(-self.most // LANES) * LANES
+        self.columns = -(-self.most // LANES) * LANES
         shares = np.zeros((3, self.most + 1))  # of |T|: a/T, b/T, 1/|T|
         for count, response in responses.items():
             shares[:, count] = (response.a / response.total, response.b / response.total,
                                 1 / count)
         offsets, successors = chain.csr()
-        self.shares, self.models = shares, len(models)
-        self.switch = switch = np.stack([np.full(len(models), models.keep), models.prior, models.switch])
-        self.arrays = (offsets, successors, np.ascontiguousarray(models.weights.T), switch, first,
+        self.shares, self.prior = shares, models.prior
+        switch = np.stack([np.full(len(models), models.keep), models.prior, models.switch])
+        self.arrays = (offsets, successors, in_lanes(models.weights.T), in_lanes(switch), first,
                        symbols, X, match, shares)
         self.nbytes = sum(array.nbytes for array in self.arrays)
 
@@ -109,8 +109,7 @@ class AdaptiveWord:
         self._labels = [''.join(list(state)) for state in chain.states]
         self._index: dict[str | None, int] = {None: n}
         self._index.update(chain.state_index)
-        self._tables, self._responses = tables, responses
-        self._begin_at, self._advance, self._draw = _loops()
+        self._tables, self._responses, (self._advance, self._draw) = tables, responses, _loops()
         self._width, self._random, self._previous = width, random, -1
         self._initial = chain.state_index[chain.initial_state]
         self._draws_of: dict[int, RandomIntegers] = {}
@@ -118,13 +117,13 @@ class AdaptiveWord:
         # left, and of which filling of the buffer they are.
         self._drawn = np.empty((tables.most + 1, MOST_INTEGERS), np.int32)
         self._left, self._fills = np.zeros((2, tables.most + 1), np.int64)
-        self._joint, self._believed = np.zeros((n, tables.models)), np.zeros(n)
+        self._joint, self._believed = np.zeros((n, LANES)), np.zeros(n)
         codes, self._subset = np.zeros(n + 1, np.uint32), np.zeros(tables.most, np.int64)
         self._codes = memoryview(codes.data)  # of each symbol, the place of its target in T
         self._near = [0]  # room for a state that is drawn, and T, as positions
         self._work = (*tables.arrays, self._joint, self._believed, codes, self._subset,
                       np.zeros((3, n)), np.zeros_like(self._joint), np.zeros(chain.edge_count),
-                      np.zeros((n, tables.columns)), np.zeros((n, tables.lanes)),
+                      np.zeros((n, tables.columns)), np.zeros((n, LANES)),
                       np.zeros((3, n), np.int64), np.zeros((4, tables.columns)))
         self.reset(chain.initial_state)
 
@@ -136,7 +135,7 @@ class AdaptiveWord:
     @property
     def belief(self) -> Floats:
         """Return f, model after model: float64, shape (models·states,)."""
-        return self._joint.T.flatten()
+        return self._joint[:, :len(self._tables.prior)].T.flatten()
 
     def reset(self, previous: str, belief: Floats | None = None) -> None:
         """
@@ -149,12 +148,15 @@ class AdaptiveWord:
         position = self._index.get(previous)
         if previous is None or position is None:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
+        models = len(self._tables.prior)
         if belief is None:
-            self._begin_at(position, self._tables.switch, self._joint, self._believed)
+            self._joint[:], self._believed[:] = 0.0, 0.0
+            self._joint[position, :models], self._believed[position] = self._tables.prior, 1.0
             self._take(position, 0)
-        elif (belief.shape == (self._joint.size,) and ((belief >= 0) & (belief < 2)).all()
+        elif (belief.shape == (models * len(self._joint),) and ((belief >= 0) & (belief < 2)).all()
               and abs(belief.sum() - 1) < 1e-6):
-            self._joint.T[:] = belief.reshape(self._tables.models, -1)
+            self._joint[:, :models] = belief.reshape(models, -1).T
+            self._believed[:] = lane_sum(self._joint.T)
             self._take(position, -1)
         else:
             raise ChainError('the belief is no probability for each state of the chain, by each '
@@ -252,8 +254,7 @@ class AdaptiveWord:
 
 
 @cache
-def _loops() -> tuple[Callable[..., None], Callable[..., int],
-                      Callable[..., tuple[int, int, int]]]:
-    from symdp_ros.core.online.adaptive.adaptive_kernel import advance, begin_at, draw
+def _loops() -> tuple[Callable[..., int], Callable[..., tuple[int, int, int]]]:
+    from symdp_ros.core.online.adaptive.adaptive_kernel import advance, draw
 
-    return begin_at, advance, draw
+    return advance, draw

@@ -4,20 +4,21 @@
 The loops of the adaptive policy (`core.online.adaptive`): import only where one is about to run.
 
 offsets, successors   the chain's edges (`Chain.csr`)
-weights    (edges, models)   P_m
-switch     (3, models) 1 − ρ, q, ρ·q (`core.models`)
+weights    (edges, LANES)   P_m; 0 in lanes without a model
+switch     (3, LANES)  by model: 1 − ρ, q, ρ·q (`core.models`)
 first, symbols, X, match   as in `core.online.planned`
 shares     (3, ·)      by |T|: a/T, b/T, 1/|T|
-joint      (states, models)  f
+joint      (states, LANES)   f
 belief     (states,)   f(s), the sum over the models
 moves      (edges,)    Σ_m f(m, s)·P_m(s'|s), of the states that count
 codes      (states,)   of each symbol, the place of its target in T, from 1; 0 for none
 joined     (·,)        of each successor, the round in which it joined the set
 """
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
+from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts, Weights
 from symdp_ros.core.compiled.compiling import compiled, ZERO
-from symdp_ros.core.online.adaptive.lanes import add, cover, LANES
+from symdp_ros.core.online.adaptive.lanes import (add, cover, expect, follow, LANES,
+                                                  switch_models)
 from symdp_ros.core.online.targets import Codes
 
 DISCOUNT = 0.9
@@ -30,21 +31,12 @@ _LOOKED_AHEAD = LANES  # states that can follow, up to which what comes next is 
 
 
 @compiled
-def begin_at(state: int, switch: Floats, joint: Floats, belief: Floats) -> None:
+def _begin_at(state: int, switch: Floats, joint: Floats, belief: Floats) -> None:
     """Believe that the robot is at a state, before a move, by a model of probability q."""
     joint.fill(0.0)
+    belief.fill(0.0)
     joint[state] = switch[1]
-    _add_models(joint, belief)
-
-
-@compiled
-def _add_models(joint: Floats, belief: Floats) -> None:
-    """Put f(s) into `belief`."""
-    for s in range(len(belief)):
-        total = 0.0
-        for m in range(joint.shape[1]):
-            total += joint[s, m]
-        belief[s] = total
+    belief[state] = 1.0
 
 
 @compiled
@@ -59,7 +51,7 @@ def _likely(beliefs: Floats, place: int, least: float, some: Ints) -> int:
 
 @compiled
 def _move(joint: Floats, belief: Floats, some: Ints, place: int, size: int, codes: Codes,
-          shares: Floats, offsets: Ints, successors: ShortInts, weights: Floats, switch: Floats,
+          shares: Floats, offsets: Ints, successors: ShortInts, weights: Weights, switch: Floats,
           after: Floats) -> None:
     """
     Take in the output at a place of T, a move, and the switch: f(m, s) of what comes next.
@@ -67,7 +59,6 @@ def _move(joint: Floats, belief: Floats, some: Ints, place: int, size: int, code
     some: the states that count. size: of T; 0: there is no output, and the belief is that of
     s_{t−1} already.
     """
-    models = switch.shape[1]
     after.fill(0.0)
     total = 0.0
     for s in some:
@@ -76,30 +67,21 @@ def _move(joint: Floats, belief: Floats, some: Ints, place: int, size: int, code
             code = np.int64(codes[s])
             likely = shares[2, size] if code == 0 else shares[1 if code == place else 0, size]
         total += belief[s] * likely
-        for m in range(models):
+        for m in range(LANES):
             joint[s, m] *= likely
         for e in range(offsets[s], offsets[s + 1]):
-            there = np.uint32(successors[e])
-            for m in range(models):
-                after[there, m] += joint[s, m] * weights[e, m]
+            follow(after, np.int64(np.uint32(successors[e])), joint, s, weights, e)
     for s in range(len(after)):
-        mass = 0.0
-        for m in range(models):
-            mass += after[s, m]
-        for m in range(models):
-            joint[s, m] = (switch[0, m] * after[s, m] + switch[2, m] * mass) / total
+        belief[s] = switch_models(joint, after, s, switch, total)
 
 
 @compiled
-def _expected_moves(joint: Floats, some: Ints, offsets: Ints, weights: Floats,
+def _expected_moves(joint: Floats, some: Ints, offsets: Ints, weights: Weights,
                     moves: Floats) -> None:
     """Put into `moves` how likely each move from some states is to be the next one."""
     for s in some:
         for e in range(offsets[s], offsets[s + 1]):
-            chance = 0.0
-            for m in range(joint.shape[1]):
-                chance += joint[s, m] * weights[e, m]
-            moves[e] = chance
+            moves[e] = expect(joint, s, weights, e)
 
 
 @compiled
@@ -214,7 +196,7 @@ def _aim(output: int, rounds: int, joined: Floats, offsets: Ints, successors: Sh
 
 
 @compiled
-def advance(output: int, size: int, offsets: Ints, successors: ShortInts, weights: Floats,
+def advance(output: int, size: int, offsets: Ints, successors: ShortInts, weights: Weights,
             switch: Floats, first: Ints, symbols: ShortInts, X: Floats, match: Floats,
             shares: Floats, joint: Floats, belief: Floats, codes: Codes, subset: Ints,
             work: Floats, after: Floats, moves: Floats, near: Floats, ahead: Floats, some: Ints,
@@ -237,7 +219,6 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, weight
         n = _likely(beliefs, ZERO, _IMPOSSIBLE, here)
         _move(joint, belief, here[:n], place, size, codes, shares, offsets, successors, weights,
               switch, after)
-    _add_models(joint, belief)
     here = here[:_likely(beliefs, ZERO, _LEAST, here)]
     _, chosen = _grow(output, beliefs, ZERO, here, offsets, successors, first, symbols, X, match,
                       shares, joined, means, covered, known, best, spread, near, begins)
@@ -269,7 +250,7 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, weight
 @compiled
 def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, initial: int,
          outputs: Ints, drawn: ShortInts, left: Ints, offsets: Ints, successors: ShortInts,
-         weights: Floats, switch: Floats, first: Ints, symbols: ShortInts, X: Floats,
+         weights: Weights, switch: Floats, first: Ints, symbols: ShortInts, X: Floats,
          match: Floats, shares: Floats, joint: Floats, belief: Floats, codes: Codes, subset: Ints,
          work: Floats, after: Floats, moves: Floats, near: Floats, ahead: Floats, some: Ints,
          sums: Floats) -> tuple[int, int, int]:
@@ -282,7 +263,7 @@ def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, ini
     """
     while at < len(drawn_for):
         if begins[at]:
-            begin_at(initial, switch, joint, belief)
+            _begin_at(initial, switch, joint, belief)
             output = initial
             size = advance(output, ZERO, offsets, successors, weights, switch, first, symbols, X,
                            match, shares, joint, belief, codes, subset, work, after, moves, near,
