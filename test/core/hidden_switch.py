@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hidden switch between public models (`core.models`), exactly, by its definition."""
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from math import prod
 
@@ -34,8 +34,9 @@ class HiddenSwitch:
         switch = SWITCH if len(self.prior) > 1 else 0
         return (1 - switch) * (before == after) + switch * self.prior[after]
 
+    @lru_cache(maxsize=None)
     def measure(self, word):
-        """Return h of a word: the sum over all sequences of models, one by one."""
+        """Return h of a word, a tuple: the sum over all sequences of models, one by one."""
         route, models = [self.chain.initial_state, *word], range(len(self.prior))
         total = Fraction(0)
         for sequence in product(models, repeat=len(word)):
@@ -67,6 +68,11 @@ class HiddenSwitch:
         found = {(m, s): chance * likelihood[s] for (m, s), chance in belief.items()}
         total = sum(found.values())
         return {pair: chance / total for pair, chance in found.items()}
+
+    def by_state(self, belief):
+        """Return the sums over the models, as floats."""
+        return [float(sum(belief[m, s] for m in range(len(self.prior))))
+                for s in self.chain.states]
 
     def listed(self, belief):
         """Return a belief as floats, model after model."""

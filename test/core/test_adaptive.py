@@ -8,9 +8,9 @@ from math import exp, inf, log
 from random import Random
 import sys
 
+from hidden_switch import adaptive_belief, hidden_switch
 from hypothesis import given
 from hypothesis import strategies as st
-from hidden_switch import adaptive_belief, hidden_switch
 import numpy as np
 from online_checks import excess, histories
 import pytest
@@ -22,9 +22,9 @@ from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, 
                        Privacy, UnknownSymbolError)
 from symdp_ros.analysis.accuracy import accuracy, expected_accuracy
 from symdp_ros.analysis.audit import audit
-from symdp_ros.core.online.adaptive import adaptive
 from symdp_ros.core.online import steps as online
 from symdp_ros.core.online import targets
+from symdp_ros.core.online.adaptive import adaptive
 from symdp_ros.core.online.adaptive.adaptive_kernel import DISCOUNT
 from symdp_ros.core.online.response import exp_lower_bound, Response
 
