@@ -21,7 +21,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import known_model, Models, uniform_model
 from symdp_ros.core.online import OnlineMechanism
 
-_TOGETHER = 2**20  # states·symbols·words that are smoothed at a time
+_TOGETHER = 2**22  # states·symbols·words that are smoothed at a time
 _TIE = 1e-9
 
 
@@ -51,9 +51,10 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
     :param walks_by: the chain by whose P the robot moves, with the same states; None: the
         mechanism's own.
     """
-    robot, drawing = walks_by or mechanism.chain, mechanism.another(random=Random(length))
+    robot = mechanism.chain if walks_by is None else walks_by
+    drawing = mechanism.another(random=Random(length))
     outputs = [drawing.privatize(word) for word in patrols(robot, length, walks)]
-    public, moves = mechanism.chain.models(mechanism.trust), _moves(robot)
+    public, moves = mechanism.chain.models(mechanism.trust), moves_of(robot)
     guess = _most_probable(_distribution(public, mechanism.chain, length))
     before = walk_distribution(robot, length)[np.arange(length), guess].mean()
     together = max(1, _TOGETHER // (length * len(robot)))
@@ -68,21 +69,21 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
 
 def walk_distribution(chain: Chain, length: int) -> Floats:
     """Return P[s_t = s] of a walk by the chain's P: shape (length, states), from t = 1."""
-    found = _distribution(_moves(chain), chain, length)
+    found = _distribution(moves_of(chain), chain, length)
     return found / found.sum(axis=1, keepdims=True)
+
+
+def moves_of(chain: Chain) -> Models:
+    """Return the chain's P (uniform moves where it is not known) as the one model."""
+    if not chain.stores_edges:
+        return uniform_model()
+    return known_model(*chain.csr(), chain.edge_probabilities())
 
 
 def _most_probable(chances: Floats) -> Ints:
     """Return the first of the most probable states: shape (n, states, …) → (n, …)."""
     found: Ints = (chances >= chances.max(axis=1, keepdims=True) * (1 - _TIE)).argmax(axis=1)
     return found
-
-
-def _moves(chain: Chain) -> Models:
-    """Return the chain's P as the one model."""
-    if not chain.stores_edges:
-        return uniform_model()
-    return known_model(*chain.csr(), chain.edge_probabilities())
 
 
 def _distribution(models: Models, chain: Chain, length: int) -> Floats:
