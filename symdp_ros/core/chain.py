@@ -280,7 +280,7 @@ class Chain:
         public, named = self._public_models(), None
         if self._named:
             named = self.edge_probabilities()
-        elif self.is_alphabet:
+        elif self._public is None and self.is_alphabet:
             public = public[:1]
         return make_models(*self.csr(), public, named, trust)
 

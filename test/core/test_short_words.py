@@ -64,9 +64,9 @@ def test_routes(name, columns, weighted):
 @pytest.mark.parametrize('name', ['grid', 'ring', 'wide'])
 def test_routes_with_models(name, wide):
     chain = CHAINS[name]
-    sampler = ModelSampler(
-        ReachableChain(chain, LoopSizes(spread_bits=0) if wide else LoopSizes()), chain.models(0.8),
-        Privacy(3.0).epsilon_per_symbol, Random(5))
+    reachable = ReachableChain(chain, LoopSizes(spread_bits=0) if wide else LoopSizes())
+    sampler = ModelSampler(reachable, chain.models(0.8), Privacy(3.0).epsilon_per_symbol,
+                           Random(5))
     for n in (1, 2, 40, 1_000):
         plan = sampler.plan(n)
         assert plan.wide == (wide or name == 'wide' and n == 1_000)

@@ -7,12 +7,12 @@ The hidden models are summed out as the words are. With U_t(s, m) the weight of 
 s at position t where the move there was by the model m,
 
     V_{t−1}(s, m) = Σ_{s' ∈ C(s)} P_m(s'|s)·b_t(s')·U_t(s', m),   U_n = 1,
-    U_t(s, m) = (1 − ρ)·V_t(s, m) + Σ_m' ρ·q(m')·V_t(s, m'),                                    (1)
+    U_t(s, m) = (1 − ρ)·V_t(s, m) + Σ_m' ρ·q(m')·V_t(s, m'),                              (1)
 
 b_t(s') = R if s' = w_t, else 1. With α_t(m), how likely each model is for move t given
 o_1…o_{t−1} under h,
 
-    α_1 = q,   α_{t+1}(m) ∝ (1 − ρ)·y(m) + ρ·q(m)·Σ y,   y(m) = α_t(m)·P_m(o_t|o_{t−1}),        (2)
+    α_1 = q,   α_{t+1}(m) ∝ (1 − ρ)·y(m) + ρ·q(m)·Σ y,   y(m) = α_t(m)·P_m(o_t|o_{t−1}),  (2)
 
 o_t is drawn with probabilities proportional to A_t(o_t) = Σ_m α_t(m)·P_m(o_t|o_{t−1})·b_t·U_t(o_t,
 m). No model is drawn. O(n·|E|·M) time; storing and recomputing rows is as with one model.
@@ -23,9 +23,9 @@ Let N be the largest number of successors and M = `LANES`. V̂ is off its own te
 N − 1 additions, and, with exponents, by what is left out, which below U is one factor more; Û by M
 + 1 more, b by one; Â by M + 1; α̂ by M + 5. α does not depend on w, and by (1) and (2)
 
-    A_{t−1}(o_{t−1}) = κ_t(o)·b_{t−1}(o_{t−1})·Σ_{s'} A_t(s'),                                  (3)
+    A_{t−1}(o_{t−1}) = κ_t(o)·b_{t−1}(o_{t−1})·Σ_{s'} A_t(s'),                            (3)
 
-κ_t the normaliser of (2). So the product telescopes to Π κ·R^{matches}, over one number Z(w), times
+κ_t the normaliser of (2). So the product telescopes to Π κ·R^{matches} over one number Z(w), times
 at most n·(N + 4M + 12) factors of 1±u; since P̂ sums to 1, Z(w) is Σ_o Π κ·R^{matches}, times as
 many. As in `core.offline.backward`, equation (3), |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R +
 4.02·n·(N + 4M + 12)·u, for which 5·n·(N + 4M + 12)·2⁻⁵³ of ε are set aside.

@@ -64,10 +64,11 @@ def _gather_wide(s: int, edges: ModelEdges, after: Floats, exponents: ShortInts,
 @inlined
 def _added(values: Floats, factors: Floats) -> float:
     """Return Σ values[m]·factors[m] over the lanes, in the order of `gather_models`."""
-    return (((values[0] * factors[0] + values[4] * factors[4])
-             + (values[2] * factors[2] + values[6] * factors[6]))
-            + ((values[1] * factors[1] + values[5] * factors[5])
-               + (values[3] * factors[3] + values[7] * factors[7])))
+    total: float = (((values[0] * factors[0] + values[4] * factors[4])
+                     + (values[2] * factors[2] + values[6] * factors[6]))
+                    + ((values[1] * factors[1] + values[5] * factors[5])
+                       + (values[3] * factors[3] + values[7] * factors[7])))
+    return total
 
 
 @compiled
@@ -165,7 +166,7 @@ def _recompute(begin: int, end: int, state: int, word: Ints, edges: ModelEdges, 
     """Fill the rows begin < t < end, from base on, as far as a walk from `state` can see them."""
     dense_from, nobody = ZERO, np.empty(0, np.int64)
     if not wide:
-        dense_from = _cone(state, end - begin - 1, edges, cone, sizes, mark, begin + 1, most)
+        dense_from = _cone(state, end - begin - 1, edges[:2], cone, sizes, mark, begin + 1, most)
     after = end_row
     for t in range(end - 1, begin, -1):
         row, ahead, count = base + t - begin - 1, t - begin, _reached(edges[2], t)
