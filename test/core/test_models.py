@@ -426,6 +426,23 @@ def test_where_rows_are_kept_makes_no_difference(sizes):
     assert laws[0].draw(word) == laws[1].draw(word)
 
 
+@pytest.mark.parametrize('beyond, expected', [(2**64 - 1, 'b'), (0, 'a')])
+def test_where_53_bits_are_not_enough(beyond, expected):
+    """The point falls next to the end of the first move's part: more bits decide."""
+    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    word, index = ['b', 'c', 'a', 'a'], chain.state_index
+    law = Exponential(chain, Privacy(2.0), 0.8)
+    outputs = [*feasible_words(chain, 4)]
+    first = sum(p for o, p in zip(outputs, law.exact_probabilities(word, outputs), strict=True)
+                if o[0] == 'a')
+    bits = int(first * 2**64) | beyond << 256 | Random(1).getrandbits(192) << 64
+    one, many = (Exponential(chain, Privacy(2.0), 0.8, Tape(bits, 320)) for _ in range(2))
+    drawn = one.draw(word)
+    assert drawn[0] == expected
+    found = many.draw_many(np.array([index[s] for s in word], np.int32), np.array([0, 4]))
+    assert [chain.states[i] for i in found.tolist()] == drawn
+
+
 @given(st.data())
 def test_long_words_neither_under_nor_overflow(data):
     """Chains with the rarest moves there can be, at any ε: outputs are feasible, Z is finite."""

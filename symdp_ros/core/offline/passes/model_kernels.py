@@ -271,3 +271,31 @@ def route(word: Ints, bits: Numbers, edges: ModelEdges, ratio: float, spacing: i
     """Sweep, then walk from s_0."""
     sweep(word, edges, ratio, spacing, rescale_every, wide, W, E, scale)
     return walk(ZERO, ONE, word, bits, edges, ratio, spacing, wide, W, E, scale, model, out)
+
+
+@compiled
+def words(word: int, position: int, state: int, numbers: Ints, lengths: Ints, bits: Numbers,
+          edges: ModelEdges, ratios: Floats, rescale_every: int, W: Floats, E: ShortInts,
+          scale: ShortInts, prior: Floats, model: Floats, out: Ints) -> tuple[int, int, int]:
+    """
+    Draw words from one on, which is swept already where the position is above 0.
+
+    numbers, bits, out: of all words, one after another; lengths, ratios: of each. Return (word,
+    position, state) where 53 bits are not enough, at the end with the number of words as `word`.
+    """
+    begin = lengths[:word].sum()
+    while word < len(lengths):
+        end = begin + lengths[word]
+        some = slice(begin, end)
+        if position == 0:
+            sweep(numbers[some], edges, ratios[word], ONE, rescale_every, False, W, E, scale)
+            state = ONE
+            for m in range(LANES):
+                model[m] = prior[m]
+        position, state, _ = walk(position, state, numbers[some], bits[some], edges, ratios[word],
+                                  ONE, False, W, E, scale, model, out[some])
+        if position < lengths[word]:
+            return word, position, state
+        begin, position = end, ZERO
+        word += 1
+    return word, ZERO, state
