@@ -17,7 +17,7 @@ def in_lanes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def lane_sum(values: npt.NDArray[Any]) -> Any:
-    """Return the sum over the lanes, in the order of `Lanes.sum`: shape (LANES, …) → (…)."""
+    """Return the sum over the lanes, in the order of `Lanes.total`: shape (LANES, …) → (…)."""
     a, b, c, d, e, f, g, h = values
     return ((a + e) + (c + g)) + ((b + f) + (d + h))
 
@@ -79,7 +79,7 @@ class Lanes:
             self._builder.load(self._builder.bitcast(pointer, kind.as_pointer()), align=4),
             self.kind)
 
-    def sum(self, values: Any) -> Any:
+    def total(self, values: Any) -> Any:
         """Return ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)) of the lanes, as a number."""
         for half in (LANES // 2, LANES // 4, LANES // 8):
             values = self._builder.fadd(self._part(values, range(half)),

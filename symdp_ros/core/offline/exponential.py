@@ -3,7 +3,6 @@
 """The exponential mechanism over whole words (paper, Mechanisms 1 and 3), as one law."""
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 from math import log
 from random import SystemRandom
 
@@ -12,15 +11,13 @@ from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.distances import ChainWords
+from symdp_ros.core.offline.distances import ChainWords, distance, numbers
 from symdp_ros.core.offline.exponential_batch import ExponentialBatch
 from symdp_ros.core.offline.exponential_errors import exponential_distances, exponential_errors
 from symdp_ros.core.offline.model_backward import ModelSampler
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
-from symdp_ros.core.offline.words import distance, numbers
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.word_arrays import RandomStream
 
 
 def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str, trust: float,
@@ -90,11 +87,8 @@ class Exponential(Law):
     def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
         if self._batch is not None:
             return self._batch.draw(symbols, offsets, self._random)
-        stream, out, chain = RandomStream(self._random), np.empty_like(symbols), self._reachable
-        for begin, end in pairwise(offsets.tolist()):
-            word = chain.numbers[symbols[begin:end] + 1].tolist()
-            out[begin:end] = chain.positions[self._sampler.draw(word, stream)]
-        return out
+        assert isinstance(self._sampler, ModelSampler)
+        return self._sampler.draw_many(symbols, offsets, self._random)
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
         matches = len(word) - distance(word, output)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from symdp_ros.core.annotations import Floats, Weights
 from symdp_ros.core.compiled.compiling import numba
-from symdp_ros.core.compiled.vectors import lane_sum, Lanes, LANES
+from symdp_ros.core.compiled.vectors import lane_sum, LANES, Lanes
 
 
 def _cover(known: Floats, best: Floats, near: Floats, n: int, joins: int, begin: int,
@@ -124,10 +124,10 @@ def _switch_intrinsic(typing_context: Any, joint: Any, after: Any, s: Any, switc
         zero, two = context.get_constant(row, 0), context.get_constant(row, 2)
         values = lanes.load(lanes.place(1, s, zero))
         kept = builder.fmul(lanes.load(lanes.place(3, zero, zero)), values)
-        drawn = builder.fmul(lanes.load(lanes.place(3, two, zero)), lanes.alike(lanes.sum(values)))
+        drawn = builder.fmul(lanes.load(lanes.place(3, two, zero)), lanes.alike(lanes.total(values)))
         values = builder.fdiv(builder.fadd(kept, drawn), lanes.alike(total))
         lanes.store(values, lanes.place(0, s, zero))
-        return lanes.sum(values)
+        return lanes.total(values)
 
     row, double = numba.types.intp, numba.types.float64
     return double(joint, after, row, switch, double), generate
@@ -139,7 +139,7 @@ def _expect_intrinsic(typing_context: Any, joint: Any, s: Any, weights: Any,
         lanes = Lanes(context, builder, signature, arguments)
         _, s, _, e = arguments
         zero = context.get_constant(row, 0)
-        return lanes.sum(builder.fmul(lanes.load(lanes.place(0, s, zero)),
+        return lanes.total(builder.fmul(lanes.load(lanes.place(0, s, zero)),
                                       lanes.load_float32(lanes.place(2, e, zero))))
 
     row = numba.types.intp
