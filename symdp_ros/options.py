@@ -148,6 +148,10 @@ MECHANISM = Option('mechanism', str, 'auto',
                    'length alone', choices=(*SELECTIONS, 'auto'))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
 LIVE_MECHANISM = (POLICY, TRUST)
+#: What draws, for who infers something of it: how the robot moves counts with every policy.
+BELIEF_TRUST = replace(TRUST, meaning="the weight of the map's probabilities of moves in the "
+                       'belief; the rest goes to six models that need no knowledge of the robot. '
+                       "With policy: adaptive, the privatizer's")
 LOG_MECHANISM = (MECHANISM, BASE, LOG_TRUST, POLICY)
 
 # From messages and logs to symbols
@@ -381,7 +385,7 @@ PARAMETERS = {
         LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA, TOPIC, STAMP_KEY,
         SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
         PARAMETER_SERVICES),
-    'belief': (*CHAIN, *PRIVACY, *LIVE_MECHANISM, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP,
+    'belief': (*CHAIN, *PRIVACY, POLICY, BELIEF_TRUST, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP,
                *OUTPUT_OPTIONS, REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
     'fleet': (FLEET, PARAMETER_SERVICES),

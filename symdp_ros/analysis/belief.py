@@ -4,9 +4,9 @@
 What can be inferred from private symbols. This is post-processing: it costs no privacy.
 
 The model: the true region s_t moves from the initial state by the public models P_m of the chain
-and the hidden switch T between them (`core.models`; which they are, `trust` of the mechanism says),
-and o_t is drawn from μ(· | s_t, o_{t−1}), the online mechanism's. With m_t the model by which the
-robot moves to s_t, and the beliefs
+and the hidden switch T between them (`core.models`; `trust` of the mechanism is theirs), and o_t is
+drawn from μ(· | s_t, o_{t−1}), the online mechanism's. With m_t the model by which the robot moves
+to s_t, and the beliefs
 
     b_t(m, s) = P[m_{t+1} = m, s_t = s | o_1 … o_t],  c_t(m, s) the same given o_1 … o_n,
 
@@ -285,20 +285,21 @@ def _smooth(chain: Chain, models: Models, length: int, words: int,
             kept.append(here)
         result[t] = likelihood(t)
         here = _posterior(models.forward(here), result[t])
-    after = prior = None
+    following: tuple[Floats, Floats] | None = None  # c_{t+1}, p_{t+1}
     for begin in range(spacing * (len(kept) - 1), -1, -spacing):
-        priors, beliefs, here = [], [], kept.pop()
+        pairs, here = [], kept.pop()
         for known in result[begin:begin + spacing]:
-            priors.append(models.forward(here))
-            here = _posterior(priors[-1], known)
-            beliefs.append(here)
-        for t in range(begin + len(beliefs) - 1, begin - 1, -1):
-            here = beliefs.pop()
-            if after is not None:
-                here *= models.backward(np.divide(after, prior, out=np.zeros_like(after),
-                                                  where=after > 0))
+            prior = models.forward(here)
+            here = _posterior(prior, known)
+            pairs.append((here, prior))
+        for t in range(begin + len(pairs) - 1, begin - 1, -1):
+            here, prior = pairs.pop()
+            if following is not None:
+                there, expected = following
+                here *= models.backward(np.divide(there, expected, out=np.zeros_like(there),
+                                                  where=there > 0))
                 here /= here.sum(axis=(0, 1))
-            result[t], after, prior = here.sum(axis=0), here, priors.pop()
+            result[t], following = here.sum(axis=0), (here, prior)
     return result
 
 

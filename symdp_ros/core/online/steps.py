@@ -109,7 +109,11 @@ class OnlineSteps(Mechanism):
 
     @property
     def trust(self) -> float:
-        """Return how far P is trusted; the policy 'adaptive' alone makes use of it."""
+        """
+        Return the weight of P among the models of how the robot moves.
+
+        Of all policies, 'adaptive' alone draws by it; who infers something of the outputs does.
+        """
         return self._trust
 
     @property

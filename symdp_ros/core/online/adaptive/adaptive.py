@@ -3,8 +3,13 @@
 """
 The adaptive policy: each draw is fitted to what is publicly believed of the true symbol.
 
-Let f(s) = P[s_t = s | o_1…o_{t−1}], by Bayes from what was published: s moves by P̃
-(`core.models`), o_t is drawn as below. Before s_t is looked at, a set T ⊆ C(o_{t−1}) is
+Let f(m, s) = P[m_{t+1} = m, s_t = s | o_1…o_{t−1}], by Bayes from what was published: s_t moves by
+the public models P_m and the hidden switch T between them (`core.models`), o_t is drawn as below,
+and m_{t+1} is the model of the move to s_{t+1}:
+
+    f'(m', s')  ∝  Σ_m T(m'|m)·Σ_s P_m(s'|s)·P[o_t | s, o_1…o_{t−1}]·f(m, s)
+
+is f for the next symbol. Let f(s) = Σ_m f(m, s). Before s_t is looked at, a set T ⊆ C(o_{t−1}) is
 chosen for a large
 
     Σ_s f(s)·[ a/T·Σ_{x ∈ T} X(s, x) + (b−a)/T·max_{x ∈ T} X(s, x) ],                           (1)
@@ -12,12 +17,15 @@ chosen for a large
 and for every symbol s its target, the x ∈ T of largest X(s, x), the first of `successors` where
 several come within 10⁻¹² of it; none (uniform on T) where no match is ever to be had, and for an
 unknown symbol. Then o_t is drawn on T about the target of s_t, in the integers a, b of |T|
-(`core.online.response`). X is the value of the planned policy, with P̃ and γ = 0.9
-(`core.online.planned`): how many matches are expected, this one and the discounted later ones.
+(`core.online.response`). X is the value of the planned policy, with Σ_m q(m)·P_m
+and γ = 0.9 (`core.online.planned`): how many matches are expected, this one and the discounted
+later ones.
 
 T grows one state at a time, each the one that makes (1) largest. Of these sets the one is taken
 that promises most one step ahead: the chance of a match, plus γ times the largest (1) of the next
-step, averaged over what may be drawn. So a set may also be taken for what its output will show.
+step, averaged over what may be drawn (s_t being followed by s_{t+1} with probability
+Σ_m f(m, s_t)·P_m(s_{t+1}|s_t) / f(s_t), as o_t depends on s_t, not on the model). So a set may
+also be taken for what its output will show.
 Where more than 8 states can follow, and on large chains, the set of largest (1) is taken; where
 more than 16 can, they join in the order of Σ_s f(s)·X(s, x). States with f(s) < 10⁻⁹ are left out.
 
@@ -33,7 +41,8 @@ so two mechanisms that published the same have the same f, bit by bit, on every 
 
 **Memory.** X for all pairs of states, 8 bytes each; above `targets.DENSE_STATES` states, for the
 pairs within the radius of the guided policy: others count as never matched. A step takes
-O(N²·edges + states·N⁴) time at N ≤ 8, else O(edges + states·N²).
+O(models·edges + N²·edges + states·N⁴) time at N ≤ 8, else O(models·edges + states·N²). (All models
+have room beside each other, however few there are.)
 """
 from collections.abc import Callable
 from fractions import Fraction
@@ -57,7 +66,7 @@ class AdaptiveTables:
     What is known before the first symbol, shared by all words.
 
     :param chain: one that stores its edges.
-    :param trust: of P̃.
+    :param trust: the weight of P among the models.
     :param others, gain: as `OnlineMechanism.weights`.
     :param responses: the `Response` for each number of states from 1 to the largest N.
 
@@ -135,7 +144,8 @@ class AdaptiveWord:
     @property
     def belief(self) -> Floats:
         """Return f, model after model: float64, shape (models·states,)."""
-        return self._joint[:, :len(self._tables.prior)].T.flatten()
+        found: Floats = self._joint[:, :len(self._tables.prior)].T.flatten()
+        return found
 
     def reset(self, previous: str, belief: Floats | None = None) -> None:
         """

@@ -124,7 +124,8 @@ def _switch_intrinsic(typing_context: Any, joint: Any, after: Any, s: Any, switc
         zero, two = context.get_constant(row, 0), context.get_constant(row, 2)
         values = lanes.load(lanes.place(1, s, zero))
         kept = builder.fmul(lanes.load(lanes.place(3, zero, zero)), values)
-        drawn = builder.fmul(lanes.load(lanes.place(3, two, zero)), lanes.alike(lanes.total(values)))
+        drawn = builder.fmul(lanes.load(lanes.place(3, two, zero)),
+                             lanes.alike(lanes.total(values)))
         values = builder.fdiv(builder.fadd(kept, drawn), lanes.alike(total))
         lanes.store(values, lanes.place(0, s, zero))
         return lanes.total(values)
