@@ -65,7 +65,7 @@ and the mechanism can do it.
 
 What it shows: what is lost because belief in the exponential mechanism's releases takes its
 normaliser Z(w) as the same for all words w. Computed by enumeration of all feasible words of the
-chain of the audit, their moves all alike; k = 1.
+chain of the audit, as likely as the public models of moves make them; k = 1.
 
 How to read it: the three errors are shares of positions that are wrong: of the private symbols as
 they are, of the best guess there is, and of the guess with constant Z. The last

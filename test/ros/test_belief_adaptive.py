@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.belief import Filter
-from symdp_ros.ros.live.history import HistoryEntry
+from symdp_ros.ros.live.history import History, HistoryEntry
+from symdp_ros.words.live_word import LiveWord
 from test_belief_node import believe, listen_to_beliefs, send, shown, values_of
 
 ADAPTIVE = {'epsilon': 1.0, 'policy': 'adaptive'}
@@ -275,6 +276,17 @@ def test_what_is_no_history_is_ignored(world, habit):
     assert believed == expected.best
     assert 'a message that cannot be read is ignored' in run.log
     assert 'Traceback' not in run.log and '(gap' not in run.log
+
+
+@pytest.mark.parametrize('size, kept', [(2**27, 1000), (10_000, 44), (10, 1)])
+def test_large_messages_are_kept_for_late_readers_in_part(world, habit, monkeypatch, size, kept):
+    """A belief over 7 models and 4 states takes 224 bytes."""
+    monkeypatch.setattr('symdp_ros.ros.live.history._KEPT', size)
+    word = LiveWord(made(habit), described={}, logger=world.node.get_logger())
+    history = History(world.node, word, 1000)
+    depth = history._publisher.qos_profile.depth
+    history.destroy()
+    assert depth == kept
 
 
 def test_the_history_follows_a_remapping(world, habit):

@@ -30,6 +30,7 @@ from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.words.live_word import LiveWord
 
 _FLOAT = '<f8'
+_KEPT = 2**27  # bytes of beliefs for late readers
 
 
 class HistoryEntry(NamedTuple):
@@ -70,13 +71,15 @@ class History:
 
     :param node: the privatizer.
     :param word: its mechanism has `tables`.
-    :param depth: how many messages late readers get.
+    :param depth: how many messages late readers get; fewer where these are very large.
 
     `topic` is its name.
     """
 
     def __init__(self, node, word: LiveWord, depth: int):
         self._node, self._word, self._number = node, word, 0
+        assert word.mechanism.belief is not None  # there are tables
+        depth = max(1, min(depth, _KEPT // word.mechanism.belief.nbytes))
         self._publisher = node.create_publisher(
             String, history_topic(node.resolve_topic_name('private_region')),
             QoSProfile(depth=depth, durability=DurabilityPolicy.TRANSIENT_LOCAL))
