@@ -126,14 +126,28 @@ def average_accuracy(mechanism: Mechanism,
     :raises UnknownSymbolError: a symbol is no state.
     :raises ConfigurationError: too few words; permute-and-flip, where n²·|E| > 10¹⁰.
     """
-    walks, length = len(check_walks(words)), len(words[0])
+    return averaged(errors_of_words(mechanism, check_walks(words)))
+
+
+def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]]) -> Floats:
+    """
+    Return the expected error per symbol of words of one length: shape (words,).
+
+    :raises UnknownSymbolError: a symbol is no state.
+    :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
+    """
+    length = len(words[0])
     if mechanism.law.is_simulated:
-        means = np.array([missed.sum() / len(missed) for missed in _simulated(mechanism, words)])
-    else:
-        means = np.concatenate([_means(mechanism, some)
-                                for some in _parts(words, mechanism.chain, length)])
-    each = means / length
-    return ExpectedAccuracy(float(each.mean()), float(each.std(ddof=1) / sqrt(walks)), walks)
+        return np.array([missed.sum() / len(missed) for missed in _simulated(mechanism, words)]
+                        ) / length
+    return np.concatenate([_means(mechanism, some)
+                           for some in _parts(words, mechanism.chain, length)]) / length
+
+
+def averaged(errors: Floats) -> ExpectedAccuracy:
+    """Return the mean of the errors of at least 2 words, with its standard error."""
+    walks = len(errors)
+    return ExpectedAccuracy(float(errors.mean()), float(errors.std(ddof=1) / sqrt(walks)), walks)
 
 
 def _by_distances(mechanism: Mechanism, word: Word) -> Accuracy:
@@ -198,6 +212,29 @@ def patrols(chain: Chain, length: int, walks: int) -> list[list[str]]:
             word.append(state)
         result.append(word)
     return result
+
+
+def robots(chain: Chain, trust: float) -> dict[str, Chain]:
+    """
+    Return the public models of how a robot may move (`core.models`), by name: chains with that P.
+
+    They have the states of the chain, and of its moves those that the model makes.
+
+    :param trust: as of `Chain.models`.
+    """
+    models = chain.models(trust)
+    if len(models) == 1:
+        return {models.names[0]: chain}
+    offsets, targets = chain.csr()
+    states, found = chain.states, {}
+    for name, weights in zip(models.names, models.weights.astype(np.float64), strict=True):
+        rows = {}
+        for state, (first, last) in zip(states, pairwise(offsets.tolist()), strict=True):
+            chances = weights[first:last] / weights[first:last].sum()
+            rows[state] = {states[i]: chance for i, chance in zip(
+                targets[first:last].tolist(), chances.tolist(), strict=True) if chance > 0}
+        found[name] = Chain(rows, chain.initial_state)
+    return found
 
 
 def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, base: str = DEFAULT_BASE,

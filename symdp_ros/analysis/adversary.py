@@ -33,7 +33,8 @@ class Guess:
     walks: int
 
 
-def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50) -> Guess:
+def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
+               walks_by: Chain | None = None) -> Guess:
     """
     Return the chance that the best guess of s_t is right, for a random t, before and after.
 
@@ -43,14 +44,16 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50) -> G
 
     :param mechanism: the online one; a causal release is the same.
     :param length: n ≥ 1.
+    :param walks_by: with the states of the mechanism's chain: the robot walks by its P, and the
+        adversary knows that.
     """
-    chain = mechanism.chain
+    chain = walks_by or mechanism.chain
     prior = walk_distribution(chain, length).max(axis=1).mean()
     drawing = mechanism.another(random=Random(length))
     outputs = [drawing.privatize(word) for word in patrols(chain, length, walks)]
     together = max(1, _TOGETHER // (length * len(chain)))
     after = np.concatenate([
-        smooth_together(mechanism, outputs[i:i + together]).max(axis=1).mean(axis=0)
+        smooth_together(mechanism, outputs[i:i + together], chain).max(axis=1).mean(axis=0)
         for i in range(0, walks, together)])
     return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
 

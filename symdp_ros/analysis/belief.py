@@ -165,23 +165,26 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
     return smooth_together(mechanism, [outputs])[:, :, 0]
 
 
-def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]]) -> Floats:
+def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
+                    walks_by: Chain | None = None) -> Floats:
     """
     Return `smooth` of each of some private words of one length: shape (n, states, words).
 
+    :param walks_by: a chain with the same states: the robot is known to move by its P.
     :raises ChainError: a word is not feasible from the initial state, or cannot have been drawn.
     """
     chain = mechanism.chain
     routes = [_checked(chain, word) for word in words]
+    known = walks_by or chain
     if mechanism.tables is not None:
-        return _smooth(chain, len(routes[0]), len(routes), _along(mechanism, routes))
+        return _smooth(known, len(routes[0]), len(routes), _along(mechanism, routes))
     moves = [zip((chain.initial_state, *route), route, strict=False) for route in routes]
 
     @lru_cache(maxsize=max(1, _KEPT // len(chain)))
     def likelihood(before: str, output: str) -> Floats:
         return mechanism.likelihood(output, before)
 
-    return _smooth(chain, len(routes[0]), len(routes), lambda t: np.stack(
+    return _smooth(known, len(routes[0]), len(routes), lambda t: np.stack(
         [likelihood(*next(steps)) for steps in moves], axis=1))
 
 

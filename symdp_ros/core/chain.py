@@ -277,6 +277,11 @@ class Chain:
         return make_models(*self.csr(), self._public_models(),
                            self.edge_probabilities() if self._named else None, trust)
 
+    def how_it_moves(self, trust: float) -> str:
+        """Return in a few words which models there are; `trust` as of `models`."""
+        given = '' if self._named else 'not given: '
+        return given + self.models(trust).summary
+
     def _public_models(self) -> Floats:
         return public_models(*self.csr()) if self._public is None else self._public
 
