@@ -259,7 +259,7 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
     others then.
 
     :param base: 'counting': the base measure of the chain is left out.
-    :param trust: of the base measure of the chain.
+    :param trust: the weight of the chain's P among its models (`core.models`).
     :param policy: of causal release.
     :param counting: whether a mechanism that counts words may be chosen.
     :raises ConfigurationError: unknown base or policy; `trust`, `length` or `walks` out of range.

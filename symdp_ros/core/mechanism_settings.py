@@ -89,9 +89,11 @@ class MechanismSettings:
         return {'chain': chain.digest(), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'mechanism': self.selection, **used}
 
-    def __str__(self) -> str:
-        trust = f' (trust {self.trust:g})'
+    def text(self, chain: 'Chain') -> str:
+        """Return which mechanism draws, and how it takes the robot to move, for people to read."""
         if self.selection == LIVE:
-            return f'policy {self.policy}{trust if self.policy == "adaptive" else ""}'
-        return (f'mechanism {self.selection}, base {self.base}'
-                f'{trust if self.base == "chain" else ""}')
+            named, moving = f'policy {self.policy}', self.policy == 'adaptive'
+        else:
+            named = f'mechanism {self.selection}, base {self.base}'
+            moving = self.base == 'chain' or self.policy == 'adaptive'
+        return named + (f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '')

@@ -109,7 +109,7 @@ class OnlineSteps(Mechanism):
 
     @property
     def trust(self) -> float:
-        """Return how far P is trusted; the policy 'adaptive' alone makes use of it."""
+        """Return the weight of P; of all policies, 'adaptive' alone makes use of it."""
         return self._trust
 
     @property
