@@ -71,15 +71,19 @@ class MechanismSettings:
     def _fields(self, names: Iterable[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
 
+    def _used(self) -> Iterable[str]:
+        """Return the names of the settings that the selection uses, of base, trust and policy."""
+        if self.selection == 'auto':
+            return dict.fromkeys(name for names in SELECTIONS.values() for name in names)
+        return SELECTIONS['causal' if self.selection == LIVE else self.selection]
+
     def described(self, chain: 'Chain', privacy: 'Privacy') -> dict[str, Any]:
         """
         Return all that the distribution of a private word depends on, for people to read.
 
         It stands in ledgers; its digest says which releases, and which live words, are the same.
         """
-        of_all = (name for names in SELECTIONS.values() for name in names)
-        used = self._fields(of_all if self.selection == 'auto' else SELECTIONS[
-            'causal' if self.selection == LIVE else self.selection])
+        used = self._fields(self._used())
         if used.get('base') == 'counting':  # as published: there is nothing to say
             del used['base']
         if 'base' in used or used.get('policy') == 'adaptive':
@@ -91,9 +95,10 @@ class MechanismSettings:
 
     def text(self, chain: 'Chain') -> str:
         """Return which mechanism draws, and how it takes the robot to move, for people to read."""
-        if self.selection == LIVE:
-            named, moving = f'policy {self.policy}', self.policy == 'adaptive'
-        else:
-            named = f'mechanism {self.selection}, base {self.base}'
-            moving = self.base == 'chain' or self.policy == 'adaptive'
-        return named + (f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '')
+        uses = self._used()
+        named = [] if self.selection == LIVE else [f'mechanism {self.selection}']
+        named += [f'{name} {getattr(self, name)}' for name in ('base', 'policy') if name in uses]
+        moving = ('base' in uses and self.base == 'chain') or (
+            'policy' in uses and self.policy == 'adaptive')
+        return ', '.join(named) + (
+            f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '')
