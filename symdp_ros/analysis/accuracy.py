@@ -32,9 +32,9 @@ from random import Random
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
-from symdp_ros.core.models import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
+from symdp_ros.core.models import check_base
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import (CHOICES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,

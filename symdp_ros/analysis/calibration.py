@@ -12,9 +12,9 @@ import numpy as np
 from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, errors_of_words,
                                          mean_stay, patrols)
 from symdp_ros.core.annotations import Word
-from symdp_ros.core.models import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
+from symdp_ros.core.models import check_base
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.distances import Counts
 from symdp_ros.core.online import OnlineMechanism

@@ -270,12 +270,19 @@ class Chain:
         """
         Return the public models of how the robot moves (`core.models`).
 
+        An alphabet without P has the uniform one alone: there the exponential mechanism may use
+        the whole of ε, as long as all words weigh the same.
+
         :param trust: from 0 to 1, the weight of P; it has no effect where P is not known.
         """
         if not self.stores_edges:
             return uniform_model()
-        return make_models(*self.csr(), self._public_models(),
-                           self.edge_probabilities() if self._named else None, trust)
+        public, named = self._public_models(), None
+        if self._named:
+            named = self.edge_probabilities()
+        elif self._public is None and self.is_alphabet:
+            public = public[:1]
+        return make_models(*self.csr(), public, named, trust)
 
     def how_it_moves(self, trust: float) -> str:
         """Return in a few words which models there are; `trust` as of `models`."""

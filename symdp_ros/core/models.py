@@ -215,7 +215,7 @@ def make_models(offsets: Ints, targets: ShortInts, public: Floats, named: Floats
     """
     Return the models of a chain that stores its edges.
 
-    :param public: those that need no knowledge, as `public_models`.
+    :param public: those that need no knowledge, as `public_models`; or the first of them.
     :param named: P of each move, where the map names it; None: `trust` has no effect.
     :param trust: the weight of P.
     """
@@ -227,7 +227,7 @@ def make_models(offsets: Ints, targets: ShortInts, public: Floats, named: Floats
     shares: dict[bytes, float] = {}
     if trust < 1:
         names = (UNIFORM, *(f'stays {chance:g}' for chance in STAYING))
-        for name, row in zip(names, public, strict=True):
+        for name, row in zip(names, public, strict=False):
             weights = _weights(offsets, row, LEAST_WEIGHT if name == UNIFORM else 0.0)
             found.setdefault(weights.tobytes(), (name, weights))
         shares = dict.fromkeys(found, (1 - trust) / len(found))

@@ -8,7 +8,7 @@ from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import CHOICES, COMPILED_POLICIES
+from symdp_ros.core.registry import CHOICES, COMPILED_POLICIES, DEFAULT_TRUST
 
 _RING = {'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.5, 'c': 0.5}, 'c': {'c': 0.2, 'a': 0.8}}
 _WORD = ['a', 'b', None]
@@ -35,7 +35,9 @@ def warm_up() -> None:
         for policy in COMPILED_POLICIES:
             OnlineMechanism(chain, Privacy(1.0), policy=policy).privatize_many(*_WORDS)
         for selection, base in CHOICES.values():
-            mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection, base=base)
-            mechanism.privatize(_WORD)
-            mechanism.privatize_many(*_WORDS)
+            for trust in (DEFAULT_TRUST, 1.0):  # with several models, and with one
+                mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection, base=base,
+                                             trust=trust)
+                mechanism.privatize(_WORD)
+                mechanism.privatize_many(*_WORDS)
         compare_mechanisms(chain, Privacy(1.0), len(_WORD), walks=2)

@@ -215,7 +215,7 @@ def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
     bits = b''.join(first.to_bytes(8, 'little') for word in words for _ in word)
     tape = Tape(int.from_bytes(bits, 'little'), 8 * len(bits))
     moves = {'first': ['a'] * 5, 'second': ['b', 'c', 'a', 'b', 'c']}[expected]
-    drawn = privatized(OfflineMechanism(chain, Privacy(0.0), random=tape), words)
+    drawn = privatized(OfflineMechanism(chain, Privacy(0.0), base='counting', random=tape), words)
     assert drawn == [moves[:len(word)] for word in words]
     assert counted.calls == 6  # one for each position of the longest word, and the last
 

@@ -11,8 +11,11 @@ import pytest
 from strategies import grid, RING
 from symdp_ros import Chain, OfflineMechanism, Privacy
 from symdp_ros.core.compiled.compiling import numba
+from symdp_ros.core.compiled.vectors import LANES
 from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.passes import kernels, loops, short_words
+from symdp_ros.core.offline.model_backward import ModelSampler
+from symdp_ros.core.offline.passes import (kernels, loops, model_kernels, short_models,
+                                           short_words)
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING,
@@ -55,6 +58,38 @@ def test_routes(name, columns, weighted):
                           if plan.wide else None))
         assert found[0] == found[1], n
     assert kinds >= {'wide' if name == 'wide' else 2 if name == 'period 2' else 1}
+
+
+@pytest.mark.parametrize('wide', (False, True))
+@pytest.mark.parametrize('name', ['grid', 'ring', 'wide'])
+def test_routes_with_models(name, wide):
+    chain = CHAINS[name]
+    reachable = ReachableChain(chain, LoopSizes(spread_bits=0) if wide else LoopSizes())
+    sampler = ModelSampler(reachable, chain.models(0.8), Privacy(3.0).epsilon_per_symbol,
+                           Random(5))
+    for n in (1, 2, 40, 1_000):
+        plan = sampler.plan(n)
+        assert plan.wide == (wide or name == 'wide' and n == 1_000)
+        word = np.array([Random(i).randrange(len(chain) + 1) for i in range(n)])
+        bits = np.frombuffer(Random(n).randbytes(8 * n), np.uint64)
+        found = []
+        for module in (model_kernels, short_models):
+            W, E, scale = plan.workspace(n)
+            out, model = np.empty(n, np.int64), np.zeros(LANES)
+            model[:len(chain.models(0.8))] = chain.models(0.8).prior
+            state = module.route(word, bits, sampler.edges, plan.ratio, 1, plan.rescale_every,
+                                 plan.wide, W, E, scale, model, out)
+            counts = [chain_reached(sampler, t) for t in range(1, n + 1)]
+            found.append((state, out.tolist(), scale[1:].tolist(), model.tobytes(),
+                          [W[t, 1:count + 1].tobytes() for t, count in enumerate(counts, 1)],
+                          [E[t, 1:count + 1].tobytes() for t, count in enumerate(counts, 1)]
+                          if plan.wide else None))
+        assert found[0] == found[1], n
+
+
+def chain_reached(sampler, moves):
+    reach = sampler.edges[2]
+    return int(reach[min(moves, len(reach) - 1)])
 
 
 def test_bits_that_decide_nothing():

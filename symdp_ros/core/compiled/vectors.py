@@ -63,7 +63,7 @@ class Lanes:
             self._builder.load(self._builder.bitcast(pointer, kind.as_pointer()), align=4),
             self.kind)
 
-    def sum(self, values: Any) -> Any:
+    def total(self, values: Any) -> Any:
         """Return ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)) of the lanes, as a number."""
         for half in (LANES // 2, LANES // 4, LANES // 8):
             values = self._builder.fadd(self._part(values, range(half)),

@@ -6,8 +6,8 @@ The exponential mechanism on a chain: words drawn by one backward and one forwar
 With R = 1/B ≥ 1, the mechanism draws a feasible word o of length n with probability
 h(o)·R^{matches(w, o)} / Z(w), where matches = n − d(w, o), and h(o) = Π_t h(o_t|o_{t−1}) is a
 public base measure: h = 1, which counts words (paper, Mechanism 3, divided by B^n), or a P of
-floats (`core.models`; for several of them, `core.offline.model_backward`). Instead of the automaton with its error coordinate, the weights are
-summed out position by position:
+floats (`core.models`; for several of them, `core.offline.model_backward`). Instead of the
+automaton with its error coordinate, the weights are summed out position by position:
 
     V_n(s) = 1,  V_{t−1}(s) = Σ_{s' ∈ C(s)} h(s'|s)·W_t(s'),  W_t(s') = b_t(s')·V_t(s'),       (1)
 

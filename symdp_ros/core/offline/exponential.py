@@ -3,7 +3,6 @@
 """The exponential mechanism over whole words (paper, Mechanisms 1 and 3), as one law."""
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 from math import log
 from random import SystemRandom
 
@@ -20,7 +19,6 @@ from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 from symdp_ros.core.offline.words import distance, numbers
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.word_arrays import RandomStream
 
 
 def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str, trust: float,
@@ -89,11 +87,8 @@ class Exponential(Law):
     def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
         if self._batch is not None:
             return self._batch.draw(symbols, offsets, self._random)
-        stream, out, chain = RandomStream(self._random), np.empty_like(symbols), self._reachable
-        for begin, end in pairwise(offsets.tolist()):
-            word = chain.numbers[symbols[begin:end] + 1].tolist()
-            out[begin:end] = chain.positions[self._sampler.draw(word, stream)]
-        return out
+        assert isinstance(self._sampler, ModelSampler)
+        return self._sampler.draw_many(symbols, offsets, self._random)
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
         matches = len(word) - distance(word, output)

@@ -55,9 +55,10 @@ def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models
 
 
 def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models) -> Floats:
-    """Return P[d(word, output) = ℓ], shape (n + 1,), by recursion over (state, model, distance)."""
-    index = {**chain.state_index, None: len(chain)}
-    columns = np.array([[index[symbol]] for symbol in word], np.int64).reshape(len(word), 1)
+    """Return P[d(word, output) = ℓ]: shape (n + 1,), by recursion over states and distances."""
+    index: dict[str | None, int] = {None: len(chain)}
+    index.update(chain.state_index)
+    columns = np.array([index[symbol] for symbol in word], np.int64).reshape(len(word), 1)
     for kind in _Passes, _WidePasses:
         try:
             passes = kind(chain, columns, ratio, models)
@@ -69,7 +70,8 @@ def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models
                 if symbol < len(chain):
                     mass[:, symbol] = moved[:, symbol]
             found: Floats = mass.sum(axis=(0, 1))
-            return found / found.sum()
+            found /= found.sum()
+            return found
         except _TooWide:
             continue
     raise AssertionError

@@ -7,25 +7,29 @@ The hidden models are summed out as the words are. With U_t(s, m) the weight of 
 s at position t where the move there was by the model m,
 
     V_{t−1}(s, m) = Σ_{s' ∈ C(s)} P_m(s'|s)·b_t(s')·U_t(s', m),   U_n = 1,
-    U_t(s, m) = (1 − ρ)·V_t(s, m) + Σ_m' ρ·q(m')·V_t(s, m'),                                    (1)
+    U_t(s, m) = (1 − ρ)·V_t(s, m) + Σ_m' ρ·q(m')·V_t(s, m'),                              (1)
 
 b_t(s') = R if s' = w_t, else 1. With α_t(m), how likely each model is for move t given
 o_1…o_{t−1} under h,
 
-    α_1 = q,   α_{t+1}(m) ∝ (1 − ρ)·y(m) + ρ·q(m)·Σ y,   y(m) = α_t(m)·P_m(o_t|o_{t−1}),        (2)
+    α_1 = q,   α_{t+1}(m) ∝ (1 − ρ)·y(m) + ρ·q(m)·Σ y,   y(m) = α_t(m)·P_m(o_t|o_{t−1}),  (2)
 
-o_t is drawn with probabilities proportional to A_t(o_t) = Σ_m α_t(m)·P_m(o_t|o_{t−1})·b_t·U_t(o_t,
-m). No model is drawn. O(n·|E|·M) time; storing and recomputing rows is as with one model.
+o_t is drawn with probabilities proportional to
 
-**Rounding.** V, U, α and A are computed in float64, u = 2⁻⁵³, and o_t is drawn from the computed Â
-exactly: P̂[o|w] = Π_t Â_t(o_t) / Σ_{s'} Â_t(s'). All terms are positive, so relative errors add up.
-Let N be the largest number of successors and M = `LANES`. V̂ is off its own terms by N products and
-N − 1 additions, and, with exponents, by what is left out, which below U is one factor more; Û by M
-+ 1 more, b by one; Â by M + 1; α̂ by M + 5. α does not depend on w, and by (1) and (2)
+    A_t(s') = Σ_m α_t(m)·P_m(s'|o_{t−1})·b_t(s')·U_t(s', m),   s' ∈ C(o_{t−1}).
 
-    A_{t−1}(o_{t−1}) = κ_t(o)·b_{t−1}(o_{t−1})·Σ_{s'} A_t(s'),                                  (3)
+No model is drawn. O(n·|E|·M) time; rows are stored and recomputed as with one model.
 
-κ_t the normaliser of (2). So the product telescopes to Π κ·R^{matches}, over one number Z(w), times
+**Rounding.** V, U, α and A are computed in float64, u = 2⁻⁵³, and o_t is drawn from the computed
+Â exactly: P̂[o|w] = Π_t Â_t(o_t) / Σ_{s'} Â_t(s'). All terms are positive, so relative errors add
+up. Let N be the largest number of successors and M = `LANES`. V̂ is off its own terms by a product
+and at most N − 1 additions, and, with exponents, by what is left out, which is less than a factor
+of U; Û by M + 1 more, and b by one; Â by M + 1; α̂ by M + 5. α does not depend on w, and by (1) and
+(2)
+
+    A_{t−1}(o_{t−1}) = κ_t(o)·b_{t−1}(o_{t−1})·Σ_{s'} A_t(s'),                            (3)
+
+κ_t the normaliser of (2). So the product telescopes to Π κ·R^{matches} over one number Z(w), times
 at most n·(N + 4M + 12) factors of 1±u; since P̂ sums to 1, Z(w) is Σ_o Π κ·R^{matches}, times as
 many. As in `core.offline.backward`, equation (3), |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R +
 4.02·n·(N + 4M + 12)·u, for which 5·n·(N + 4M + 12)·2⁻⁵³ of ε are set aside.
@@ -51,7 +55,9 @@ from symdp_ros.core.offline.backward import GROWTH_BITS, match_ratio
 from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.passes.short_models import learn, lengths
 from symdp_ros.core.offline.reachable import ReachableChain
+from symdp_ros.core.word_arrays import chunks, RandomStream
 
+_CHUNK = 1 << 18    # symbols drawn together
 _SPREAD = 150       # bits between weights for products by α and P_m, and for lanes
 _ROW_SUMS = 1 + 2.0**-20
 
@@ -112,14 +118,63 @@ class ModelSampler:
             weights = as_integers(*self._moves(W[row], E[row] if plan.wide else None, state,
                                                model))
             chosen = draw_index(weights, random, int(bits[position]) >> 11, 53)
-            edge = int(self._chain.offsets[state]) + chosen
-            learn(model, edge, self.edges)
-            out[position] = state = int(self._chain.targets[edge])
+            out[position] = state = self._take(chosen, state, model)
             position, state, row = loops.run(
                 'model_walk', seconds, position + 1, state, numbers, bits, self.edges, plan.ratio,
                 plan.spacing, plan.wide, W, E, scale, model, out)
         route: list[int] = out.tolist()
         return route
+
+    def draw_many(self, symbols: ShortInts, offsets: Ints,
+                  random: RandomBits | None = None) -> ShortInts:
+        """As `core.online.online_batch.OnlineBatch.draw`."""
+        stream, lengths, out = RandomStream(random), np.diff(offsets), np.empty_like(symbols)
+        order = np.argsort(lengths, kind='stable')
+        order = order[lengths[order] > 0]
+        for some in chunks(np.concatenate([[0], np.cumsum(lengths[order])]), _CHUNK):
+            self._draw_some(symbols, offsets[order[some]], lengths[order[some]], stream, out)
+        return out
+
+    def _draw_some(self, symbols: ShortInts, begins: Ints, lengths: Ints, stream: RandomStream,
+                   out: ShortInts) -> None:
+        """Draw the words of ascending lengths that begin at `begins`."""
+        from symdp_ros.core.offline.passes import model_kernels
+
+        chain, plan = self._chain, self.plan(int(lengths[-1]))
+        if plan.wide or plan.spacing > 1:
+            for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
+                here = slice(begin, begin + length)
+                word = chain.numbers[symbols[here] + 1].tolist()
+                out[here] = chain.positions[self.draw(word, stream)]
+            return
+        different, which = np.unique(lengths, return_inverse=True)
+        ratios = np.array([self.ratio(length) for length in different.tolist()])[which]
+        ends = np.cumsum(lengths)
+        bits = stream.fill(np.empty(ends[-1], np.uint64))
+        places = np.concatenate([np.arange(begin, begin + length) for begin, length in zip(
+            begins.tolist(), lengths.tolist(), strict=True)])
+        numbers = chain.numbers[symbols[places] + 1].astype(np.int64)
+        drawn, model, (W, E, scale) = np.empty(ends[-1], np.int64), self._prior(), plan.workspace(
+            int(lengths[-1]))
+        word, position, state = 0, 0, 1
+        while True:
+            word, position, state = model_kernels.words(
+                word, position, state, numbers, lengths, bits, self.edges, ratios,
+                plan.rescale_every, W, E, scale, self._prior(), model, drawn)
+            if word == len(lengths):
+                break
+            place = int(ends[word] - lengths[word]) + position
+            weights = as_integers(*self._moves(W[position + 1], None, state, model))
+            state = self._take(draw_index(weights, stream, int(bits[place]) >> 11, 53), state,
+                               model)
+            drawn[place], position = state, position + 1
+        out[places] = chain.positions[drawn]
+
+    def _take(self, chosen: int, state: int, model: Floats) -> int:
+        """Take the move of a place among the successors, and return the next state."""
+        edge = int(self._chain.offsets[state]) + chosen
+        learn(model, edge, self.edges)
+        return int(self._chain.targets[edge])
 
     def log_normalizer(self, word: list[int]) -> float:
         """Return ln Z(w) = ln Σ_o h(o)·R^{matches(w, o)} over the feasible words o."""
@@ -145,8 +200,7 @@ class ModelSampler:
                 drawn = as_integers(*self._moves(W[t], E[t] if plan.wide else None, state, model))
                 chosen = self._chain.successors(state).tolist().index(after)
                 chance *= Fraction(drawn[chosen], sum(drawn))
-                learn(model, int(self._chain.offsets[state]) + chosen, self.edges)
-                state = after
+                state = self._take(chosen, state, model)
             found.append(chance)
         return found
 

@@ -8,10 +8,10 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import RandomBits, ShortInts
-from symdp_ros.core.models import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import listed_word, Mechanism
+from symdp_ros.core.models import check_base
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, SELECTIONS

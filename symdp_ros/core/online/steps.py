@@ -8,10 +8,10 @@ from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeAlias, TypeV
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
-from symdp_ros.core.models import check_base
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
 from symdp_ros.core.mechanism import Mechanism
+from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
 from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets

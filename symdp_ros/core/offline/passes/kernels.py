@@ -384,14 +384,14 @@ def sweep(word: Ints, edges: Edges, period: int, ratio: float, spacing: int, res
 
 
 @compiled
-def _cone(state: int, depth: int, edges: Edges, cone: Ints, sizes: Ints, mark: Ints, stamp: int,
-          most: int) -> int:
+def _cone(state: int, depth: int, edges: tuple[Ints, Numbers], cone: Ints, sizes: Ints,
+          mark: Ints, stamp: int, most: int) -> int:
     """
     List the states within 0, 1, …, depth moves of a state: cone[:sizes[j]] is within j.
 
     Return the first j at which there are more than `most`, or depth + 1.
     """
-    offsets, targets = edges[:2]
+    offsets, targets = edges
     cone[0], mark[state], size, tried = state, stamp, 1, 0
     sizes[0] = 1
     for j in range(1, depth + 1):
@@ -417,7 +417,7 @@ def _recompute(begin: int, end: int, state: int, word: Ints, edges: Edges, perio
     """Fill the rows begin < t < end, from base on, as far as a walk from `state` can see them."""
     dense_from, reach = 0, edges[4]
     if not wide:
-        dense_from = _cone(state, end - begin - 1, edges, cone, sizes, mark, begin + 1, most)
+        dense_from = _cone(state, end - begin - 1, edges[:2], cone, sizes, mark, begin + 1, most)
     after = end_row
     for t in range(end - 1, begin, -1):
         row, ahead, count = base + t - begin - 1, t - begin, _reached(reach, t)

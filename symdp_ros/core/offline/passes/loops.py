@@ -3,17 +3,20 @@
 """
 Which loops run: `kernels`, compiled, or those of `short_words`.
 
-With several models, `model_kernels` or `short_models`: names that begin with 'model_'. Both have the same results, bit by bit. Which of them run depends on the sizes of the work alone:
-in a process that has little to do, to load compiled loops takes longer than to do without, and to
+With several models (names that begin with 'model_'), `model_kernels` or `short_models`. Both have
+the same results, bit by bit. Which of them run depends on the sizes of the work alone: in a
+process that has little to do, to load compiled loops takes longer than to do without, and to
 compile them takes longer still.
 """
+from importlib import import_module
 from math import inf
 from typing import Any
+
+from symdp_ros.core.offline import passes
 
 #: Loop → seconds that it takes to compile; loading it from the disk takes `_LOADING`.
 _COMPILING = {'route': 15.0, 'walk': 15.0, 'sweep': 6.0, 'count_step': 3.0,
               'model_route': 9.0, 'model_walk': 6.0, 'model_sweep': 4.0}
-_MODELS = 'model_'
 _LOADING = 0.3
 
 _spent = dict.fromkeys(_COMPILING, 0.0)  # seconds in NumPy in this process, as estimated
@@ -31,16 +34,11 @@ def run(name: str, seconds: float, *arguments: Any) -> Any:
     :param seconds: what it takes in NumPy, estimated from public sizes; infinite: it cannot run
         there.
     """
-    own = name.removeprefix(_MODELS)
     total = _spent[name] + seconds
     if total > _LOADING:
         from symdp_ros.core.compiled.compiling import NotCompiledError, numba, without_compiling
-        if own == name:
-            from symdp_ros.core.offline.passes import kernels
-        else:
-            from symdp_ros.core.offline.passes import model_kernels as kernels
 
-        compiled = getattr(kernels, own)
+        compiled = _loop(name, 'kernels', 'model_kernels')
         if seconds == inf or numba is not None and total > _COMPILING[name]:
             return compiled(*arguments)
         if numba is not None:
@@ -50,8 +48,11 @@ def run(name: str, seconds: float, *arguments: Any) -> Any:
             except NotCompiledError:
                 pass
     _spent[name] = total
-    if own == name:
-        from symdp_ros.core.offline.passes import short_words as short
-    else:
-        from symdp_ros.core.offline.passes import short_models as short
-    return getattr(short, own)(*arguments)
+    return _loop(name, 'short_words', 'short_models')(*arguments)
+
+
+def _loop(name: str, of_one: str, of_models: str) -> Any:
+    own = name.removeprefix('model_')
+    module = of_one if own == name else of_models
+    import_module(f'{passes.__name__}.{module}')
+    return getattr(getattr(passes, module), own)

@@ -64,10 +64,11 @@ def _gather_wide(s: int, edges: ModelEdges, after: Floats, exponents: ShortInts,
 @inlined
 def _added(values: Floats, factors: Floats) -> float:
     """Return Σ values[m]·factors[m] over the lanes, in the order of `gather_models`."""
-    return (((values[0] * factors[0] + values[4] * factors[4])
-             + (values[2] * factors[2] + values[6] * factors[6]))
-            + ((values[1] * factors[1] + values[5] * factors[5])
-               + (values[3] * factors[3] + values[7] * factors[7])))
+    total: float = (((values[0] * factors[0] + values[4] * factors[4])
+                     + (values[2] * factors[2] + values[6] * factors[6]))
+                    + ((values[1] * factors[1] + values[5] * factors[5])
+                       + (values[3] * factors[3] + values[7] * factors[7])))
+    return total
 
 
 @compiled
@@ -165,7 +166,7 @@ def _recompute(begin: int, end: int, state: int, word: Ints, edges: ModelEdges, 
     """Fill the rows begin < t < end, from base on, as far as a walk from `state` can see them."""
     dense_from, nobody = ZERO, np.empty(0, np.int64)
     if not wide:
-        dense_from = _cone(state, end - begin - 1, edges, cone, sizes, mark, begin + 1, most)
+        dense_from = _cone(state, end - begin - 1, edges[:2], cone, sizes, mark, begin + 1, most)
     after = end_row
     for t in range(end - 1, begin, -1):
         row, ahead, count = base + t - begin - 1, t - begin, _reached(edges[2], t)
@@ -270,3 +271,31 @@ def route(word: Ints, bits: Numbers, edges: ModelEdges, ratio: float, spacing: i
     """Sweep, then walk from s_0."""
     sweep(word, edges, ratio, spacing, rescale_every, wide, W, E, scale)
     return walk(ZERO, ONE, word, bits, edges, ratio, spacing, wide, W, E, scale, model, out)
+
+
+@compiled
+def words(word: int, position: int, state: int, numbers: Ints, lengths: Ints, bits: Numbers,
+          edges: ModelEdges, ratios: Floats, rescale_every: int, W: Floats, E: ShortInts,
+          scale: ShortInts, prior: Floats, model: Floats, out: Ints) -> tuple[int, int, int]:
+    """
+    Draw words from one on, which is swept already where the position is above 0.
+
+    numbers, bits, out: of all words, one after another; lengths, ratios: of each. Return (word,
+    position, state) where 53 bits are not enough, at the end with the number of words as `word`.
+    """
+    begin = lengths[:word].sum()
+    while word < len(lengths):
+        end = begin + lengths[word]
+        some = slice(begin, end)
+        if position == 0:
+            sweep(numbers[some], edges, ratios[word], ONE, rescale_every, False, W, E, scale)
+            state = ONE
+            for m in range(LANES):
+                model[m] = prior[m]
+        position, state, _ = walk(position, state, numbers[some], bits[some], edges, ratios[word],
+                                  ONE, False, W, E, scale, model, out[some])
+        if position < lengths[word]:
+            return word, position, state
+        begin, position = end, ZERO
+        word += 1
+    return word, ZERO, state

@@ -9,7 +9,7 @@ from symdp_ros.core.compiled.vectors import LANES
 
 
 def _gather_models(targets: Numbers, weights: Weights, first: int, last: int, keep: float,
-            switch: Floats, after: Floats, here: Floats, s: int) -> None:
+                   switch: Floats, after: Floats, here: Floats, s: int) -> None:
     """
     here[s, m] = keep·V(m) + Σ_m' switch[m']·V(m'), V(m) = Σ_e weights[e, m]·after[targets[e], m].
 
@@ -44,7 +44,7 @@ def _intrinsic(typing_context: Any, targets: Any, weights: Any, first: Any, last
                                 lanes.load_float32(lanes.place(1, e, zero)))
             builder.store(builder.fadd(builder.load(total), term), total)
         values = builder.load(total)
-        mixed = lanes.sum(builder.fmul(values, lanes.load(lanes.place(5, zero))))
+        mixed = lanes.total(builder.fmul(values, lanes.load(lanes.place(5, zero))))
         values = builder.fmul(lanes.alike(arguments[4]), values)
         lanes.store(builder.fadd(values, lanes.alike(mixed)), lanes.place(7, arguments[8], zero))
         return context.get_dummy_value()

@@ -66,7 +66,7 @@ class AdaptiveTables:
     def __init__(self, chain: Chain, trust: float, others: Floats, gain: Floats,
                  responses: dict[int, Response]):
         from symdp_ros.core.online.adaptive.adaptive_kernel import DISCOUNT
-        from symdp_ros.core.online.adaptive.lanes import LANES
+        from symdp_ros.core.compiled.vectors import LANES
 
         n = len(chain)
         moves = chain.models(trust).mean

@@ -13,7 +13,8 @@ joined     (·,)        of each successor, the round in which it joined the set
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
 from symdp_ros.core.compiled.compiling import compiled, ZERO
-from symdp_ros.core.online.adaptive.lanes import add, cover, LANES
+from symdp_ros.core.compiled.vectors import LANES
+from symdp_ros.core.online.adaptive.lanes import add, cover
 from symdp_ros.core.online.targets import Codes
 
 DISCOUNT = 0.9

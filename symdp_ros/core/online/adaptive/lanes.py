@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.compiled.compiling import numba
-from symdp_ros.core.compiled.vectors import Lanes, LANES
+from symdp_ros.core.compiled.vectors import LANES, Lanes
 
 
 def _cover(known: Floats, best: Floats, near: Floats, n: int, joins: int, begin: int,

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The base measure of a chain, and the exponential mechanism with it: against enumeration."""
+"""Models of how a robot moves, and the exponential mechanism with them: against enumeration."""
 from collections import Counter
 from fractions import Fraction
 from hashlib import sha256
+from itertools import product
 from math import exp, inf, ldexp, log
 from random import Random
 
@@ -14,9 +15,10 @@ from offline_checks import all_words, assert_drawn, assert_private, distance, la
 import pytest
 from refusals import refused
 from strategies import CHAINS, feasible_words, FOUR, grid, replayable_random, Tape
-from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
+from symdp_ros import Chain, ChainError, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
-from symdp_ros.core.base_measure import check_base, LEAST_WEIGHT, move_weights
+from symdp_ros.core.compiled.vectors import LANES
+from symdp_ros.core.models import check_base, LEAST_WEIGHT, make_models, STAYING, SWITCH
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import LoopSizes
 from symdp_ros.core.registry import DEFAULT_TRUST
@@ -38,28 +40,58 @@ for_all_chains = pytest.mark.parametrize('chain', CHAINS_WITH_P.values(), ids=CH
 
 
 def formula(chain, trust):
-    """Return P̃ as in the text, in fractions: state → next state → weight."""
-    trust, result = Fraction(trust), {}
-    for state in chain.states:
-        row = {s: Fraction(p) for s, p in chain.probabilities(state).items()}
-        moves, stay = len(set(row) - {state}), row.get(state, Fraction(0))
-        result[state] = {s: p if s == state else trust * p + (1 - trust) * (1 - stay) / moves
-                         for s, p in row.items()}
-    return result
+    """Return the models as in the text: name → (weight, state → next state → probability)."""
+    rows = {'all moves equally likely': {s: dict.fromkeys(chain.successors(s), Fraction(
+        1, len(chain.successors(s)))) for s in chain.states}}
+    for staying in STAYING:
+        rows[f'stays {staying:g}'] = model = {}
+        for s in chain.states:
+            moves = [x for x in chain.successors(s) if x != s]
+            stay = (1 if not moves else Fraction(str(staying)) if s in chain.successors(s) else 0)
+            model[s] = {x: stay if x == s else (1 - Fraction(stay)) / len(moves)
+                        for x in chain.successors(s)}
+    different = {name: model for i, (name, model) in enumerate(rows.items())
+                 if model not in [*rows.values()][:i]}
+    named = chain.names_probabilities
+    share = (1 - Fraction(trust) if named else 1) / Fraction(len(different))
+    found = {name: (share, model) for name, model in different.items() if share}
+    if named and trust:
+        P = {s: {x: Fraction(str(p)) for x, p in chain.probabilities(s).items()}
+             for s in chain.states}
+        same = [name for name, (_, model) in found.items() if model == P]
+        weight = Fraction(trust) + sum(found.pop(name)[0] for name in same)
+        found = {'as the map says': (weight, P)} | found
+    return found
 
 
-def as_used(chain, trust):
-    """Return the floats that are used, as fractions: state → next state → weight."""
-    weights = iter(move_weights(chain, trust).tolist())
-    return {s: {after: Fraction(next(weights)) for after in chain.successors(s)}
-            for s in chain.states}
-
-
-def measure(chain, weights, output):
-    result = Fraction(1)
+def measure(chain, models, output):
+    """Return h of a word, of the floats that are used: the sum over all sequences of models."""
+    keep, switch = Fraction(models.keep), [Fraction(p) for p in models.switch.tolist()]
+    model, total = [Fraction(q) for q in models.prior.tolist()], Fraction(1)
+    offsets, targets = chain.csr()
     for before, after in zip((chain.initial_state, *output), output, strict=False):
-        result *= weights[before][after]
-    return result
+        first, last = offsets[chain.state_index[before]:][:2]
+        edge = first + targets[first:last].tolist().index(chain.state_index[after])
+        moved = [p * Fraction(w) for p, w in zip(model, models.weights[:, edge].tolist())]
+        total = sum(moved)
+        model = [keep * p + s * total for p, s in zip(moved, switch)]
+    return total
+
+
+def by_sequences(chain, trust, output):
+    """Return h of a word by its definition: over every sequence of models."""
+    models, total = formula(chain, trust), Fraction(0)
+    switch = Fraction(str(SWITCH)) if len(models) > 1 else 0
+    for sequence in product(models, repeat=len(output)):
+        chance, last = Fraction(1), None
+        for name, before, after in zip(sequence, (chain.initial_state, *output), output,
+                                       strict=False):
+            weight, rows = models[name]
+            drawn = weight if last is None else (1 - switch) * (name == last) + switch * weight
+            chance *= drawn * rows[before][after]
+            last = name
+        total += chance
+    return total
 
 
 def exact_law(chain, weights, ratio, word):
@@ -74,25 +106,128 @@ def as_drawn(law, chain, word):
     return dict(zip(outputs, law.exact_probabilities(word, outputs), strict=True))
 
 
-# The weights.
+# The models.
+
+for_all_trusts = pytest.mark.parametrize('trust', [0.0, 0.3, 0.8, 1.0])
+
 
 @for_all_chains
-@pytest.mark.parametrize('trust', [0.0, 0.3, 0.8, 1.0])
-def test_the_weights_are_the_formulas(chain, trust):
-    found, expected = as_used(chain, trust), formula(chain, trust)
-    for state, row in found.items():
-        assert abs(sum(row.values()) - 1) <= Fraction(1, 2**23)
-        for after, weight in row.items():
-            assert float(weight) == pytest.approx(float(expected[state][after]), rel=1e-6)
+@for_all_trusts
+def test_the_models_are_the_formulas(chain, trust):
+    models, expected = chain.models(trust), formula(chain, trust)
+    assert list(models.names) == list(expected)
+    for weights, q, (share, rows) in zip(models.weights.tolist(), models.prior.tolist(),
+                                         expected.values(), strict=True):
+        assert q == pytest.approx(float(share), rel=1e-12)
+        weight = iter(weights)
+        for state in chain.states:
+            row = {after: next(weight) for after in chain.successors(state)}
+            assert abs(sum(row.values()) - 1) <= 2**-23
+            assert row == pytest.approx({s: float(p) for s, p in rows[state].items()}, rel=1e-6)
+
+
+@for_all_chains
+@for_all_trusts
+def test_the_measure_of_a_word_is_the_sum_over_all_sequences_of_models(chain, trust):
+    models = chain.models(trust)
+    for output in feasible_words(chain, 3):
+        expected = float(by_sequences(chain, trust, output))
+        assert float(measure(chain, models, output)) == pytest.approx(expected, rel=1e-5)
+        index = chain.state_index
+        route = [index[s] for s in (chain.initial_state, *output)]
+        assert models.log_measure(route) == pytest.approx(
+            log(measure(chain, models, output)), rel=1e-12, abs=1e-12)
+
+
+def test_models_that_coincide_are_one():
+    without_staying = Chain({'a': ['b', 'c'], 'b': ['a'], 'c': ['a', 'b']}, 'a')
+    assert without_staying.models(0.8).names == ('all moves equally likely',)
+    # Two places that follow each other, and stay: an alphabet, where h is uniform.
+    pair = Chain({'a': ['a', 'b'], 'b': ['b', 'a'], 'never': ['a', 'never']}, 'a')
+    assert pair.models(0.8).names == ('all moves equally likely',)
+    three = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    assert len(three.models(0.8)) == 6
+    named = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.9, 'a': 0.1}}, 'a').models(0.7)
+    assert named.names[0] == 'as the map says' and len(named) == 6
+    assert named.prior.tolist() == pytest.approx([0.7 + 0.05, *[0.05] * 5])
+    assert Chain.complete(list('ab'), 'a').models(0.8).names == ('all moves equally likely',)
+
+
+def test_the_belief_moves_as_the_models_say():
+    """forward and backward are adjoint; a start at s_0 gives the measure of the first moves."""
+    chain = CHAINS_WITH_P['habit']
+    models = chain.models(0.8)
+    joint = models.begin(chain.state_index['a'], 3)
+    for t in range(1, 4):
+        joint = models.forward(joint)
+        expected = np.zeros(3)
+        for output in feasible_words(chain, t):
+            expected[chain.state_index[output[-1]]] += float(measure(chain, models, output))
+        assert joint.sum(axis=0) == pytest.approx(expected, rel=1e-12)
+    values = np.random.default_rng(1).random((len(models), 3))
+    assert (models.forward(joint) * values).sum() == pytest.approx(
+        (joint * models.backward(values)).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize('trust', [1e-13, 1 - 1e-13, 5e-324])
+def test_hardly_any_weight_is_none(trust):
+    assert len(CHAINS_WITH_P['habit'].models(trust)) == (1 if trust > 0.5 else 6)
+
+
+@pytest.mark.parametrize('ticks, moves', [(1, 1), (2, 1), (3, 2), (2, 3)])
+@pytest.mark.parametrize('name', ['habit', 'four', 'absorbing', 'loops'])
+def test_between_reports_each_model_is_that_of_single_ticks(name, ticks, moves):
+    """Taken to the reports as P is: to the power of the ticks, on the states within the moves."""
+    chain = CHAINS_WITH_P.get(name, Chain({'a': ['a', 'b'], 'b': ['b', 'c', 'd'], 'c': ['c', 'd'],
+                                           'd': ['a', 'd']}, 'a'))
+    try:
+        found = chain.every(ticks, moves)
+    except ChainError:
+        assert name in ('habit', 'four', 'absorbing')
+        return
+    assert found.names_probabilities == chain.names_probabilities
+    single = [Chain({s: {x: float(p) for x, p in row.items() if p} for s, row in rows.items()},
+                    chain.initial_state) for _, rows in formula(chain, 0.5).values()]
+    models = found.models(0.5)
+    expected = []
+    for model in single:
+        power = np.zeros((len(chain), len(chain)))
+        for i, state in enumerate(chain.states):
+            for after, p in model.probabilities(state).items():
+                power[i, chain.state_index[after]] = p
+        power = np.linalg.matrix_power(power, ticks)
+        row = []
+        for i, state in enumerate(chain.states):
+            own = power[i, [chain.state_index[s] for s in found.successors(state)]]
+            row += (own / own.sum()).tolist() if own.sum() else [
+                *found.probabilities(state).values()]
+        expected.append(row)
+    unlike = [row for i, row in enumerate(expected)
+              if not any(np.allclose(row, other, rtol=1e-6) for other in expected[:i])]
+    assert len(unlike) == len(models)
+    for row, weights in zip(unlike, models.weights.tolist(), strict=True):
+        assert weights == pytest.approx(row, rel=1e-6, abs=1e-12)
+
+
+def test_the_digest_tells_models_apart():
+    """What is between reports is another chain than one that names the same probabilities."""
+    loops = Chain({'a': ['a', 'b'], 'b': ['b', 'a', 'c'], 'c': ['c', 'a']}, 'a')
+    between = loops.every(3, 2)
+    named = Chain({s: between.probabilities(s) for s in between.states}, 'a')
+    assert named.digest() != between.digest() and named != between
+    assert len(named.models(1.0)) == 1 and len(between.models(1.0)) > 1
+    assert loops.every(3, 2) == between
 
 
 def test_no_weight_is_too_small_and_none_is_negative():
     """Whatever P is: sums may be off by 1e-9, and probabilities as small as floats are."""
     chain = Chain({'a': {'a': 1 + 9e-10, 'b': 5e-324}, 'b': {'a': 1e-300, 'b': 1.0}}, 'a')
     for trust in (0, 0.5, 1):
-        weights = move_weights(chain, trust)
-        assert weights.dtype == np.float32 and weights.min() >= LEAST_WEIGHT * (1 - 2**-20)
-    assert as_used(chain, 1)['a']['b'] == Fraction(2)**-40
+        models = chain.models(trust)
+        assert models.weights.dtype == np.float32 and len(models) <= LANES
+        assert models.weights.max(axis=0).min() >= LEAST_WEIGHT * (1 - 2**-20)
+        assert models.weights.min() >= 0
+    assert Fraction(float(chain.models(1).weights[0, 1])) == Fraction(2)**-40
 
 
 def test_a_uniform_row_stays_exactly_uniform():
@@ -100,10 +235,11 @@ def test_a_uniform_row_stays_exactly_uniform():
     third = 1 / 3
     chain = Chain({'a': {'a': third, 'b': third, 'c': third}, 'b': ['a', 'c', 'b'],
                    'c': {'a': 0.2, 'b': 0.4, 'c': 0.4}}, 'a')
-    for trust in (0.0, 0.8, 1.0):
-        rows = as_used(chain, trust)
-        assert len({*rows['a'].values(), *rows['b'].values()}) == 1
-        assert len({*rows['c'].values()}) > 1
+    weights = chain.models(1.0).weights[0].tolist()
+    assert len({*weights[:6]}) == 1 and len({*weights[6:]}) > 1
+    offsets, targets = chain.csr()
+    even = make_models(offsets, targets, np.full((6, 9), third), None, 0.8)
+    assert len(even) == 1 and len({*even.weights[0].tolist()}) == 1
 
 
 @pytest.mark.parametrize('base, trust', [
@@ -126,11 +262,11 @@ def test_trust_may_be_nothing_or_all(trust):
 
 @pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (1e-15, 1), (0.1, 1), (2.0, 2),
                                                 (2000.0, 1)])
-@pytest.mark.parametrize('trust', [0.8, 1.0])
-@pytest.mark.parametrize('columns_from', [0, 10**9], ids=['columns', 'rows'])
+@pytest.mark.parametrize('trust, columns_from', [(0.8, 0), (0.0, 0), (1.0, 0), (1.0, 10**9)],
+                         ids=['models', 'no map', 'columns', 'rows'])
 @for_all_chains
 def test_every_adjacent_pair_and_output(chain, columns_from, trust, adjacency, epsilon):
-    """In both ways in which weights are summed."""
+    """In all ways in which weights are summed."""
     law = Exponential(chain, Privacy(epsilon, adjacency), trust,
                       sizes=LoopSizes(columns_from=columns_from))
     assert_private(chain, 2, epsilon, adjacency, lambda word: as_drawn(law, chain, word))
@@ -149,13 +285,13 @@ def test_longer_words(name, wide, sizes):
 
 @for_all_chains
 def test_what_is_drawn_is_the_rational_reference(chain):
-    """Within the roundings that the proof counts: 2·n·(N+2) factors of 1±2⁻⁵³."""
-    weights = as_used(chain, 0.7)
+    """Within the roundings that the proof counts: 2·n·(N+4M+12) factors of 1±2⁻⁵³."""
+    models = chain.models(0.7)
     for epsilon in (0.0, 2.0, 60.0):
         mechanism = OfflineMechanism(chain, Privacy(epsilon), trust=0.7)
         for word in [*all_words(chain, 3)][::17]:
-            exact = exact_law(chain, weights, Fraction(mechanism.ratio(3)), word)
-            factors = 2 * 3 * (int(chain.out_degrees().max()) + 2)
+            exact = exact_law(chain, models, Fraction(mechanism.ratio(3)), word)
+            factors = 2 * 3 * (int(chain.out_degrees().max()) + 4 * LANES + 12)
             for output, chance in as_drawn(mechanism.law, chain, word).items():
                 assert abs(chance / exact[output] - 1) < factors * Fraction(1, 2**52)
                 assert mechanism.log_probability(word, output) == pytest.approx(
@@ -170,7 +306,7 @@ def test_at_zero_epsilon_words_are_drawn_by_the_base_measure(chain):
         first, *others = (as_drawn(mechanism.law, chain, word)
                           for word in [*all_words(chain, 2)][::5])
         assert all(other == first for other in others)
-        weights = as_used(chain, 0.8)
+        weights = chain.models(0.8)
         total = sum(measure(chain, weights, o) for o in first)
         for output, chance in first.items():
             assert float(chance) == pytest.approx(
@@ -186,15 +322,17 @@ def test_the_whole_of_epsilon_needs_uniform_rows():
     assert chain.is_alphabet
     mechanism = OfflineMechanism(chain, Privacy(2.0))
     assert mechanism.online is None and mechanism.ratio(2) == pytest.approx(exp(1), rel=1e-9)
-    weights = as_used(chain, 1.0)
+    weights = chain.models(1.0)
     laws = {word: exact_law(chain, weights, Fraction(exp(2)), word)
             for word in all_words(chain, 2)}
     worst = max(laws[v][o] / laws[w][o] for v in laws for w in laws
                 if distance(v, w) == 1 for o in laws[v])
     assert log(worst) == pytest.approx(3.96, abs=0.005)
     uniform = Chain({'a': {'a': 0.5, 'b': 0.5}, 'b': ['b', 'a']}, 'a')
-    for other in (uniform, Chain.complete(list('ab'), 'a')):
-        found = OfflineMechanism(other, Privacy(2.0))
+    assert OfflineMechanism(uniform, Privacy(2.0)).online is None  # it may stay more
+    listed = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')
+    for other, trust in ((uniform, 1.0), (listed, 0.8), (Chain.complete(list('ab'), 'a'), 0.8)):
+        found = OfflineMechanism(other, Privacy(2.0), trust=trust)
         assert found.online is not None
         assert found.log_probability(list('aa'), list('aa')) == pytest.approx(
             -2 * log(1 + exp(-2)), abs=1e-8)
@@ -203,7 +341,7 @@ def test_the_whole_of_epsilon_needs_uniform_rows():
 
 def test_where_all_words_weigh_the_same_they_are_counted():
     """To the bit: a map whose states have equally many moves."""
-    ring = Chain({f'{i}': [f'{i}', f'{(i + 1) % 9}'] for i in range(9)}, '0')
+    ring = Chain({f'{i}': [f'{(i + 1) % 9}', f'{(i + 4) % 9}'] for i in range(9)}, '0')
     word = Random(1).choices(ring.states, k=200)
     one, two = (OfflineMechanism(ring, Privacy(2.0), base=base, random=Random(5)).privatize(word)
                 for base in ('chain', 'counting'))
@@ -233,7 +371,7 @@ def test_draws(chain, epsilon):
 def test_distances_and_errors_by_enumeration(chain, epsilon):
     mechanism = OfflineMechanism(chain, Privacy(epsilon, 2), trust=0.6)
     for word in [*all_words(chain, 3)][::13]:
-        law = exact_law(chain, as_used(chain, 0.6), Fraction(mechanism.ratio(3)), word)
+        law = exact_law(chain, chain.models(0.6), Fraction(mechanism.ratio(3)), word)
         expected, positions = np.zeros(4), np.zeros(3)
         for output, chance in law.items():
             expected[distance(word, output)] += float(chance)
@@ -258,18 +396,51 @@ def walled(side, seed=1):
 @pytest.mark.parametrize('sizes', [LoopSizes(), LoopSizes(lanes_bytes=0)],
                          ids=['together', 'one by one'])
 @pytest.mark.parametrize('side', [5, 20])
-def test_the_same_bits_give_the_same_words_in_a_batch(side, sizes):
+@pytest.mark.parametrize('trust', [DEFAULT_TRUST, 1.0])
+def test_the_same_bits_give_the_same_words_in_a_batch(side, sizes, trust):
     chain, random = walled(side), Random(7)
     words = sorted((random.choices((*chain.states, None), k=random.choice([0, 1, 2, 17, 60]))
                     for _ in range(70)), key=len)
     width = 64 * sum(map(len, words))
     bits = random.getrandbits(width)
-    one = OfflineMechanism(chain, Privacy(3.0), random=Tape(bits, width))
+    one = OfflineMechanism(chain, Privacy(3.0), trust=trust, random=Tape(bits, width))
     expected = [i for word in words for i in map(chain.state_index.get, one.privatize(word))]
-    many = Exponential(chain, Privacy(3.0), DEFAULT_TRUST, Tape(bits, width), sizes=sizes)
+    many = Exponential(chain, Privacy(3.0), trust, Tape(bits, width), sizes=sizes)
     index = {**chain.state_index, None: -1}
     assert many.draw_many(np.array([index[s] for word in words for s in word], np.int32),
                           np.cumsum([0, *map(len, words)])).tolist() == expected
+
+
+@pytest.mark.parametrize('sizes', [LoopSizes(stored_bytes=200_000), LoopSizes(spread_bits=0),
+                                   LoopSizes(stored_bytes=200_000, spread_bits=0)],
+                         ids=['recomputed', 'wide', 'wide and recomputed'])
+def test_where_rows_are_kept_makes_no_difference(sizes):
+    chain = walled(12)
+    word = Random(2).choices((*chain.states, None), k=1_500)
+    laws = [Exponential(chain, Privacy(3.0), 0.8, Random(4), sizes=some)
+            for some in (LoopSizes(), sizes)]
+    plans = [law._sampler.plan(len(word)) for law in laws]
+    assert plans[0].spacing == 1 and not plans[0].wide
+    assert (plans[1].spacing > 1) == (sizes.stored_bytes == 200_000)
+    assert plans[1].wide == (sizes.spread_bits == 0)
+    assert laws[0].draw(word) == laws[1].draw(word)
+
+
+@pytest.mark.parametrize('beyond, expected', [(2**64 - 1, 'b'), (0, 'a')])
+def test_where_53_bits_are_not_enough(beyond, expected):
+    """The point falls next to the end of the first move's part: more bits decide."""
+    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    word, index = ['b', 'c', 'a', 'a'], chain.state_index
+    law = Exponential(chain, Privacy(2.0), 0.8)
+    outputs = [*feasible_words(chain, 4)]
+    first = sum(p for o, p in zip(outputs, law.exact_probabilities(word, outputs), strict=True)
+                if o[0] == 'a')
+    bits = int(first * 2**64) | beyond << 256 | Random(1).getrandbits(192) << 64
+    one, many = (Exponential(chain, Privacy(2.0), 0.8, Tape(bits, 320)) for _ in range(2))
+    drawn = one.draw(word)
+    assert drawn[0] == expected
+    found = many.draw_many(np.array([index[s] for s in word], np.int32), np.array([0, 4]))
+    assert [chain.states[i] for i in found.tolist()] == drawn
 
 
 @given(st.data())
@@ -284,7 +455,8 @@ def test_long_words_neither_under_nor_overflow(data):
         rows[name] = {row[0]: 1 - sum(rare), **dict(zip(row[1:], rare))}
     chain = Chain(rows, names[0])
     epsilon = data.draw(st.sampled_from([0.0, 1.0, 2000.0]))
-    mechanism = OfflineMechanism(chain, Privacy(epsilon), trust=1.0, random=Random(1))
+    trust = data.draw(st.sampled_from([0.0, 0.8, 1.0]))
+    mechanism = OfflineMechanism(chain, Privacy(epsilon), trust=trust, random=Random(1))
     word = Random(data.draw(st.integers(0, 99))).choices((*names, None), k=3_000)
     output = mechanism.privatize(word)
     assert chain.is_feasible(output)
