@@ -3,8 +3,7 @@
 """How much belief is worth: errors of the private route beside those of the beliefs, measured."""
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
-from itertools import pairwise
-from math import prod
+from math import exp
 from random import Random
 
 import numpy as np
@@ -117,7 +116,7 @@ def belief_table(maps: Mapping[str, Chain], epsilons: Iterable[float] = (1.0, 2.
 @dataclass(frozen=True)
 class ConstantNormaliserError:
     """
-    Of the exponential mechanism: exact means over positions, words (by P) and outputs.
+    Of the exponential mechanism: exact means over positions, words (by the models) and outputs.
 
     `private`, `exact`, `approximate`: P[guess ≠ s_t] of o_t, of the state of largest exact c_t,
     and of that of largest approximate c_t. `distance`: the mean total variation distance between
@@ -142,9 +141,10 @@ def constant_normaliser_error(chain: Chain, privacy: Privacy,
         raise ChainError('the normaliser of a complete chain is constant: `smooth` is exact')
     mechanism = OfflineMechanism(chain, privacy, base='counting')
     labels = _feasible_words(chain, length)
-    chances = [prod(chain.probabilities(here)[there]
-                    for here, there in pairwise([chain.initial_state, *word])) for word in labels]
-    words = np.array([[chain.state_index[state] for state in word] for word in labels])
+    models, index = chain.models(mechanism.trust), chain.state_index
+    chances = [exp(models.log_measure([index[s] for s in (chain.initial_state, *word)]))
+               for word in labels]
+    words = np.array([[index[state] for state in word] for word in labels])
     matches = (words[:, None] == words).sum(axis=2)
     law = mechanism.ratio(length)**matches
     joint = np.array(chances)[:, None] * law / law.sum(axis=1, keepdims=True)  # [word, output]

@@ -135,9 +135,9 @@ POLICY = Option('policy', str, DEFAULT_POLICY,
                 'errors in the long run; adaptive: the same, by what all private symbols so far '
                 'let others believe. All keep the same ε', choices=POLICIES)
 TRUST = Option('trust', float, DEFAULT_TRUST,
-               "for policy: adaptive, the weight of the map's probabilities of moves; the rest goes "
-               'to six models that need no knowledge of the robot. Without probabilities it has no '
-               'effect', least=0, most=1)
+               "for policy: adaptive, the weight of the map's probabilities of moves; the rest "
+               'goes to six models that need no knowledge of the robot. Without probabilities it '
+               'has no effect', least=0, most=1)
 LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chain and ', 1))
 BASE = Option('base', str, DEFAULT_BASE,
               'for mechanism: exponential, which routes are preferred. chain: those that public '
@@ -149,6 +149,10 @@ MECHANISM = Option('mechanism', str, 'auto',
                    'length alone', choices=(*SELECTIONS, 'auto'))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
 LIVE_MECHANISM = (POLICY, TRUST)
+#: What draws, for who infers something of it: how the robot moves counts with every policy.
+BELIEF_TRUST = replace(TRUST, meaning="the weight of the map's probabilities of moves in the "
+                       'belief; the rest goes to six models that need no knowledge of the robot. '
+                       "With policy: adaptive, the privatizer's")
 LOG_MECHANISM = (MECHANISM, BASE, LOG_TRUST, POLICY)
 
 # From messages and logs to symbols
@@ -383,7 +387,7 @@ PARAMETERS = {
         LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA, TOPIC, STAMP_KEY,
         SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
         PARAMETER_SERVICES),
-    'belief': (*CHAIN, *PRIVACY, *LIVE_MECHANISM, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP,
+    'belief': (*CHAIN, *PRIVACY, POLICY, BELIEF_TRUST, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP,
                *OUTPUT_OPTIONS, REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
     'fleet': (FLEET, PARAMETER_SERVICES),

@@ -14,7 +14,7 @@ from studies.compare.adversary import by_channel, posteriors
 from studies.compare.floor import floor
 from studies.compare.section import measure_all, table
 from studies.gains import HABIT, habit
-from symdp_ros.analysis.adversary import walk_distribution
+from symdp_ros.analysis.adversary import moves_of, walk_distribution
 from symdp_ros.analysis.belief import smooth_together
 from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
@@ -45,7 +45,8 @@ def _online(policy: str) -> Callable[..., Release]:
         mechanism = OnlineMechanism(chain, privacy, policy=policy, random=Random(seed))
         drawn = _many(mechanism, words)
         states = np.array(chain.states, object)
-        beliefs = smooth_together(mechanism, [row.tolist() for row in states[drawn]])
+        beliefs = smooth_together(mechanism, [row.tolist() for row in states[drawn]],
+                                  moves_of(chain))
         errors = None if policy == 'adaptive' else _exact(mechanism, chain, words)
         return Release(words, drawn, errors, beliefs, True)
     return release

@@ -29,7 +29,10 @@ class Hearing:
         self.beliefs = np.eye(len(chain))[self._last]
         self._filters = self._likelihoods = None
         if mechanisms[0].tables is None:
-            self._moves, self._likelihoods = transitions(chain), likelihoods(mechanisms[0])
+            self._models = chain.models(mechanisms[0].trust)
+            self._joint = np.stack([self._models.begin(state, len(chain))
+                                    for state in self._last], axis=2)  # (models, states, words)
+            self._likelihoods = likelihoods(mechanisms[0])
         else:
             self._filters = [Filter(mechanism) for mechanism in mechanisms]
 
@@ -43,8 +46,10 @@ class Hearing:
             for row, filter_, output in zip(self.beliefs, self._filters, outputs, strict=True):
                 row[:] = filter_.update(output)
         else:
-            self.beliefs = (self.beliefs @ self._moves) * self._likelihoods[self._last, heard]
-            self.beliefs /= self.beliefs.sum(axis=1, keepdims=True)
+            self._joint = (self._models.forward(self._joint)
+                           * self._likelihoods[self._last, heard].T)
+            self._joint /= self._joint.sum(axis=(0, 1))
+            self.beliefs = self._joint.sum(axis=0).T
         self._last = heard
         return heard
 
@@ -54,6 +59,8 @@ class Hearing:
         if self._filters is not None:
             self._filters = [filter_ for filter_, kept in zip(self._filters, which, strict=True)
                              if kept]
+        else:
+            self._joint = self._joint[:, :, which]
         self._last, self.beliefs = self._last[which], self.beliefs[which]
 
 

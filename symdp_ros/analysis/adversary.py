@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What an adversary learns from private symbols who knows everything but the word.
+What an adversary learns from private symbols who knows all that is public.
 
-The adversary knows the chain, its P, ε, k, the mechanism and, in the worst case, every other
-position of the word; and guesses the true symbol at one position, chosen at random. Without the
-output the best guess is the most probable symbol a priori, where the prior is that of a walk by P.
-With it, Bayes over all that is unknown: the smoothed beliefs (`analysis.belief`) of an exact
-model.
+The adversary knows the chain, the public models of how robots move (`core.models`, by `trust` of
+the mechanism: with trust 1, the chain's P alone), ε, k and the mechanism; and guesses the true
+symbol at one position, chosen at random: the one that is most probable by the models. With the
+output, that is by Bayes over all that is unknown: the smoothed beliefs (`analysis.belief`) of an
+exact model. How often a guess is right depends on how the robot does move: by the P of some chain.
 """
 from dataclasses import dataclass
 from math import sqrt
@@ -16,18 +16,20 @@ from random import Random
 import numpy as np
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.belief import smooth_together
-from symdp_ros.core.annotations import Floats
+from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.models import known_model, Models, uniform_model
 from symdp_ros.core.online import OnlineMechanism
 
 _TOGETHER = 2**22  # states·symbols·words that are smoothed at a time
+_TIE = 1e-9
 
 
 @dataclass(frozen=True)
 class Guess:
     """How often the best guess of the region at a random time is right."""
 
-    before: float          # knowing P and the time, without the output
+    before: float          # knowing what is public and the time, without the output
     after: float           # with the whole output
     standard_error: float  # of `after`, over the sampled words and outputs
     walks: int
@@ -38,37 +40,57 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
     """
     Return the chance that the best guess of s_t is right, for a random t, before and after.
 
-    For each of `patrols` (drawn from P) one output is drawn; given it, the chance that the guess
-    of largest belief is right is that belief, exactly. Only the average over words and outputs is
-    sampled. The seed of the outputs is fixed: the words are simulated, and the result repeats.
+    For each of `patrols` one output is drawn; given it, the chance that the guess is right is how
+    probable it is for who knows how the robot moves, exactly. Only the average over words and
+    outputs is sampled. The seed of the outputs is fixed: the words are simulated, and the result
+    repeats.
 
-    :param mechanism: the online one; a causal release is the same.
+    :param mechanism: the online one; a causal release is the same. With its `trust` the adversary
+        believes in P.
     :param length: n ≥ 1.
-    :param walks_by: with the states of the mechanism's chain: the robot walks by its P, and the
-        adversary knows that.
+    :param walks_by: the chain by whose P the robot moves, with the same states; None: the
+        mechanism's own.
     """
-    chain = walks_by or mechanism.chain
-    prior = walk_distribution(chain, length).max(axis=1).mean()
+    robot = mechanism.chain if walks_by is None else walks_by
     drawing = mechanism.another(random=Random(length))
-    outputs = [drawing.privatize(word) for word in patrols(chain, length, walks)]
-    together = max(1, _TOGETHER // (length * len(chain)))
-    after = np.concatenate([
-        smooth_together(mechanism, outputs[i:i + together], chain).max(axis=1).mean(axis=0)
-        for i in range(0, walks, together)])
-    return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
+    outputs = [drawing.privatize(word) for word in patrols(robot, length, walks)]
+    public, moves = mechanism.chain.models(mechanism.trust), moves_of(robot)
+    guess = _most_probable(_distribution(public, mechanism.chain, length))
+    before = walk_distribution(robot, length)[np.arange(length), guess].mean()
+    together = max(1, _TOGETHER // (length * len(robot)))
+    after = []
+    for i in range(0, walks, together):
+        guesses = _most_probable(smooth_together(mechanism, outputs[i:i + together]))
+        chances = smooth_together(mechanism, outputs[i:i + together], moves)
+        after += np.take_along_axis(chances, guesses[:, None], axis=1).mean(axis=(0, 1)).tolist()
+    return Guess(float(before), float(np.mean(after)),
+                 float(np.std(after, ddof=1) / sqrt(walks)), walks)
 
 
 def walk_distribution(chain: Chain, length: int) -> Floats:
     """Return P[s_t = s] of a walk by the chain's P: shape (length, states), from t = 1."""
-    here: Floats = np.zeros(len(chain))
-    here[chain.state_index[chain.initial_state]] = 1
-    result = np.empty((length, len(chain)))
+    found = _distribution(moves_of(chain), chain, length)
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def moves_of(chain: Chain) -> Models:
+    """Return the chain's P (uniform moves where it is not known) as the one model."""
     if not chain.stores_edges:
-        result[:] = 1 / len(chain)
-        return result
-    offsets, targets = chain.csr()
-    chances = chain.edge_probabilities()
+        return uniform_model()
+    return known_model(*chain.csr(), chain.edge_probabilities())
+
+
+def _most_probable(chances: Floats) -> Ints:
+    """Return the first of the most probable states: shape (n, states, …) → (n, …)."""
+    found: Ints = (chances >= chances.max(axis=1, keepdims=True) * (1 - _TIE)).argmax(axis=1)
+    return found
+
+
+def _distribution(models: Models, chain: Chain, length: int) -> Floats:
+    """Return P[s_t = s], up to rounding, of a walk by models: shape (length, states)."""
+    here = models.begin(chain.state_index[chain.initial_state], len(chain))
+    result = np.empty((length, len(chain)))
     for t in range(length):
-        result[t] = np.bincount(targets, np.repeat(here, np.diff(offsets)) * chances, len(chain))
-        here = result[t]
+        here = models.forward(here)
+        result[t] = here.sum(axis=0)
     return result

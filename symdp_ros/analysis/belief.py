@@ -3,20 +3,26 @@
 """
 What can be inferred from private symbols. This is post-processing: it costs no privacy.
 
-The model: the true region s_t moves by the chain's public P from the initial state (uniformly
-where P is unknown), and o_t is drawn from μ(· | s_t, o_{t−1}), the online mechanism's. Then, with
-the beliefs b_t(s) = P[s_t = s | o_1 … o_t] and c_t(s) = P[s_t = s | o_1 … o_n],
+The model: the true region s_t moves from the initial state by the public models P_m of the chain
+and the hidden switch T between them (`core.models`; `trust` of the mechanism is theirs), and o_t is
+drawn from μ(· | s_t, o_{t−1}), the online mechanism's. With m_t the model by which the robot moves
+to s_t, and the beliefs
 
-    b_t(s)  ∝  μ(o_t | s, o_{t−1}) · p_t(s),   p_t = Pᵀ·b_{t−1},                               (1)
-    c_t(s)  =  b_t(s) · Σ_{s'} P(s'|s) · c_{t+1}(s') / p_{t+1}(s'),   c_n = b_n,               (2)
+    b_t(m, s) = P[m_{t+1} = m, s_t = s | o_1 … o_t],  c_t(m, s) the same given o_1 … o_n,
+
+    b_t(m, s)  ∝  μ(o_t | s, o_{t−1}) · p_t(m, s),
+    p_t(m', s')  =  Σ_m T(m'|m) · Σ_s P_m(s'|s) · b_{t−1}(m, s),                               (1)
+    c_t(m, s)  =  b_t(m, s) · Σ_{s'} P_m(s'|s) · Σ_m' T(m'|m) · c_{t+1}(m', s') / p_{t+1}(m', s'),
+    c_n  =  b_n,                                                                               (2)
 
 exactly, for every policy, and so for causal release, which is the online mechanism over a word.
+What is returned is b_t(s) and c_t(s), their sums over the models: P[s_t = s | …].
 (Policy 'adaptive': μ(o_t | s, o_1…o_{t−1}) in place of μ(o_t | s, o_{t−1}), and feasible is what
 may be drawn.)
 
 **No output rules everything out.** μ(o|s, o') ≥ a/T > 0 for every s and every feasible o
 (`core.online.response`: a ≥ 1), and p_t sums to 1, so the sum in (1) is at least a/T: also where
-a robot was moved by hand to where P says that it cannot be.
+a robot was moved by hand to where no model says that it can be.
 
 **Never worse than the private route,** in expectation over the model: the state of largest c_t
 (b_t) has the most expected matches of all functions of o_1…o_n (o_1…o_t), and o_t is one of them;
@@ -29,11 +35,13 @@ An unknown region is not modelled: the robot is taken to be in some state always
 """
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from math import isqrt
 
 import numpy as np
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import listed_word
+from symdp_ros.core.models import Models
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.errors import ChainError, ConfigurationError
@@ -44,18 +52,17 @@ _KEPT = 2**22  # numbers of likelihoods that are kept
 
 class Filter:
     """
-    The beliefs b_t of equation (1), symbol by symbol, in O(edges) time each.
+    The beliefs b_t of equation (1), symbol by symbol, in O(models·edges) time each.
 
-    O(states + edges) memory; on a complete chain O(states). Use it from one thread. The beliefs
-    are those of the mechanism's chain, ε, k and policy: with other settings than those that drew
-    the symbols they are wrong, without any sign of it.
+    As much memory; on a complete chain O(states). Use it from one thread. The beliefs are those of
+    the mechanism's chain, ε, k and policy: with other settings than those that drew the symbols
+    they are wrong, without any sign of it. Its `trust` may be any, but with the policy 'adaptive'.
 
     :param mechanism: as the one that draws the symbols; nothing is drawn from it.
     """
 
     def __init__(self, mechanism: OnlineMechanism):
-        self._mechanism = mechanism.another()
-        self._forward, _ = _moves(mechanism.chain)
+        self._mechanism, self._models = mechanism.another(), _models(mechanism)
         self.reset()
 
     def __repr__(self) -> str:
@@ -80,9 +87,7 @@ class Filter:
         """Begin a new word: the true region and the private one are the initial state."""
         chain = self._mechanism.chain
         self._mechanism.reset()
-        self._beliefs = np.zeros(len(chain))
-        self._beliefs[chain.state_index[chain.initial_state]] = 1
-        self._beliefs.flags.writeable = False
+        self._set(self._models.begin(chain.state_index[chain.initial_state], len(chain)))
 
     def update(self, output: str) -> Floats:
         """
@@ -95,7 +100,7 @@ class Filter:
             raise ChainError(f'the private symbol {output!r} cannot follow {self.previous!r}',
                              state=output)
         self._mechanism.advance(output)
-        return self._set(_posterior(self._forward(self._beliefs), likelihood))
+        return self._set(_posterior(self._models.forward(self._joint), likelihood))
 
     def restart(self) -> None:
         """
@@ -116,11 +121,11 @@ class Filter:
         Take in a private symbol after a gap, forget all before it, and return the beliefs.
 
         Exact where (s_t, o_{t−1}) is equally likely to be each pair that allows the symbol: the
-        robot may be anywhere, the last private symbol (s_0, if this is a new word) is unknown.
-        O(states) time for each state that can precede the symbol.
+        robot may be anywhere, and move as at the start; the last private symbol (s_0, if this is
+        a new word) is unknown. O(states) time for each state that can precede the symbol.
 
         Policy 'adaptive' draws by all that was missed. So it needs `previous` and `belief` of the
-        mechanism that drew the symbol, as they were before; that belief is the prior of s_t.
+        mechanism that drew the symbol, as they were before; that belief is the prior p_t.
 
         :raises ChainError: it is no state, or none can precede it; nothing changes.
         :raises ConfigurationError: policy 'adaptive' without `previous` or `belief`.
@@ -137,19 +142,20 @@ class Filter:
             likelihood = mechanism.current_likelihood(output)
             mechanism.advance(output)
             self._mechanism = mechanism
-            return self._set(_posterior(belief, likelihood))
+            return self._set(_posterior(belief.reshape(self._joint.shape), likelihood))
         before = _predecessors(chain, output)
         if not before:
             raise ChainError(f'the private symbol {output!r} can follow no state', state=output)
         likelihood = np.sum([self._mechanism.likelihood(output, previous)
                              for previous in before], axis=0)
         self._mechanism.reset(output)
-        return self._set(_posterior(np.ones(len(chain)), likelihood))
+        anywhere = np.repeat(self._models.prior[:, None], len(chain), axis=1)
+        return self._set(_posterior(anywhere, likelihood))
 
-    def _set(self, beliefs: Floats) -> Floats:
-        beliefs.flags.writeable = False
-        self._beliefs = beliefs
-        return beliefs
+    def _set(self, joint: Floats) -> Floats:
+        self._joint, self._beliefs = joint, joint.sum(axis=0)
+        self._beliefs.flags.writeable = False
+        return self._beliefs
 
 
 def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
@@ -158,7 +164,8 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
 
     For words of an online mechanism and for causal releases: `mechanism` is the online one, with
     the release's policy. (The exponential mechanism on a complete chain draws as the online one
-    with policy='paper'.) O(n·edges) time; the result, 8·n·states bytes, is all that grows with n.
+    with policy='paper'.) O(n·models·edges) time; the result, 8·n·states bytes, and 16·√n·models·
+    states bytes meanwhile, are all that grows with n.
 
     :raises ChainError: the word is not feasible from the initial state.
     """
@@ -166,25 +173,25 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
 
 
 def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
-                    walks_by: Chain | None = None) -> Floats:
+                    models: Models | None = None) -> Floats:
     """
     Return `smooth` of each of some private words of one length: shape (n, states, words).
 
-    :param walks_by: a chain with the same states: the robot is known to move by its P.
+    :param models: how the robot moves; None: those of the mechanism's chain and trust.
     :raises ChainError: a word is not feasible from the initial state, or cannot have been drawn.
     """
     chain = mechanism.chain
     routes = [_checked(chain, word) for word in words]
-    known = walks_by or chain
+    models = _models(mechanism) if models is None else models
     if mechanism.tables is not None:
-        return _smooth(known, len(routes[0]), len(routes), _along(mechanism, routes))
+        return _smooth(chain, models, len(routes[0]), len(routes), _along(mechanism, routes))
     moves = [zip((chain.initial_state, *route), route, strict=False) for route in routes]
 
     @lru_cache(maxsize=max(1, _KEPT // len(chain)))
     def likelihood(before: str, output: str) -> Floats:
         return mechanism.likelihood(output, before)
 
-    return _smooth(known, len(routes[0]), len(routes), lambda t: np.stack(
+    return _smooth(chain, models, len(routes[0]), len(routes), lambda t: np.stack(
         [likelihood(*next(steps)) for steps in moves], axis=1))
 
 
@@ -228,7 +235,7 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
         column[index[outputs[t]]] = 1
         return column
 
-    return _smooth(chain, len(outputs), 1, likelihood)[:, :, 0]
+    return _smooth(chain, _models(mechanism), len(outputs), 1, likelihood)[:, :, 0]
 
 
 def best_route(values: Floats, chain: Chain) -> list[str]:
@@ -256,47 +263,57 @@ def best_route(values: Floats, chain: Chain) -> list[str]:
     return route
 
 
-def _smooth(chain: Chain, length: int, words: int,
+def _models(mechanism: OnlineMechanism | OfflineMechanism) -> Models:
+    return mechanism.chain.models(mechanism.trust)
+
+
+def _smooth(chain: Chain, models: Models, length: int, words: int,
             likelihood: Callable[[int], Floats]) -> Floats:
     """
-    Return c_t: shape (n, states, words); the b_t are put in their place first.
+    Return c_t(s): shape (n, states, words).
+
+    b_t is kept at every √n-th position; those between are computed again.
 
     :param likelihood: asked for t = 0 … n−1 in this order: shape (states, words).
     """
-    forward, backward = _moves(chain)
-    beliefs = np.empty((length, len(chain), words))
-    here = np.zeros((len(chain), words))
-    here[chain.state_index[chain.initial_state]] = 1
+    result = np.empty((length, len(chain), words))  # of each position, its likelihood first
+    start = models.begin(chain.state_index[chain.initial_state], len(chain))
+    here = np.repeat(start[:, :, None], words, axis=2)
+    spacing, kept = max(1, isqrt(length)), []
     for t in range(length):
-        here = beliefs[t] = _posterior(forward(here), likelihood(t))
-    for here, there in zip(beliefs[-2::-1], beliefs[:0:-1], strict=True):
-        here *= backward(np.divide(there, forward(here), out=np.zeros_like(there),
-                                   where=there > 0))
-        here /= here.sum(axis=0)
-    return beliefs
+        if t % spacing == 0:
+            kept.append(here)
+        result[t] = likelihood(t)
+        here = _posterior(models.forward(here), result[t])
+    following: tuple[Floats, Floats] | None = None  # c_{t+1}, p_{t+1}
+    for begin in range(spacing * (len(kept) - 1), -1, -spacing):
+        pairs, here = [], kept.pop()
+        for known in result[begin:begin + spacing]:
+            prior = models.forward(here)
+            here = _posterior(prior, known)
+            pairs.append((here, prior))
+        for t in range(begin + len(pairs) - 1, begin - 1, -1):
+            here, prior = pairs.pop()
+            if following is not None:
+                there, expected = following
+                here *= models.backward(np.divide(there, expected, out=np.zeros_like(there),
+                                                  where=there > 0))
+                here /= here.sum(axis=(0, 1))
+            result[t], following = here.sum(axis=0), (here, prior)
+    return result
 
 
 def _posterior(prior: Floats, likelihood: Floats) -> Floats:
-    """Return the posterior; both of shape (states,) or (states, words)."""
-    posterior = prior * likelihood
-    posterior /= posterior.sum(axis=0)
-    posterior[posterior < _IMPOSSIBLE] = 0
+    """
+    Return the posterior.
+
+    :param prior: shape (models, states) or (models, states, words).
+    :param likelihood: shape (states,) or (states, words).
+    """
+    posterior: Floats = prior * likelihood
+    posterior /= posterior.sum(axis=(0, 1))
+    np.copyto(posterior, 0, where=posterior < _IMPOSSIBLE)
     return posterior
-
-
-def _moves(chain: Chain) -> tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]:
-    """Return the functions b → Pᵀ·b and v → P·v, of arrays of shape (states, …)."""
-    if not chain.stores_edges:  # P is uniform: the two are one
-        def average(values: Floats) -> Floats:
-            return np.full(values.shape, values.mean(axis=0))
-
-        return average, average
-    from scipy.sparse import csr_array
-
-    offsets, targets = chain.csr()
-    matrix = csr_array((chain.edge_probabilities(), targets, offsets),
-                       shape=(len(chain), len(chain)))
-    return matrix.T.dot, matrix.dot
 
 
 def _predecessors(chain: Chain, state: str) -> list[str]:

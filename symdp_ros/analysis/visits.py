@@ -4,11 +4,12 @@
 What protecting a visit costs, for several report periods: no data is needed.
 
 Robots are simulated tick by tick, one by each public model of how a robot moves (`core.models`:
-the map's P, or how long it typically stays, where that is known). A robot reports every T seconds, and readers hold its last private report until the next one. A visit of D seconds
-touches k = ⌊D/T⌋ + 1 reports. What counts is the share of *time* for which the held report is
-wrong, how far off it is, and how often an adversary who knows how the robot moves guesses the
-place. These numbers are of the robot that moves as the map says, or, where it says nothing, the
-mean over all robots by the weights of the models.
+the map's P, or how long it typically stays, where that is known). A robot reports every T seconds,
+and readers hold its last private report until the next one. A visit of D seconds touches k =
+⌊D/T⌋ + 1 reports. What counts is the share of *time* for which the held report is wrong, how far
+off it is, and how often an adversary who knows these models guesses the place. The numbers are of
+the robot that moves as the map says, or, where it says nothing, the mean over all robots by the
+weights of the models.
 
 All draws have fixed seeds, the same for every ε: a call repeats, and curves over ε are smooth.
 """
@@ -180,7 +181,7 @@ class VisitCalibration:
         return max(1, int(found.ravel()[order[np.argmax(covered)]]))
 
     def _guess(self, mechanism: OnlineMechanism, ticks: int, moves: int) -> Guess:
-        """Return how often an adversary is right who knows which robot it is, on average."""
+        """Return how often an adversary is right, on average over the robots."""
         each = [(share, best_guess(
             mechanism, self._length // ticks, walks=self._walks,
             walks_by=robot if ticks == 1 else robot.every(ticks, moves)))

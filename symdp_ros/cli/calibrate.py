@@ -39,8 +39,9 @@ def add_parser(commands) -> None:
                     'error for several ε, and how often an adversary guesses the true region. '
                     'No data is needed: routes are simulated, and are the same in every call. How '
                     'the robot moves is rarely known: so several robots are simulated, which stay '
-                    'longer or less long, and the best and the worst are shown. With --protect, it speaks of time: which '
-                    'report period protects a visit of so many seconds with the fewest errors.')
+                    'longer or less long, and the best and the worst are shown. With --protect, '
+                    'it speaks of time: which report period protects a visit of so many seconds '
+                    'with the fewest errors.')
     add_chain_arguments(parser)
     add_arguments(parser, (LENGTH, ADJACENCY, LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
     add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_EPSILON))
@@ -108,9 +109,10 @@ def run(options) -> int:
         error = max(error.standard_error for epsilon in EPSILONS for name in names
                     for error in calibration.errors(name, epsilon).values())
         console.print(f'standard errors: at most {error:.3f}')
-        console.print('how often others guess the region who know the map and how the robot moves, '
-                      f'without and with the private regions (live, {_GUESSED})'
-                      + (', of the robot that hides most and least' if several else ''), _guesses(guesses), sep='\n')
+        hidden = ', of the robot that is hidden most and least' if several else ''
+        console.print('how often others guess the region who know the map and these models, '
+                      f'without and with the private regions (live, {_GUESSED}){hidden}',
+                      _guesses(guesses), sep='\n')
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))
     if sentence := single_moves(chain):

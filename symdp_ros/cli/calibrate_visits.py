@@ -74,7 +74,8 @@ def _tables(rows: Sequence[Row], best: Row) -> 'Iterator[tuple[str, Table]]':
         table = Table(padding=(0, 0))
         several = len(rows[0].live.by_robot) > 1
         names = ['', 'period', 'moves', 'k', 'ε', 'mechanism' if logged else 'policy', 'wrong',
-                 *(['robots'] if several else []), 'moves off', 'm off', *([] if logged else ['held', 'guessed'])]
+                 *(['robots'] if several else []), 'moves off', 'm off',
+                 *([] if logged else ['held', 'guessed'])]
         for name in names:
             table.add_column(name, justify='left' if name in ('', 'mechanism', 'policy')
                              else 'right', no_wrap=True)
@@ -83,9 +84,9 @@ def _tables(rows: Sequence[Row], best: Row) -> 'Iterator[tuple[str, Table]]':
             errors = row.logged if logged else row.live
             table.add_row('best' if row is least else '', f'{row.period:g} s', str(row.moves),
                           str(row.adjacency), f'{row.epsilon:.3g}', errors.mechanism,
-                          f'{errors.wrong:.2f}', *([_robots(errors)] if several else []), _number(errors.moves_off),
-                          _number(errors.metres_off), *([] if logged else [
-                              f'{row.held:.2f}', _guess(row)]))
+                          f'{errors.wrong:.2f}', *([_robots(errors)] if several else []),
+                          _number(errors.moves_off), _number(errors.metres_off),
+                          *([] if logged else [f'{row.held:.2f}', _guess(row)]))
         yield title, table
 
 
@@ -115,15 +116,15 @@ def _settings(best: Row, options: argparse.Namespace) -> str:
         return f'policy: {errors.mechanism}'
 
     stay = f', stay: {options.stay:g}' if options.stay else ''
-    robots = ('wrong: for the robot that moves as the map says, or on average over all robots where '
-              'it does not say; robots: for the best and for the worst of them\n')
-    return (('' if len(best.live.by_robot) == 1 else robots) +
-            'moves: the most moves between two reports\n'
+    robots = '' if len(best.live.by_robot) == 1 else (
+        'wrong: for the robot that moves as the map says, or on average over all robots where it '
+        'does not say; robots: for the best and for the worst of them\n')
+    return (f'{robots}moves: the most moves between two reports\n'
             'moves off, m off: how far the last report is from the region, on average, in moves '
             'and in metres\n'
             'held: how often a true report would be wrong, since readers hold it until the next\n'
-            'guessed: how often an adversary who knows how the robot moves is right about the '
-            'place at the time of a report, without and with the reports\n'
+            'guessed: how often an adversary who knows these models is right about the place at '
+            'the time of a report, without and with the reports\n'
             'best: the fewest errors (or the smallest ε). Fewer errors also mean that an '
             'adversary guesses better\n'
             f'for the best row: sampling: period, period: {best.period:g}, protect: '

@@ -149,10 +149,7 @@ class Models:
 
         :param joint: P[s_t = s, m_{t+1} = m], shape (models, states, …).
         """
-        moved = np.stack([move.T @ here for move, here in zip(self.matrices, joint, strict=True)]
-                         ) if self.matrices else np.broadcast_to(
-                             joint.mean(axis=1, keepdims=True), joint.shape)
-        return self.switched(moved)
+        return self.switched(self._moved(joint, 0))
 
     def switched(self, moved: Floats) -> Floats:
         """Return what a belief over (model, …) becomes by the switch alone."""
@@ -175,11 +172,23 @@ class Models:
 
         :param values: of (m_{t+1}, s_t), shape (models, states, …).
         """
-        values = self.mixed(values)
-        if not self.matrices:
+        return self._moved(self.mixed(values), 1)
+
+    def _moved(self, values: Floats, direction: int) -> Floats:
+        """Return Pᵀ_m, or P_m, times what each model has."""
+        if not len(self.offsets):
             return np.broadcast_to(values.mean(axis=1, keepdims=True), values.shape)
-        return np.stack([move @ there for move, there in zip(
-            self.matrices, values, strict=True)])
+        rows = values.reshape(len(self) * values.shape[1], *values.shape[2:])
+        found: Floats = (self._side_by_side[direction] @ rows).reshape(values.shape)
+        return found
+
+    @cached_property
+    def _side_by_side(self) -> tuple[Any, Any]:
+        """Return one matrix with all P_m along its diagonal, transposed and as it is."""
+        from scipy.sparse import block_diag
+
+        moves = block_diag(self.matrices, format='csr')
+        return moves.T, moves
 
     @cached_property
     def matrices(self) -> list[Any]:
@@ -245,6 +254,12 @@ def counting_model(offsets: Ints, targets: ShortInts) -> Models:
     """Return what counts words: every move has the weight 1."""
     return Models(('counting',), np.ones((1, len(targets)), np.float32), np.ones(1), offsets,
                   targets)
+
+
+def known_model(offsets: Ints, targets: ShortInts, probabilities: Floats) -> Models:
+    """Return P alone."""
+    return Models((MAP,), _weights(offsets, probabilities, LEAST_WEIGHT)[None], np.ones(1),
+                  offsets, targets)
 
 
 def uniform_model() -> Models:

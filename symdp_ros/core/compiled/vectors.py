@@ -3,7 +3,23 @@
 """Numbers side by side, one in each lane of the processor, in compiled loops."""
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 LANES = 8
+
+
+def in_lanes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return columns, at most `LANES`, with columns of 0 after them: shape (rows, LANES)."""
+    result = np.zeros((len(values), LANES), values.dtype)
+    result[:, :values.shape[1]] = values
+    return result
+
+
+def lane_sum(values: npt.NDArray[Any]) -> Any:
+    """Return the sum over the lanes, in the order of `Lanes.total`: shape (LANES, …) → (…)."""
+    a, b, c, d, e, f, g, h = values
+    return ((a + e) + (c + g)) + ((b + f) + (d + h))
 
 
 class Lanes:

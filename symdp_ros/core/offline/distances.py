@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ldexp, log
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.exact_draw import as_integers, draw_below, draw_index
 from symdp_ros.core.offline.passes import loops
@@ -53,6 +53,22 @@ class Counts:
         """Return ln m̂_ℓ of the distances that are present."""
         return (np.log(self.mantissa[self.present])
                 + log(2) * self.exponent[self.present].astype(np.float64))
+
+
+class Numbered(Protocol):
+    """Words as lists of numbers."""
+
+    number: dict[str | None, int]
+
+
+def numbers(words: Numbered, word: Word) -> list[int]:
+    """Return the number of each symbol."""
+    return [words.number[symbol] for symbol in word]
+
+
+def distance(word: Word, output: Sequence[str]) -> int:
+    """Return the Hamming distance of two words of one length."""
+    return sum(a != b for a, b in zip(word, output, strict=True))
 
 
 class ChainWords:

@@ -11,12 +11,11 @@ from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.offline.backward import BackwardSampler
-from symdp_ros.core.offline.distances import ChainWords
+from symdp_ros.core.offline.distances import ChainWords, distance, numbers
 from symdp_ros.core.offline.exponential_batch import ExponentialBatch
 from symdp_ros.core.offline.exponential_errors import exponential_distances, exponential_errors
 from symdp_ros.core.offline.model_backward import ModelSampler
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
-from symdp_ros.core.offline.words import distance, numbers
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 

@@ -24,8 +24,8 @@ No model is drawn. O(n·|E|·M) time; rows are stored and recomputed as with one
 Â exactly: P̂[o|w] = Π_t Â_t(o_t) / Σ_{s'} Â_t(s'). All terms are positive, so relative errors add
 up. Let N be the largest number of successors and M = `LANES`. V̂ is off its own terms by a product
 and at most N − 1 additions, and, with exponents, by what is left out, which is less than a factor
-of U; Û by M + 1 more, and b by one; Â by M + 1; α̂ by M + 5. α does not depend on w, and by (1) and
-(2)
+of U; Û by M + 1 more, and b by one; Â by M + 1; α̂ by M + 5. α does not depend on w, and by (1)
+and (2)
 
     A_{t−1}(o_{t−1}) = κ_t(o)·b_{t−1}(o_{t−1})·Σ_{s'} A_t(s'),                            (3)
 

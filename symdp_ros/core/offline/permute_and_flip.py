@@ -13,11 +13,11 @@ from symdp_ros.core.draws.exact_draw import draw_below
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
-from symdp_ros.core.offline.distances import AlphabetWords, ChainWords, Counts
+from symdp_ros.core.offline.distances import (AlphabetWords, ChainWords, Counts, distance,
+                                                numbers)
 from symdp_ros.core.offline.exponential_errors import exponential_errors
 from symdp_ros.core.offline.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
 from symdp_ros.core.offline.reachable import ReachableChain
-from symdp_ros.core.offline.words import distance, numbers
 from symdp_ros.core.privacy import Privacy
 
 _MANY_WORDS = 22.0  # ln Z, from which on 2/Z is below 10⁻⁹

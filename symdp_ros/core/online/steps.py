@@ -109,7 +109,11 @@ class OnlineSteps(Mechanism):
 
     @property
     def trust(self) -> float:
-        """Return the weight of P; of all policies, 'adaptive' alone makes use of it."""
+        """
+        Return the weight of P among the models of how the robot moves.
+
+        Of all policies, 'adaptive' alone draws by it; who infers something of the outputs does.
+        """
         return self._trust
 
     @property
@@ -129,8 +133,12 @@ class OnlineSteps(Mechanism):
 
     @property
     def belief(self) -> Floats | None:
-        """Return what 'adaptive' believes of the next symbol, f: (states,); None: no such."""
-        return None if self._word is None else self._word.belief.copy()
+        """
+        Return what 'adaptive' believes of the next symbol, f: shape (models·states,).
+
+        Of each model of `chain.models(trust)`, one after the other, each state. None: no such.
+        """
+        return None if self._word is None else self._word.belief
 
     def __repr__(self) -> str:
         trust = f', trust={self.trust:g}' if self.policy == 'adaptive' else ''

@@ -8,10 +8,11 @@ Each private region is published there once more (std_msgs/msg/String, latched),
     number     of the region since the privatizer was configured, from 1
     previous   the private region before it; null: none, a new word begins with this one
     region     the private region
-    belief     f (`core.online.adaptive`) before it was drawn: of each state in the order of the
-               chain, float64, little-endian, in base64
+    belief     f (`core.online.adaptive`) before it was drawn: of each model, in each of them of
+               each state in the order of the chain, float64, little-endian, in base64
 
-Number 1 after a `previous` means that the privatizer was restarted: f is then P̃(previous, ·).
+Number 1 after a `previous` means that the privatizer was restarted: f is then what the models say
+after `previous`, each of them as likely as at the start.
 
 **Privacy.** f is computed from private regions and public settings alone: nothing is published
 that readers of `private_region` could not compute themselves.

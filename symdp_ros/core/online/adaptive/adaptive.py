@@ -3,8 +3,13 @@
 """
 The adaptive policy: each draw is fitted to what is publicly believed of the true symbol.
 
-Let f(s) = P[s_t = s | o_1…o_{t−1}], by Bayes from what was published: s moves by P̃
-(`core.models`), o_t is drawn as below. Before s_t is looked at, a set T ⊆ C(o_{t−1}) is
+Let f(m, s) = P[m_{t+1} = m, s_t = s | o_1…o_{t−1}], by Bayes from what was published: s_t moves by
+the public models P_m and the hidden switch T between them (`core.models`), o_t is drawn as below,
+and m_{t+1} is the model of the move to s_{t+1}:
+
+    f'(m', s')  ∝  Σ_m T(m'|m)·Σ_s P_m(s'|s)·P[o_t | s, o_1…o_{t−1}]·f(m, s)
+
+is f for the next symbol. Let f(s) = Σ_m f(m, s). Before s_t is looked at, a set T ⊆ C(o_{t−1}) is
 chosen for a large
 
     Σ_s f(s)·[ a/T·Σ_{x ∈ T} X(s, x) + (b−a)/T·max_{x ∈ T} X(s, x) ],                           (1)
@@ -12,12 +17,15 @@ chosen for a large
 and for every symbol s its target, the x ∈ T of largest X(s, x), the first of `successors` where
 several come within 10⁻¹² of it; none (uniform on T) where no match is ever to be had, and for an
 unknown symbol. Then o_t is drawn on T about the target of s_t, in the integers a, b of |T|
-(`core.online.response`). X is the value of the planned policy, with P̃ and γ = 0.9
-(`core.online.planned`): how many matches are expected, this one and the discounted later ones.
+(`core.online.response`). X is the value of the planned policy, with Σ_m q(m)·P_m
+and γ = 0.9 (`core.online.planned`): how many matches are expected, this one and the discounted
+later ones.
 
 T grows one state at a time, each the one that makes (1) largest. Of these sets the one is taken
 that promises most one step ahead: the chance of a match, plus γ times the largest (1) of the next
-step, averaged over what may be drawn. So a set may also be taken for what its output will show.
+step, averaged over what may be drawn (s_t being followed by s_{t+1} with probability
+Σ_m f(m, s_t)·P_m(s_{t+1}|s_t) / f(s_t), as o_t depends on s_t, not on the model). So a set may
+also be taken for what its output will show.
 Where more than 8 states can follow, and on large chains, the set of largest (1) is taken; where
 more than 16 can, they join in the order of Σ_s f(s)·X(s, x). States with f(s) < 10⁻⁹ are left out.
 
@@ -33,7 +41,8 @@ so two mechanisms that published the same have the same f, bit by bit, on every 
 
 **Memory.** X for all pairs of states, 8 bytes each; above `targets.DENSE_STATES` states, for the
 pairs within the radius of the guided policy: others count as never matched. A step takes
-O(N²·edges + states·N⁴) time at N ≤ 8, else O(edges + states·N²).
+O(models·edges + N²·edges + states·N⁴) time at N ≤ 8, else O(models·edges + states·N²). (All models
+have room beside each other, however few there are.)
 """
 from collections.abc import Callable
 from fractions import Fraction
@@ -42,6 +51,7 @@ from functools import cache
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.compiled.vectors import in_lanes, lane_sum, LANES
 from symdp_ros.core.draws.randomness import MOST_INTEGERS, RandomIntegers
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
@@ -56,7 +66,7 @@ class AdaptiveTables:
     What is known before the first symbol, shared by all words.
 
     :param chain: one that stores its edges.
-    :param trust: of P̃.
+    :param trust: the weight of P among the models.
     :param others, gain: as `OnlineMechanism.weights`.
     :param responses: the `Response` for each number of states from 1 to the largest N.
 
@@ -66,27 +76,29 @@ class AdaptiveTables:
     def __init__(self, chain: Chain, trust: float, others: Floats, gain: Floats,
                  responses: dict[int, Response]):
         from symdp_ros.core.online.adaptive.adaptive_kernel import DISCOUNT
-        from symdp_ros.core.compiled.vectors import LANES
 
         n = len(chain)
-        moves = chain.models(trust).mean
+        models = chain.models(trust)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
         if sparse is not None:
             first, symbols, _ = sparse.pairs()
         self.radius = None if sparse is None else sparse.radius
         tolerance = _TOLERANCE if sparse is None else _NEAR_TOLERANCE
-        X, work = planned.values(chain, first, symbols, others, gain, moves, DISCOUNT, tolerance)
+        X, work = planned.values(chain, first, symbols, others, gain, models.mean, DISCOUNT,
+                                 tolerance)
         match = work[3]  # X(c, c), whether or not that is a pair
         self.most = max(responses)
-        self.lanes, self.columns = LANES, -(-self.most // LANES) * LANES
+        self.columns = -(-self.most // LANES) * LANES
         shares = np.zeros((3, self.most + 1))  # of |T|: a/T, b/T, 1/|T|
         for count, response in responses.items():
             shares[:, count] = (response.a / response.total, response.b / response.total,
                                 1 / count)
         offsets, successors = chain.csr()
-        self.shares = shares
-        self.arrays = offsets, successors, moves, first, symbols, X, match, shares
+        self.shares, self.prior = shares, models.prior
+        switch = np.stack([np.full(len(models), models.keep), models.prior, models.switch])
+        self.arrays = (offsets, successors, in_lanes(models.weights.T), in_lanes(switch), first,
+                       symbols, X, match, shares)
         self.nbytes = sum(array.nbytes for array in self.arrays)
 
 
@@ -97,7 +109,6 @@ class AdaptiveWord:
     :param tables: of the mechanism.
     :param random: as `OnlineMechanism`.
 
-    `belief` is f: float64, shape (states,), written in place.
     """
 
     def __init__(self, chain: Chain, tables: AdaptiveTables, responses: dict[int, Response],
@@ -115,12 +126,13 @@ class AdaptiveWord:
         # left, and of which filling of the buffer they are.
         self._drawn = np.empty((tables.most + 1, MOST_INTEGERS), np.int32)
         self._left, self._fills = np.zeros((2, tables.most + 1), np.int64)
-        self.belief = np.zeros(n)
+        self._joint, self._believed = np.zeros((n, LANES)), np.zeros(n)
         codes, self._subset = np.zeros(n + 1, np.uint32), np.zeros(tables.most, np.int64)
         self._codes = memoryview(codes.data)  # of each symbol, the place of its target in T
         self._near = [0]  # room for a state that is drawn, and T, as positions
-        self._work = (*tables.arrays, self.belief, codes, self._subset, np.zeros((4, n)),
-                      np.zeros((n, tables.columns)), np.zeros((n, tables.lanes)),
+        self._work = (*tables.arrays, self._joint, self._believed, codes, self._subset,
+                      np.zeros((3, n)), np.zeros_like(self._joint), np.zeros(chain.edge_count),
+                      np.zeros((n, tables.columns)), np.zeros((n, LANES)),
                       np.zeros((3, n), np.int64), np.zeros((4, tables.columns)))
         self.reset(chain.initial_state)
 
@@ -129,25 +141,36 @@ class AdaptiveWord:
         """Return the last output; before the first one, the state that the word was begun from."""
         return self._labels[self._previous]
 
+    @property
+    def belief(self) -> Floats:
+        """Return f, model after model: float64, shape (models·states,)."""
+        found: Floats = self._joint[:, :len(self._tables.prior)].T.flatten()
+        return found
+
     def reset(self, previous: str, belief: Floats | None = None) -> None:
         """
-        Begin where the last output is some state, and f is `belief`; None: P̃(previous, ·).
+        Begin where the last output is some state, and f is `belief`.
 
-        :raises ChainError: it is no state, or f no distribution of states; nothing changes.
+        None: f is what the models say after `previous`, each of them as likely as at the start.
+
+        :raises ChainError: it is no state, or f no such distribution; nothing changes.
         """
         position = self._index.get(previous)
         if previous is None or position is None:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
+        models = len(self._tables.prior)
         if belief is None:
-            self.belief[:] = 0.0
-            self.belief[position] = 1.0
+            self._joint[:], self._believed[:] = 0.0, 0.0
+            self._joint[position, :models], self._believed[position] = self._tables.prior, 1.0
             self._take(position, 0)
-        elif (belief.shape == self.belief.shape and ((belief >= 0) & (belief < 2)).all()
+        elif (belief.shape == (models * len(self._joint),) and ((belief >= 0) & (belief < 2)).all()
               and abs(belief.sum() - 1) < 1e-6):
-            self.belief[:] = belief
+            self._joint[:, :models] = belief.reshape(models, -1).T
+            self._believed[:] = lane_sum(self._joint.T)
             self._take(position, -1)
         else:
-            raise ChainError('the belief is no probability for each state of the chain')
+            raise ChainError('the belief is no probability for each state of the chain, by each '
+                             'of its models')
 
     def advance(self, output: str) -> None:
         """

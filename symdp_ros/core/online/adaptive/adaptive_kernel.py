@@ -4,17 +4,21 @@
 The loops of the adaptive policy (`core.online.adaptive`): import only where one is about to run.
 
 offsets, successors   the chain's edges (`Chain.csr`)
-moves      (edges,)    P̃
+weights    (edges, LANES)   P_m; 0 in lanes without a model
+switch     (3, LANES)  by model: 1 − ρ, q, ρ·q (`core.models`)
 first, symbols, X, match   as in `core.online.planned`
 shares     (3, ·)      by |T|: a/T, b/T, 1/|T|
+joint      (states, LANES)   f
+belief     (states,)   f(s), the sum over the models
+moves      (edges,)    Σ_m f(m, s)·P_m(s'|s), of the states that count
 codes      (states,)   of each symbol, the place of its target in T, from 1; 0 for none
 joined     (·,)        of each successor, the round in which it joined the set
 """
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
+from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts, Weights
 from symdp_ros.core.compiled.compiling import compiled, ZERO
 from symdp_ros.core.compiled.vectors import LANES
-from symdp_ros.core.online.adaptive.lanes import add, cover
+from symdp_ros.core.online.adaptive.lanes import add, cover, expect, follow, switch_models
 from symdp_ros.core.online.targets import Codes
 
 DISCOUNT = 0.9
@@ -24,6 +28,15 @@ _IMPOSSIBLE = 1e-200   # a probability that counts as 0
 _TIE = 1e-12
 _ALL_TRIED = 16        # states that can follow, up to which all are tried in every round
 _LOOKED_AHEAD = LANES  # states that can follow, up to which what comes next is looked at
+
+
+@compiled
+def _begin_at(state: int, switch: Floats, joint: Floats, belief: Floats) -> None:
+    """Believe that the robot is at a state, before a move, by a model of probability q."""
+    joint.fill(0.0)
+    belief.fill(0.0)
+    joint[state] = switch[1]
+    belief[state] = 1.0
 
 
 @compiled
@@ -37,37 +50,53 @@ def _likely(beliefs: Floats, place: int, least: float, some: Ints) -> int:
 
 
 @compiled
-def _move(belief: Floats, some: Ints, place: int, size: int, codes: Codes, shares: Floats,
-          offsets: Ints, successors: ShortInts, moves: Floats, after: Floats) -> float:
+def _move(joint: Floats, belief: Floats, some: Ints, place: int, size: int, codes: Codes,
+          shares: Floats, offsets: Ints, successors: ShortInts, weights: Weights, switch: Floats,
+          after: Floats) -> None:
     """
-    Return the probability of the output at a place of T; put f after it, times that, in `after`.
+    Take in the output at a place of T, a move, and the switch: f(m, s) of what comes next.
 
     some: the states that count. size: of T; 0: there is no output, and the belief is that of
     s_{t−1} already.
     """
-    for s in range(len(after)):
-        after[s] = 0.0
+    after.fill(0.0)
     total = 0.0
     for s in some:
-        chance = belief[s]
+        likely = 1.0
         if size > 0:
             code = np.int64(codes[s])
-            chance *= shares[2, size] if code == 0 else shares[1 if code == place else 0, size]
-        total += chance
+            likely = shares[2, size] if code == 0 else shares[1 if code == place else 0, size]
+        total += belief[s] * likely
+        for m in range(LANES):
+            joint[s, m] *= likely
         for e in range(offsets[s], offsets[s + 1]):
-            after[np.uint32(successors[e])] += chance * moves[e]
-    return total
+            follow(after, np.int64(np.uint32(successors[e])), joint, s, weights, e)
+    for s in range(len(after)):
+        belief[s] = switch_models(joint, after, s, switch, total)
 
 
 @compiled
-def _look_ahead(belief: Floats, some: Ints, size: int, codes: Codes, shares: Floats,
-                offsets: Ints, successors: ShortInts, moves: Floats, ahead: Floats) -> None:
-    """As `_move`, for all places of T: f after the output at place p is put in ahead[:, p − 1]."""
+def _expected_moves(joint: Floats, some: Ints, offsets: Ints, weights: Weights,
+                    moves: Floats) -> None:
+    """Put into `moves` how likely each move from some states is to be the next one."""
+    for s in some:
+        for e in range(offsets[s], offsets[s + 1]):
+            moves[e] = expect(joint, s, weights, e)
+
+
+@compiled
+def _look_ahead(some: Ints, size: int, codes: Codes, shares: Floats, offsets: Ints,
+                successors: ShortInts, moves: Floats, ahead: Floats) -> None:
+    """
+    Look at what may be believed next: f(s), times its probability, after each output.
+
+    What follows the output at place p of T is put in ahead[:, p − 1]. The output depends on s_t
+    alone, so it leaves the models of s_t as likely as they are.
+    """
     ahead.fill(0.0)
     for s in some:
         lane = np.int64(codes[s]) - 1
-        other = belief[s] * shares[2 if lane < 0 else 0, size]
-        aimed = belief[s] * shares[1, size]
+        other, aimed = shares[2 if lane < 0 else 0, size], shares[1, size]
         for e in range(offsets[s], offsets[s + 1]):
             add(ahead, np.int64(np.uint32(successors[e])), other, aimed, lane, moves[e])
 
@@ -167,10 +196,11 @@ def _aim(output: int, rounds: int, joined: Floats, offsets: Ints, successors: Sh
 
 
 @compiled
-def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves: Floats,
-            first: Ints, symbols: ShortInts, X: Floats, match: Floats, shares: Floats,
-            belief: Floats, codes: Codes, subset: Ints, work: Floats, near: Floats,
-            ahead: Floats, some: Ints, sums: Floats) -> int:
+def advance(output: int, size: int, offsets: Ints, successors: ShortInts, weights: Weights,
+            switch: Floats, first: Ints, symbols: ShortInts, X: Floats, match: Floats,
+            shares: Floats, joint: Floats, belief: Floats, codes: Codes, subset: Ints,
+            work: Floats, after: Floats, moves: Floats, near: Floats, ahead: Floats, some: Ints,
+            sums: Floats) -> int:
     """
     Take an output in: move the belief, choose set and targets; return the size of the set.
 
@@ -181,26 +211,25 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves:
     for i in range(size):
         if subset[i] == output:
             place = i + 1
-    known, best, spread, after = work[0], work[1], work[2], work[3]
+    known, best, spread = work[0], work[1], work[2]
     joined, joined_later, means, covered = sums[0], sums[1], sums[2], sums[3]
     here, there, begins = some[0], some[1], some[2]
     beliefs = belief.reshape((len(belief), 1))
     if size >= 0:
         n = _likely(beliefs, ZERO, _IMPOSSIBLE, here)
-        total = _move(belief, here[:n], place, size, codes, shares, offsets, successors, moves,
-                      after)
-        for s in range(len(belief)):
-            belief[s] = after[s] / total
+        _move(joint, belief, here[:n], place, size, codes, shares, offsets, successors, weights,
+              switch, after)
     here = here[:_likely(beliefs, ZERO, _LEAST, here)]
     _, chosen = _grow(output, beliefs, ZERO, here, offsets, successors, first, symbols, X, match,
                       shares, joined, means, covered, known, best, spread, near, begins)
     count = offsets[output + 1] - offsets[output]
     if len(symbols) == 0 and 1 < count <= _LOOKED_AHEAD:
         largest = -1.0
+        _expected_moves(joint, here, offsets, weights, moves)
         for m in range(1, count + 1):
             _aim(output, m, joined, offsets, successors, first, symbols, X, match, codes, subset,
                  best)
-            _look_ahead(belief, here, m, codes, shares, offsets, successors, moves, ahead)
+            _look_ahead(here, m, codes, shares, offsets, successors, moves, ahead)
             value = 0.0
             for place in range(1, m + 1):
                 c = subset[place - 1]
@@ -221,9 +250,10 @@ def advance(output: int, size: int, offsets: Ints, successors: ShortInts, moves:
 @compiled
 def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, initial: int,
          outputs: Ints, drawn: ShortInts, left: Ints, offsets: Ints, successors: ShortInts,
-         moves: Floats, first: Ints, symbols: ShortInts, X: Floats, match: Floats,
-         shares: Floats, belief: Floats, codes: Codes, subset: Ints, work: Floats, near: Floats,
-         ahead: Floats, some: Ints, sums: Floats) -> tuple[int, int, int]:
+         weights: Weights, switch: Floats, first: Ints, symbols: ShortInts, X: Floats,
+         match: Floats, shares: Floats, joint: Floats, belief: Floats, codes: Codes, subset: Ints,
+         work: Floats, after: Floats, moves: Floats, near: Floats, ahead: Floats, some: Ints,
+         sums: Floats) -> tuple[int, int, int]:
     """
     Draw `outputs` for the symbols `drawn_for`, from position `at` on, until draws are missing.
 
@@ -233,12 +263,11 @@ def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, ini
     """
     while at < len(drawn_for):
         if begins[at]:
-            for s in range(len(belief)):
-                belief[s] = 0.0
-            belief[initial] = 1.0
+            _begin_at(initial, switch, joint, belief)
             output = initial
-            size = advance(output, ZERO, offsets, successors, moves, first, symbols, X, match,
-                           shares, belief, codes, subset, work, near, ahead, some, sums)
+            size = advance(output, ZERO, offsets, successors, weights, switch, first, symbols, X,
+                           match, shares, joint, belief, codes, subset, work, after, moves, near,
+                           ahead, some, sums)
         if left[size] == 0:
             break
         left[size] -= 1
@@ -246,6 +275,7 @@ def draw(at: int, output: int, size: int, drawn_for: Ints, begins: Booleans, ini
         output = subset[(target if pair % 2 == 1 and target > 0 else pair // 2) - 1]
         outputs[at] = output
         at += 1
-        size = advance(output, size, offsets, successors, moves, first, symbols, X, match, shares,
-                       belief, codes, subset, work, near, ahead, some, sums)
+        size = advance(output, size, offsets, successors, weights, switch, first, symbols, X,
+                       match, shares, joint, belief, codes, subset, work, after, moves, near,
+                       ahead, some, sums)
     return at, output, size

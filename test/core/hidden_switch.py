@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The hidden switch between public models (`core.models`), exactly, by its definition."""
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import product
+from math import prod
+
+SWITCH = Fraction(1, 100)
+
+
+class HiddenSwitch:
+    """
+    The models of a chain, and the laws of words and of beliefs under them.
+
+    A belief is {(model, state): probability}, of the model of the next move.
+
+    :param trust: as `Chain.models`, whose floats are taken as they are.
+    """
+
+    def __init__(self, chain, trust):
+        models = chain.models(trust)
+        self.chain, self.prior = chain, [Fraction(q) / sum(map(Fraction, models.prior.tolist()))
+                                         for q in models.prior.tolist()]
+        self.moves = []
+        for row in models.weights.tolist():
+            weights = iter(row)
+            self.moves.append({s: {t: Fraction(next(weights)) if chain.stores_edges
+                                   else Fraction(1, len(chain)) for t in chain.successors(s)}
+                               for s in chain.states})
+
+    def turn(self, before, after):
+        """Return T(after | before)."""
+        switch = SWITCH if len(self.prior) > 1 else 0
+        return (1 - switch) * (before == after) + switch * self.prior[after]
+
+    @lru_cache(maxsize=None)
+    def measure(self, word):
+        """Return h of a word, a tuple: the sum over all sequences of models, one by one."""
+        route, models = [self.chain.initial_state, *word], range(len(self.prior))
+        total = Fraction(0)
+        for sequence in product(models, repeat=len(word)):
+            chances = [self.moves[m][route[t]].get(route[t + 1], Fraction(0))
+                       for t, m in enumerate(sequence)]
+            if all(chances):
+                turns = [self.turn(*pair) for pair in zip(sequence, sequence[1:])]
+                total += prod([*chances, *turns],
+                              start=self.prior[sequence[0]] if sequence else Fraction(1))
+        return total
+
+    def begin(self, state):
+        """Return the belief before the first move."""
+        return {(m, s): q * (s == state) for m, q in enumerate(self.prior)
+                for s in self.chain.states}
+
+    def forward(self, belief):
+        """Return the belief after a move and a switch."""
+        moved = dict.fromkeys(belief, Fraction(0))
+        for (m, s), chance in belief.items():
+            if chance:
+                for t, p in self.moves[m][s].items():
+                    moved[m, t] += chance * p
+        return {(m, s): sum(self.turn(before, m) * moved[before, s]
+                            for before in range(len(self.prior))) for m, s in belief}
+
+    def weighed(self, belief, likelihood):
+        """Return the belief after something of a likelihood {state: probability} was seen."""
+        found = {(m, s): chance * likelihood[s] for (m, s), chance in belief.items()}
+        total = sum(found.values())
+        return {pair: chance / total for pair, chance in found.items()}
+
+    def by_state(self, belief):
+        """Return the sums over the models, as floats."""
+        return [float(sum(belief[m, s] for m in range(len(self.prior))))
+                for s in self.chain.states]
+
+    def listed(self, belief):
+        """Return a belief as floats, model after model."""
+        return [float(belief[m, s]) for m in range(len(self.prior)) for s in self.chain.states]
+
+
+@cache
+def hidden_switch(chain, trust):
+    """Return the `HiddenSwitch` of a chain."""
+    return HiddenSwitch(chain, trust)
+
+
+def adaptive_belief(mechanism, history):
+    """Return the exact f of the policy adaptive after a history, by Bayes over its rows."""
+    known, walker = hidden_switch(mechanism.chain, mechanism.trust), mechanism.another()
+    belief = known.forward(known.begin(mechanism.chain.initial_state))
+    for output in history:
+        rows = {s: walker.exact_current_distribution(s)[output] for s in mechanism.chain.states}
+        belief = known.forward(known.weighed(belief, rows))
+        walker.advance(output)
+    return belief
