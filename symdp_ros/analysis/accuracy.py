@@ -34,7 +34,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
-from symdp_ros.core.models import check_base
+from symdp_ros.core.models import check_base, MAP, UNIFORM
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import (CHOICES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
@@ -223,18 +223,21 @@ def robots(chain: Chain, trust: float) -> dict[str, Chain]:
     :param trust: as of `Chain.models`.
     """
     models = chain.models(trust)
-    if len(models) == 1:
-        return {models.names[0]: chain}
+    own = MAP if chain.names_probabilities else UNIFORM
+    return {name: chain if name == own or len(models) == 1 else _walking_by(chain, weights)
+            for name, weights in zip(models.names, models.weights.astype(np.float64),
+                                     strict=True)}
+
+
+def _walking_by(chain: Chain, weights: Floats) -> Chain:
+    """Return the chain with other probabilities of its moves: shape (edges,); none that are 0."""
     offsets, targets = chain.csr()
-    states, found = chain.states, {}
-    for name, weights in zip(models.names, models.weights.astype(np.float64), strict=True):
-        rows = {}
-        for state, (first, last) in zip(states, pairwise(offsets.tolist()), strict=True):
-            chances = weights[first:last] / weights[first:last].sum()
-            rows[state] = {states[i]: chance for i, chance in zip(
-                targets[first:last].tolist(), chances.tolist(), strict=True) if chance > 0}
-        found[name] = Chain(rows, chain.initial_state)
-    return found
+    states, rows = chain.states, {}
+    for state, (first, last) in zip(states, pairwise(offsets.tolist()), strict=True):
+        chances = weights[first:last] / weights[first:last].sum()
+        rows[state] = {states[i]: chance for i, chance in zip(
+            targets[first:last].tolist(), chances.tolist(), strict=True) if chance > 0}
+    return Chain(rows, chain.initial_state)
 
 
 def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, base: str = DEFAULT_BASE,

@@ -86,7 +86,7 @@ def test_the_epsilon_of_an_error():
     visits = VisitCalibration(RING, protect=10.0, stay=8.0, walks=4)
     row = visits.row_for(11.0, 0.55)
     assert row.live.wrong <= 0.55
-    assert visits.row(11.0, row.epsilon * 0.97, guess=False).live.wrong > 0.55
+    assert visits.row(11.0, row.epsilon * 0.8, guess=False).live.wrong > 0.55  # simulated
     assert visits.row_for(11.0, 1e-4) is None
 
 
