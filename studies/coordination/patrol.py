@@ -66,8 +66,9 @@ class Map:
 
     @cache
     def mechanisms(self, policy: str, epsilon: float) -> list[OnlineMechanism]:
-        """Return a mechanism for each robot."""
-        return [OnlineMechanism(chain, Privacy(epsilon), policy=policy) for chain in self.chains]
+        """Return a mechanism for each robot; how robots move is known."""
+        return [OnlineMechanism(chain, Privacy(epsilon), policy=policy, trust=1.0)
+                for chain in self.chains]
 
 
 @dataclass(frozen=True)

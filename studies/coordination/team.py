@@ -162,7 +162,8 @@ def runs(name: str, policy: str, epsilon: float, belief: bool, count: int,
     """Return which of some runs with private symbols succeed: shape (count,)."""
     random = np.random.default_rng(seed)
     plan, (ended, well) = team(name), _ends()
-    mechanism = OnlineMechanism(chain(name), Privacy(epsilon, ADJACENCY), policy=policy)
+    mechanism = OnlineMechanism(chain(name), Privacy(epsilon, ADJACENCY), policy=policy,
+                                trust=1.0)
     hearing = Hearing([mechanism] * count, seed)
     success, going = np.zeros(count, bool), np.arange(count)
     first, second = (np.full(count, _INDEX[cell]) for cell in START)

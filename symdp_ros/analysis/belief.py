@@ -4,9 +4,9 @@
 What can be inferred from private symbols. This is post-processing: it costs no privacy.
 
 The model: the true region s_t moves from the initial state by the public models P_m of the chain
-and the hidden switch T between them (`core.models`; `trust` of the mechanism is theirs), and o_t is
-drawn from μ(· | s_t, o_{t−1}), the online mechanism's. With m_t the model by which the robot moves
-to s_t, and the beliefs
+and the hidden switch T between them (`core.models`; `trust` of the mechanism is theirs), and o_t
+is drawn from μ(· | s_t, o_{t−1}), the online mechanism's. With m_t the model by which the robot
+moves to s_t, and the beliefs
 
     b_t(m, s) = P[m_{t+1} = m, s_t = s | o_1 … o_t],  c_t(m, s) the same given o_1 … o_n,
 

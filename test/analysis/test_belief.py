@@ -28,6 +28,7 @@ from symdp_ros.maps import read_graph
 DEPOT = Path(__file__).resolve().parents[2] / 'config' / 'depot.geojson'
 #: Uniform and structured P, every state reachable or not, an alphabet.
 MODELS = {**CHAINS, 'four, structured': structured(FOUR), 'split, structured': structured(SPLIT),
+          'restless': Chain({'a': ['b', 'c'], 'b': ['c'], 'c': ['b', 'a']}, 'a'),  # one model
           'uneven': Chain({'a': {'a': 0.6, 'b': 0.3, 'c': 0.1}, 'b': ['a', 'c'],
                            'c': {'c': 0.05, 'b': 0.95}}, 'b')}
 for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)

@@ -20,7 +20,8 @@ from strategies import (CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FO
                         per_symbol, privacies, replayable_random, RING, Scripted, SPLIT, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy, UnknownSymbolError)
-from symdp_ros.analysis.accuracy import accuracy, expected_accuracy
+from symdp_ros.analysis.accuracy import (accuracy, average_accuracy, expected_accuracy,
+                                         patrols)
 from symdp_ros.analysis.audit import audit
 from symdp_ros.core.online import steps as online
 from symdp_ros.core.online import targets
@@ -40,8 +41,10 @@ PERIOD = Chain({'a': {'b': 0.95, 'd': 0.05}, 'b': {'a': 0.5, 'c': 0.5}, 'c': ['b
 #: More than 8 can follow each state.
 WIDE = Chain({f's{i}': {f's{j}': 0.46 if j == i + 1 else 0.06 for j in range(10)}
               for i in range(9)} | {'s9': [f's{j}' for j in range(9)]}, 's9')
+#: Where no state can stay, all models that need no knowledge are one.
+RESTLESS = Chain({'a': ['b', 'c'], 'b': ['c'], 'c': ['b', 'a']}, 'a')
 MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
-          'period': PERIOD}
+          'period': PERIOD, 'restless': RESTLESS}
 for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 
 
@@ -530,6 +533,26 @@ def test_simulated_errors_are_those_of_the_law(chain):
     walks = expected_accuracy(release, 10, walks=20)
     assert walks == expected_accuracy(release.online, 10, walks=20)
     assert 0 <= walks.error <= 1 and walks.standard_error >= 0
+
+
+def test_how_long_a_robot_stays_is_found_out():
+    """Nothing is known of it: it errs far less than guided. The seeds are fixed."""
+    chain = grid(5)
+    rows = {s: {t: 0.97 if t == s else 0.03 / (len(chain.successors(s)) - 1)
+                for t in chain.successors(s)} for s in chain.states}
+    walks = patrols(Chain(rows, '0,0'), 60, 30)
+    guided, own = (average_accuracy(mechanism, walks).error for mechanism in (
+        OnlineMechanism(chain, Privacy(2.0)), made(chain)))
+    assert len(chain.models(0.8)) == 6 and own <= 0.65 * guided
+
+
+def test_where_the_models_are_one_the_belief_is_of_states():
+    mechanism, first = made(RESTLESS), RESTLESS.successors('a')
+    assert len(RESTLESS.models(0.8)) == 1
+    assert mechanism.belief.tolist() == [0.0, 0.5, 0.5] and first == ('b', 'c')
+    assert made(FOUR).belief.shape == (6 * 4,)
+    assert made(HABIT, trust=0.3).belief.shape == (7 * 3,)
+    assert made(HABIT, trust=1.0).belief.shape == (3,)
 
 
 def test_a_habit_that_is_known_helps():

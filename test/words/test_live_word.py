@@ -13,6 +13,7 @@ from fractions import Fraction
 import gc
 import os
 from pathlib import Path
+from random import Random
 import shutil
 from tempfile import TemporaryDirectory
 import weakref
@@ -33,6 +34,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.state_file import StateFile
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+LIKELY = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': ['b', 'c'], 'c': {'c': 0.5, 'a': 0.5}}, 'a')
 LIVE = MechanismSettings('live')
 OTHER_CHAIN = Chain({'a': ['a', 'b', 'c'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 
@@ -226,6 +228,34 @@ def test_within_a_process_the_word_goes_on_without_its_file(place, lost):
     assert word.begin() is Start.GOES_ON and word.last == last
     word.close()
     assert len(place.charges()) == 1
+
+
+@pytest.mark.parametrize('trust', [0.3, 1.0])
+def test_an_adaptive_word_goes_on_from_its_last_symbol(place, new_process, trust):
+    """Bit by bit as a mechanism that was reset to it: the models are as likely as at the start."""
+    settings, privacy = MechanismSettings('live', trust=trust, policy='adaptive'), Privacy(2.0)
+
+    def word(seed):
+        return LiveWord(settings.online(LIKELY, privacy, Random(seed)), logger=place.log,
+                        described=settings.described(LIKELY, privacy),
+                        state_file=place.state_file)
+
+    first, expected = word(1), settings.online(LIKELY, privacy, Random(1))
+    assert first.begin() is Start.NEW
+    for symbol in 'abcabcaa':
+        assert first.draw(symbol) == expected.step(symbol)
+    last = first.last
+    first.close()
+    new_process()
+    second, expected = word(2), settings.online(LIKELY, privacy, Random(2))
+    assert second.begin() is Start.AFTER_RESTART
+    expected.reset(last)
+    for symbol in 'abcabcaa':
+        assert second.mechanism.belief.tobytes() == expected.belief.tobytes()
+        assert second.draw(symbol) == expected.step(symbol)
+    second.close()
+    settings = replace(settings, trust=0.5)
+    assert word(3).begin() is Start.NEW
 
 
 def test_a_word_that_is_kept_keeps_no_tables(place):

@@ -48,7 +48,7 @@ from math import inf, log, log2, sqrt
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
-from symdp_ros.core.compiled.vectors import LANES
+from symdp_ros.core.compiled.vectors import in_lanes, LANES
 from symdp_ros.core.draws.exact_draw import as_integers, draw_index
 from symdp_ros.core.models import Models
 from symdp_ros.core.offline.backward import GROWTH_BITS, match_ratio
@@ -205,8 +205,7 @@ class ModelSampler:
         return found
 
     def _prior(self) -> Floats:
-        model = np.zeros(LANES)
-        model[:len(self._models)] = self._models.prior
+        model: Floats = in_lanes(self._models.prior[None])[0]
         return model
 
     def _moves(self, W: Floats, E: ShortInts | None, state: int,

@@ -14,7 +14,7 @@ from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
 from symdp_ros.core.offline.distances import (AlphabetWords, ChainWords, Counts, distance,
-                                                numbers)
+                                              numbers)
 from symdp_ros.core.offline.exponential_errors import exponential_errors
 from symdp_ros.core.offline.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
 from symdp_ros.core.offline.reachable import ReachableChain

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.compiled.vectors import LANES
+from symdp_ros.core.compiled.vectors import in_lanes
 from symdp_ros.core.models import Models
 
 #: offsets, targets, columns, long_rows, reach, weights, column_weights (see `passes.kernels`)
@@ -128,11 +128,9 @@ class ReachableChain:
 
     def with_models(self, models: Models) -> ModelEdges:
         """Return the edges with those models of the chain, in as many lanes as there may be."""
-        weights, switch = np.zeros((len(self.targets), LANES), np.float32), np.zeros(LANES)
         order = _edges_of(models.offsets, self.positions[1:].astype(np.int64))
-        weights[:, :len(models)] = models.weights.T[order]
-        switch[:len(models)] = models.switch
-        return self.offsets, self.targets, self.reach, weights, models.keep, switch
+        return (self.offsets, self.targets, self.reach, in_lanes(models.weights.T[order]),
+                models.keep, in_lanes(models.switch[None])[0])
 
     def successors(self, state: int) -> Numbers:
         """Return the numbers of the successors: uint32."""

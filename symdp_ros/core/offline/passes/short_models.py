@@ -10,6 +10,7 @@ from math import frexp, ldexp
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
+from symdp_ros.core.compiled.vectors import lane_sum
 from symdp_ros.core.offline.passes.short_words import choose, padded
 from symdp_ros.core.offline.reachable import ModelEdges
 
@@ -46,7 +47,7 @@ def sweep(word: Ints, edges: ModelEdges, ratio: float, spacing: int, rescale_eve
                 if gaps is not None:
                     term *= _POWERS[gaps[j]][:, None]
                 here[states] += term
-            here[states] = keep * here[states] + added(here[states] * switch)[:, None]
+            here[states] = keep * here[states] + lane_sum((here[states] * switch).T)[:, None]
             if wide:
                 own = np.frexp(here[states].max(axis=1))[1] - 1
                 here[states] *= np.ldexp(1.0, -own)[:, None]
@@ -96,19 +97,12 @@ def route(word: Ints, bits: Numbers, edges: ModelEdges, ratio: float, spacing: i
 def lengths(some: slice, edges: ModelEdges, there: Floats, model: Floats) -> Floats:
     """Return what some edges of one state are drawn by; `there` is a row of W."""
     _, targets, _, weights, _, _ = edges
-    return added(model * weights[some] * there[targets[some]])
+    found: Floats = lane_sum((model * weights[some] * there[targets[some]]).T)
+    return found
 
 
 def learn(model: Floats, edge: int, edges: ModelEdges) -> None:
     """As `core.offline.passes.model_kernels.learn`."""
     weights, keep, switch = edges[3:]
     model *= weights[edge]
-    model[:] = keep * (model / added(model)) + switch
-
-
-def added(values: Floats) -> Floats:
-    """Return the sums of the lanes, the last axis, in the order of the compiled loops."""
-    for half in (4, 2, 1):
-        values = values[..., :half] + values[..., half:]
-    found: Floats = values[..., 0]
-    return found
+    model[:] = keep * (model / lane_sum(model)) + switch

@@ -141,7 +141,7 @@ def _expect_intrinsic(typing_context: Any, joint: Any, s: Any, weights: Any,
         _, s, _, e = arguments
         zero = context.get_constant(row, 0)
         return lanes.total(builder.fmul(lanes.load(lanes.place(0, s, zero)),
-                                      lanes.load_float32(lanes.place(2, e, zero))))
+                                        lanes.load_float32(lanes.place(2, e, zero))))
 
     row = numba.types.intp
     return numba.types.float64(joint, row, weights, row), generate
