@@ -5,6 +5,7 @@ import numpy as np
 from studies.paper.town import CHAIN_FILE
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.maps import read_chain
 
 PRIVACY = Privacy(2.0)
 ALPHABET = tuple(f'region_{i}' for i in range(43))
@@ -12,7 +13,7 @@ ALPHABET = tuple(f'region_{i}' for i in range(43))
 
 def town() -> Chain:
     """Return an invented town: 43 streets, 211 moves."""
-    return Chain.from_yaml(CHAIN_FILE)
+    return read_chain(CHAIN_FILE)
 
 
 def random_chain(states: int, degree: int = 4, seed: int = 1) -> Chain:

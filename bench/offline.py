@@ -52,10 +52,23 @@ def _bases(length, goal):
             effort.only_full()
         chain = with_habits(random_chain(1_000))
         word = any_word(chain, length)
-        tasks = {base: partial(OfflineMechanism(chain, PRIVACY, base=base).privatize, word)
-                 for base in ('chain', 'counting')}
+        tasks = {base: partial(OfflineMechanism(chain, PRIVACY, base=base, trust=1.0).privatize,
+                               word) for base in ('chain', 'counting')}
         times = side_by_side(tasks, effort)
         yield Figure(goal, ratios(times['chain'], times['counting']), medians(times))
+    return measure
+
+
+def _models(length, goal):
+    def measure(effort):
+        if length > 1_000:
+            effort.only_full()
+        chain = with_habits(with_staying(random_chain(1_000)))
+        word = any_word(chain, length)
+        tasks = {name: partial(OfflineMechanism(chain, PRIVACY, trust=trust).privatize, word)
+                 for name, trust in (('six models', 0.0), ('one model', 1.0))}
+        times = side_by_side(tasks, effort)
+        yield Figure(goal, ratios(times['six models'], times['one model']), medians(times))
     return measure
 
 
@@ -119,8 +132,13 @@ ROWS = (
         _thousand_states(10_000, 'matvecs-1000-10000'), 'The same with words of 10,000 symbols.'),
     Row('base-chain-1000', ('base-chain-1000',), _bases(1_000, 'base-chain-1000'),
         'The same mechanism with both base measures, on a random chain of degree 4 with a likely '
-        'move (0.9) from each state.'),
+        'move (0.9) from each state, of which it knows (trust 1).'),
     Row('base-chain-10000', ('base-chain-10000',), _bases(10_000, 'base-chain-10000'),
+        'The same with words of 10,000 symbols.'),
+    Row('models-1000', ('models-1000',), _models(1_000, 'models-1000'),
+        'The mechanism that knows nothing of how the robot moves (`trust` 0), and the one that '
+        'knows all (1), on a random chain of degree 4 with a likely move, staying allowed.'),
+    Row('models-10000', ('models-10000',), _models(10_000, 'models-10000'),
         'The same with words of 10,000 symbols.'),
     Row('large', ('matvecs-10000-10000', 'memory', 'memory-time'), _large,
         'The same with 10,000 states. Memory is the most that Python and NumPy hold at a time '

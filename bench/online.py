@@ -11,7 +11,8 @@ import sys
 from time import perf_counter_ns
 import tracemalloc
 
-from bench.chains import ALPHABET, any_word, grid, PRIVACY, random_chain, town, walk, with_habits
+from bench.chains import (ALPHABET, any_word, grid, PRIVACY, random_chain, town, walk,
+                          with_habits, with_staying)
 from bench.measure import Figure, medians, no_garbage_collection, peer, ratios, Row, side_by_side
 import numpy as np
 from symdp_ros.core.chain import Chain
@@ -236,9 +237,9 @@ def _start_up(effort):
     yield Figure('start-up', tuple(1e3 * t for t in times['start-up']), medians(times))
 
 
-def _adaptive(states, goal):
+def _adaptive(make, goal):
     def measure(effort):
-        chain = with_habits(grid(10, 10) if states == 100 else random_chain(states))
+        chain = make()
         mechanism, word = OnlineMechanism(chain, PRIVACY, policy='adaptive'), walk(chain, 1_000)
         times = _a_call(side_by_side({'step': _through(mechanism.step, word)}, effort), len(word))
         yield Figure(goal, tuple(1e3 * t for t in times['step']), medians(times))
@@ -258,11 +259,17 @@ ROWS = (
         'knowing; 1 less it where it is below. Half of the symbols are a walk, half any state: on '
         '43 symbols that can all follow one another and on the town, guided, as strings of the '
         'chain and as other equal ones. The worst of the four counts, in the worst process.'),
-    Row('adaptive-100', ('adaptive-100',), _adaptive(100, 'adaptive-100'),
+    Row('adaptive-100', ('adaptive-100',), _adaptive(
+        lambda: with_habits(grid(10, 10)), 'adaptive-100'),
         'All of a step: the draw, and what is made ready for the next one (belief, set, targets). '
         'A grid of 10 × 10 with a likely move (0.9) from each state, a walk of 1,000 symbols.'),
-    Row('adaptive-1000', ('adaptive-1000',), _adaptive(1_000, 'adaptive-1000'),
+    Row('adaptive-1000', ('adaptive-1000',),
+        _adaptive(lambda: with_habits(random_chain(1_000)), 'adaptive-1000'),
         'The same on a random chain of degree 4.'),
+    Row('adaptive-models-100', ('adaptive-models-100',),
+        _adaptive(lambda: with_staying(grid(10, 10)), 'adaptive-models-100'),
+        'The same on the grid, staying allowed, where nothing is known of how the robot moves: '
+        'six models.'),
     Row('step-opendp', ('step-opendp',), _step_and_opendp,
         "The same step, and OpenDP's randomized response over the same 43 strings, at the same "
         'ε = 2 (its privacy map says so).'),

@@ -29,6 +29,7 @@ from symdp_ros.maps.reports import adjacency_of, Reports
 DATA = Path(__file__).resolve().parents[2] / 'shared' / 'data'
 WAREHOUSE = 'nav2/bringup_warehouse_graph.geojson'
 LENGTH, WALKS, HABIT = 50, 24, 0.9
+LONG, MANY = 100, 40  # symbols and walks where models are compared
 
 _PAGE = """\
 # What the extensions gain
@@ -42,6 +43,10 @@ each state has one likely move of probability {habit}. *Error* is the share of s
 of time) that is wrong. Errors of the exponential mechanism and of the policies `guided` and
 `planned` are exact for each walk, those of `adaptive` and of visits are simulated. The ratio is
 that of the first error to the second; *met* says whether it is within the goal.
+
+*Nothing known*: the map names no probabilities, and six public models take their place
+([python.md](python.md#how-the-robot-moves)). A robot *wanders* that makes all moves equally often.
+Rows that speak of it have words of {long} symbols and {many} walks.
 
 {table}
 """
@@ -119,10 +124,64 @@ def rows() -> Iterator[Row]:
                   error(OnlineMechanism(known, Privacy(epsilon)), words), goal)
     yield from visits(graph)
     yield from learned(plain, known)
-    stayed = with_stay(graph, 0.9)
-    walks = patrols(stayed, LENGTH, WALKS)
-    yield Row('`stay` given; walks that stay 0.9, base: chain, ε = 2', '`self_loops` alone',
-              error(exponential(stayed, 2.0), walks), error(exponential(plain, 2.0), walks), 0.45)
+    yield from nothing_known(graph)
+    yield from wrong(graph)
+
+
+def nothing_known(graph: TransitionGraph) -> Iterator[Row]:
+    """Yield what six models are worth, and what they cost where they are not needed."""
+    plain = graph.chain()
+    uniform = named(plain)
+    for chance, goal in ((0.9, 0.31), (0.97, 0.11), (0.995, 0.04)):
+        chain = with_stay(graph, chance)
+        walks = patrols(chain, LONG, MANY)
+        found = error(exponential(plain, 2.0), walks)
+        what = f'nothing known; walks that stay {chance:g}, base: chain, ε = 2'
+        yield Row(what, 'uniform moves alone', found,
+                  error(exponential(uniform, 2.0, trust=1.0), walks), goal)
+        yield Row(what, '`stay` given', found, error(exponential(chain, 2.0), walks), 1.25)
+    walks = patrols(plain, LONG, MANY)
+    for epsilon in (1.0, 2.0, 3.0):
+        yield Row(f'nothing known; it wanders, base: chain, ε = {epsilon:g}',
+                  'uniform moves alone, which is right', error(exponential(plain, epsilon), walks),
+                  error(exponential(uniform, epsilon, trust=1.0), walks), 1.06)
+    walks = patrols(with_stay(graph, 0.97), LONG, MANY)
+    live, alone = (error(OnlineMechanism(chain, Privacy(2.0), policy='adaptive', trust=1.0), walks)
+                   for chain in (plain, uniform))
+    yield Row('nothing known; walks that stay 0.97, live, adaptive, ε = 2', 'uniform moves alone',
+              live, alone, 0.54)
+    for name, chain in (('habit', habit(plain)), ('stays 0.97', with_stay(graph, 0.97))):
+        walks = patrols(chain, LONG, MANY)
+        known = error(exponential(chain, 2.0, trust=1.0), walks)
+        yield Row(f'the map is right, trust 0.8; {name}, base: chain, ε = 2', 'trust 1',
+                  error(exponential(chain, 2.0), walks), known, round(1.05 + 0.01 / known, 2))
+
+
+def wrong(graph: TransitionGraph) -> Iterator[Row]:
+    """Yield what a map costs that names probabilities which are wrong: the robot wanders."""
+    for epsilon in (2.0, 3.0):
+        for name in ('stays 0.97', 'habit'):
+            what = f'the map is wrong: {name}, but it wanders; base: chain, ε = {epsilon:g}'
+            yield Row(what, 'base: counting', *_against_counting(graph, name, epsilon), 1.1)
+            pairs = [_against_counting(staying(file), name, epsilon) for file, chain in all_maps()
+                     if not chain.is_alphabet]
+            yield Row(f'{what}, the worst of all maps (where all can follow all, counting may '
+                      'use twice the exponent: they are left out)', 'base: counting',
+                      *max(pairs, key=lambda pair: pair[0] / pair[1]), 1.1)
+
+
+def _against_counting(graph: TransitionGraph, name: str, epsilon: float) -> tuple[float, float]:
+    plain = graph.chain()
+    walks = patrols(plain, LONG, MANY)
+    told = habit(plain) if name == 'habit' else with_stay(graph, 0.97)
+    return (error(exponential(told, epsilon), walks),
+            error(exponential(told, epsilon, base='counting'), walks))
+
+
+def named(chain: Chain) -> Chain:
+    """Return the chain that names its probabilities."""
+    return Chain({state: chain.probabilities(state) for state in chain.states},
+                 chain.initial_state)
 
 
 def all_maps() -> Iterator[tuple[str, Chain]]:
@@ -169,9 +228,9 @@ def learned(plain: Chain, known: Chain) -> Iterator[Row]:
             for _ in range(3)]))
 
     yield Row('P learned with ε = 1 per symbol from 100 logs of 300 symbols; habit, ε = 2',
-              'uniform P', learn(100, 300, LearningUnit()), uniform, 0.5)
+              'nothing known', learn(100, 300, LearningUnit()), uniform, 0.5)
     yield Row('P learned with ε = 1 per log from 100 logs of 300 symbols; habit, ε = 2',
-              'uniform P', learn(100, 300, LearningUnit(clip=300)), uniform, 0.5)
+              'nothing known', learn(100, 300, LearningUnit(clip=300)), uniform, 0.5)
     rows = {}
     for state in plain.states:  # as often staying as in truth, all moves alike
         stay = known.probabilities(state).get(state, 0.0)
@@ -210,7 +269,8 @@ def main(file: str) -> None:
     if not DATA.is_dir():
         sys.exit(f'the maps are not there: {DATA.name}')
     draw_hour(Path(file).with_name('hour.svg'))
-    Path(file).write_text(_PAGE.format(length=LENGTH, walks=WALKS, habit=HABIT, table=table()),
+    Path(file).write_text(_PAGE.format(length=LENGTH, walks=WALKS, habit=HABIT, long=LONG,
+                                       many=MANY, table=table()),
                           encoding='utf-8')
 
 

@@ -135,13 +135,14 @@ POLICY = Option('policy', str, DEFAULT_POLICY,
                 'errors in the long run; adaptive: the same, by what all private symbols so far '
                 'let others believe. All keep the same ε', choices=POLICIES)
 TRUST = Option('trust', float, DEFAULT_TRUST,
-               "for policy: adaptive, how far the map's probabilities of moves are trusted; 0: "
-               'all moves are equally likely', least=0, most=1)
+               "for policy: adaptive, the weight of the map's probabilities of moves; the rest "
+               'goes to six models that need no knowledge of the robot. Without probabilities it '
+               'has no effect', least=0, most=1)
 LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chain and ', 1))
 BASE = Option('base', str, DEFAULT_BASE,
-              'for mechanism: exponential, which routes are preferred. chain: those that the '
-              'probabilities of the map make likely; counting: none, as published. With chain, '
-              'auto considers both', choices=BASES)
+              'for mechanism: exponential, which routes are preferred. chain: those that public '
+              'models of how robots move make likely, and the probabilities of the map, if any; '
+              'counting: none, as published. With chain, auto considers both', choices=BASES)
 MECHANISM = Option('mechanism', str, 'auto',
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
                    'takes the one with the fewest expected errors, chosen from chain, ε, k and '
@@ -209,9 +210,10 @@ MOVES = Option('moves', int, 0,
                'for sampling: period, the most moves that the robot makes between two symbols; 0: '
                'each symbol is one step of the map', least=0, most=10**6, unit='moves')
 STAY = Option('stay', float, 0.0,
-              'for sampling: period, how long the robot typically stays in a place, if the map '
-              'names no probabilities; every state can then follow itself; 0: not known', least=0,
-              most=1e9, unit='seconds')
+              'for sampling: period, how long the robot typically stays in a place, if that is '
+              'known and the map names no probabilities; every state can then follow itself; 0: '
+              'not known: policy: adaptive and base: chain find it out', least=0, most=1e9,
+              unit='seconds')
 VISITS = (PROTECT, MOVES, STAY)
 MESSAGES = (INPUT, MESSAGE_TYPE, FIELD, WHERE, SYMBOL_MAP, NO_REGION, *POSE, SAMPLING, PERIOD,
             INPUT_TIMEOUT, *VISITS)
@@ -489,7 +491,7 @@ LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols'
 TARGET_ERROR = Option('target_error', float, '',
                       'also find the ε at which this share of the symbols is wrong', least=1e-6,
                       most=1 - 1e-6, unit='share')
-WALKS = Option('walks', int, 40, 'routes to average over', least=2, unit='routes')
+WALKS = Option('walks', int, 20, 'routes of each robot to average over', least=2, unit='routes')
 LOG_WORD = Option('word', str, '',
                   'a log (stamp,symbol) to use instead of simulated routes: the result is then as '
                   'sensitive as the log', unit='file')

@@ -383,7 +383,7 @@ def short(numbers: dict[str, Any]) -> str:
         f'the others ({MECHANISMS[best].label}) on {mean(numbers, best, 30, visit):.1%}.\n'
         f'- **Fewer errors help the adversary, too.** At k = 1, where an adversary who knows '
         f'everything but the route is right equally often, ours err no less{equal}.\n'
-        f'- **Wrong probabilities cost errors.** P are the probabilities of the moves. Where the '
+        f'- **What wrong probabilities cost.** P are the probabilities of the moves. Where the '
         f'robot has none of the habits in P, base: chain errs on {wrong[0]:.1%} (k = 1, '
         f'ε = {epsilon:g}), counting words on {wrong[1]:.1%}.')
 

@@ -34,7 +34,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
-from symdp_ros.core.models import check_base
+from symdp_ros.core.models import check_base, MAP, UNIFORM
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import (CHOICES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
@@ -126,14 +126,28 @@ def average_accuracy(mechanism: Mechanism,
     :raises UnknownSymbolError: a symbol is no state.
     :raises ConfigurationError: too few words; permute-and-flip, where n²·|E| > 10¹⁰.
     """
-    walks, length = len(check_walks(words)), len(words[0])
+    return averaged(errors_of_words(mechanism, check_walks(words)))
+
+
+def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]]) -> Floats:
+    """
+    Return the expected error per symbol of words of one length: shape (words,).
+
+    :raises UnknownSymbolError: a symbol is no state.
+    :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
+    """
+    length = len(words[0])
     if mechanism.law.is_simulated:
-        means = np.array([missed.sum() / len(missed) for missed in _simulated(mechanism, words)])
-    else:
-        means = np.concatenate([_means(mechanism, some)
-                                for some in _parts(words, mechanism.chain, length)])
-    each = means / length
-    return ExpectedAccuracy(float(each.mean()), float(each.std(ddof=1) / sqrt(walks)), walks)
+        return np.array([missed.sum() / len(missed) for missed in _simulated(mechanism, words)]
+                        ) / length
+    return np.concatenate([_means(mechanism, some)
+                           for some in _parts(words, mechanism.chain, length)]) / length
+
+
+def averaged(errors: Floats) -> ExpectedAccuracy:
+    """Return the mean of the errors of at least 2 words, with its standard error."""
+    walks = len(errors)
+    return ExpectedAccuracy(float(errors.mean()), float(errors.std(ddof=1) / sqrt(walks)), walks)
 
 
 def _by_distances(mechanism: Mechanism, word: Word) -> Accuracy:
@@ -200,6 +214,32 @@ def patrols(chain: Chain, length: int, walks: int) -> list[list[str]]:
     return result
 
 
+def robots(chain: Chain, trust: float) -> dict[str, Chain]:
+    """
+    Return the public models of how a robot may move (`core.models`), by name: chains with that P.
+
+    They have the states of the chain, and of its moves those that the model makes.
+
+    :param trust: as of `Chain.models`.
+    """
+    models = chain.models(trust)
+    own = MAP if chain.names_probabilities else UNIFORM
+    return {name: chain if name == own or len(models) == 1 else _walking_by(chain, weights)
+            for name, weights in zip(models.names, models.weights.astype(np.float64),
+                                     strict=True)}
+
+
+def _walking_by(chain: Chain, weights: Floats) -> Chain:
+    """Return the chain with other probabilities of its moves: shape (edges,); none that are 0."""
+    offsets, targets = chain.csr()
+    states, rows = chain.states, {}
+    for state, (first, last) in zip(states, pairwise(offsets.tolist()), strict=True):
+        chances = weights[first:last] / weights[first:last].sum()
+        rows[state] = {states[i]: chance for i, chance in zip(
+            targets[first:last].tolist(), chances.tolist(), strict=True) if chance > 0}
+    return Chain(rows, chain.initial_state)
+
+
 def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, base: str = DEFAULT_BASE,
                    trust: float = DEFAULT_TRUST, policy: str = DEFAULT_POLICY, walks: int = WALKS,
                    counting: bool = True) -> str:
@@ -222,7 +262,7 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
     others then.
 
     :param base: 'counting': the base measure of the chain is left out.
-    :param trust: of the base measure of the chain.
+    :param trust: the weight of the chain's P among its models (`core.models`).
     :param policy: of causal release.
     :param counting: whether a mechanism that counts words may be chosen.
     :raises ConfigurationError: unknown base or policy; `trust`, `length` or `walks` out of range.

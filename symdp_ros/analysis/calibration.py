@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The ε that a wanted error needs, from the chain alone."""
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from math import log
 
-from symdp_ros.analysis.accuracy import accuracy, average_accuracy, check_walks, mean_stay, patrols
+import numpy as np
+from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, errors_of_words,
+                                         mean_stay, patrols)
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
@@ -43,26 +45,30 @@ class Calibration:
     """
     Expected error per symbol by mechanism and ε, for one chain, k and length.
 
-    :param word: the word whose error is meant; None: averaged over walks by P (see
+    :param word: the word whose error is meant; None: averaged over walks (see
         `analysis.accuracy.patrols`), so that nothing sensitive is needed.
     :param walks: how many, at least 2; the same ones for all mechanisms and every ε.
-    :param trust: how far the chain's P is trusted, by the base measure and by 'adaptive'.
+    :param trust: the weight of the chain's P among the models of how a robot moves, for the base
+        measure and for 'adaptive'.
+    :param robots: who walks, by name: chains with the states of this one, such as
+        `analysis.accuracy.robots`; each makes so many walks. None: one, by the chain's P.
     :raises PrivacyError: the adjacency is out of range.
     :raises ConfigurationError: `length`, `walks` or `trust` out of range.
     """
 
     def __init__(self, chain: Chain, adjacency: int, length: int, *,
                  word: Sequence[str | None] | None = None, walks: int = 40,
-                 trust: float = DEFAULT_TRUST):
+                 trust: float = DEFAULT_TRUST, robots: Mapping[str, Chain] | None = None):
         Privacy(0.0, adjacency)
         check_base('chain', trust)
         self._chain, self._adjacency, self._length = chain, adjacency, length
         self._trust = trust
         self._word, self._walks = word, walks
-        self._words: Sequence[Word] = (check_walks(patrols(chain, length, walks)) if word is None
-                                       else [word])
+        self._words: dict[str, Sequence[Word]] = {
+            name: check_walks(patrols(robot, length, walks))
+            for name, robot in (robots or {'': chain}).items()} if word is None else {'': [word]}
         self._counts: dict[tuple[str | None, ...], Counts] = {}  # of the words
-        self._found: dict[str, dict[float, Error]] = {}  # by mechanism and ε
+        self._found: dict[str, dict[float, dict[str, Error]]] = {}  # by mechanism and ε
 
     def __repr__(self) -> str:
         words = f'{self._walks} walks' if self._word is None else 'a given word'
@@ -70,63 +76,78 @@ class Calibration:
                 f'{self._chain}>')
 
     @property
-    def mean_stay(self) -> float | None:
-        """Return how many symbols the walks stay in a state on average; None of a given word."""
-        return mean_stay(self._words) if self._word is None else None
+    def mean_stay(self) -> dict[str, float]:
+        """Return how many symbols each robot stays in a state on average; of a word: none."""
+        return {name: mean_stay(words) for name, words in self._words.items()
+                } if self._word is None else {}
 
     def mechanisms(self) -> tuple[str, ...]:
         """Return the mechanisms that can serve this length."""
-        walks = self._walks if self._word is None else 1
+        walks = sum(map(len, self._words.values()))
         return tuple(name for name in MECHANISMS if name in LIVE or walks * self._mechanism(
             name, 0.0).law.counting_steps(self._length) <= MOST_COUNTING_STEPS)
 
     def error(self, name: str, epsilon: float) -> Error:
         """
-        Return the expected error of a mechanism at ε.
+        Return the expected error of a mechanism at ε, of the robot on which it errs most.
 
         The walks are the same at every ε, so a curve over ε is smooth: all of it may be off by
         `standard_error`.
         """
+        return max(self.errors(name, epsilon).values(), key=_mean)
+
+    def errors(self, name: str, epsilon: float) -> dict[str, Error]:
+        """Return the expected error of a mechanism at ε for each robot."""
         found = self._found.setdefault(name, {})
         if epsilon not in found:
-            found[epsilon] = self._error(name, epsilon)
+            found[epsilon] = self._errors(name, epsilon)
         return found[epsilon]
 
-    def _error(self, name: str, epsilon: float) -> Error:
+    def _errors(self, name: str, epsilon: float) -> dict[str, Error]:
         mechanism = self._mechanism(name, epsilon)
         if self._word is not None:
             of_word = accuracy(mechanism, self._word)
-            return Error(of_word.mean / len(self._word), of_word.standard_error / len(self._word))
-        found = average_accuracy(mechanism, self._words)
-        return Error(found.error, found.standard_error)
+            return {'': Error(of_word.mean / len(self._word),
+                              of_word.standard_error / len(self._word))}
+        errors = errors_of_words(mechanism, [word for words in self._words.values()
+                                             for word in words])
+        each = map(averaged, np.split(errors, len(self._words)))
+        return {robot: Error(found.error, found.standard_error)
+                for robot, found in zip(self._words, each, strict=True)}
 
-    def epsilon_for(self, name: str, target: float) -> float | None:
+    def epsilon_for(self, name: str, target: float, *, best: bool = False) -> float | None:
         """
-        Return the least ε at which the error is at most `target`, to 0.1 %.
+        Return the least ε at which the error is at most `target`, to 0.1 %, for every robot.
 
         None where 60 is not enough. Errors that are known already are used.
+
+        :param best: for one robot.
         """
-        if self.error(name, 0.0).mean <= target:
+        choose = min if best else max
+
+        def mean(epsilon: float) -> float:
+            return choose(map(_mean, self.errors(name, epsilon).values()))
+
+        if mean(0.0) <= target:
             return 0.0
         high = 1.0
-        while self.error(name, high).mean > target:
+        while mean(high) > target:
             if high == _LARGEST_EPSILON:
                 return None
             high = min(2 * high, _LARGEST_EPSILON)
         known = self._found[name]
-        high = min(epsilon for epsilon, error in known.items() if error.mean <= target)
-        low = max(epsilon for epsilon, error in known.items()
-                  if error.mean > target and epsilon < high)
+        high = min(epsilon for epsilon in known if mean(epsilon) <= target)
+        low = max(epsilon for epsilon in known if mean(epsilon) > target and epsilon < high)
         steps = count(1)
         while high - low > _TOLERANCE * high and high > _TOLERANCE:
-            above, below = (log(max(known[end].mean, 1e-12) / max(target, 1e-12))
+            above, below = (log(max(mean(end), 1e-12) / max(target, 1e-12))
                             for end in (low, high))
             middle, side = (low + high) / 2, next(steps) % 4
             if side and above > below:  # beside where ln of the error, a line, meets the target
                 near = low + (high - low) * above / (above - below)
                 near += (0.4 if side % 2 else -0.4) * _TOLERANCE * high
                 middle = near if low < near < high else middle
-            if self.error(name, middle).mean > target:
+            if mean(middle) > target:
                 low = middle
             else:
                 high = middle
@@ -135,14 +156,14 @@ class Calibration:
     def table(self, epsilons: Iterable[float],
               done: Callable[[str], None] = lambda text: None) -> dict[float, dict[str, Error]]:
         """
-        Return ε → mechanism → expected error.
+        Return ε → mechanism → expected error, of the robot on which it errs most.
 
         :param done: called with a few words after each of them, on any thread.
         """
         names, epsilons = self.mechanisms(), list(epsilons)
 
         def find(name: str, epsilon: float) -> None:
-            self.error(name, epsilon)
+            self.errors(name, epsilon)
             done(f'{name} at ε = {epsilon:g}')
 
         _two_at_a_time([(name, partial(find, name, epsilon))
@@ -151,16 +172,19 @@ class Calibration:
                 for epsilon in epsilons}
 
     def needed(self, target: float,
-               done: Callable[[str], None] = lambda text: None) -> dict[str, float | None]:
+               done: Callable[[str], None] = lambda text: None
+               ) -> dict[str, tuple[float | None, float | None]]:
         """
-        Return mechanism → `epsilon_for` this target.
+        Return mechanism → `epsilon_for` this target: for the best robot, and for all.
 
         :param done: as for `table`.
         """
-        found: dict[str, float | None] = dict.fromkeys(self.mechanisms())
+        found: dict[str, tuple[float | None, float | None]] = dict.fromkeys(
+            self.mechanisms(), (None, None))
 
         def find(name: str) -> None:
-            found[name] = self.epsilon_for(name, target)
+            found[name] = (self.epsilon_for(name, target, best=True),
+                           self.epsilon_for(name, target))
             done(f'the ε of {name}')
 
         _two_at_a_time([(name, partial(find, name)) for name in found])
@@ -179,6 +203,10 @@ class Calibration:
                                      trust=self._trust)
         mechanism.law.keep_counts(self._counts)
         return mechanism
+
+
+def _mean(error: Error) -> float:
+    return error.mean
 
 
 def _two_at_a_time(jobs: Sequence[tuple[str, Callable[[], None]]]) -> None:

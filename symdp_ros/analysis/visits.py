@@ -3,10 +3,13 @@
 """
 What protecting a visit costs, for several report periods: no data is needed.
 
-A robot is simulated tick by tick, by the map's P and how long it typically stays. It reports every
-T seconds, and readers hold its last private report until the next one. A visit of D seconds
-touches k = ⌊D/T⌋ + 1 reports. What counts is the share of *time* for which the held report is
-wrong, how far off it is, and how often an adversary who knows P guesses the place.
+Robots are simulated tick by tick, one by each public model of how a robot moves (`core.models`:
+the map's P, or how long it typically stays, where that is known). A robot reports every T seconds,
+and readers hold its last private report until the next one. A visit of D seconds touches k =
+⌊D/T⌋ + 1 reports. What counts is the share of *time* for which the held report is wrong, how far
+off it is, and how often an adversary who knows these models guesses the place. The numbers are of
+the robot that moves as the map says, or, where it says nothing, the mean over all robots by the
+weights of the models.
 
 All draws have fixed seeds, the same for every ε: a call repeats, and curves over ε are smooth.
 """
@@ -17,10 +20,11 @@ from math import hypot, sqrt
 from random import Random
 
 import numpy as np
-from symdp_ros.analysis.accuracy import mean_stay, patrols
+from symdp_ros.analysis.accuracy import mean_stay, patrols, robots
 from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.models import MAP
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
@@ -31,7 +35,8 @@ from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports
 
 _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candidate
 _POLICIES = tuple(policy for policy in POLICIES if policy != 'paper')
-_WALKS, _COPIES = 24, 8
+_WALKS, _COPIES = 24, 8   # of each robot; copies where there is one
+_LEAST_COPIES = 2
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
 _LARGEST_EPSILON, _TOLERANCE = 60.0, 0.01
@@ -47,6 +52,7 @@ class Errors:
     :param standard_error: of `wrong`.
     :param moves_off: how many moves it is off, on average over all time; None: not computed.
     :param metres_off: the same in metres, where the map has positions.
+    :param by_robot: `wrong` for each robot.
     """
 
     mechanism: str
@@ -54,6 +60,7 @@ class Errors:
     standard_error: float
     moves_off: float | None
     metres_off: float | None
+    by_robot: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ class VisitCalibration:
     :param graph: the map; its `tick` is the step, or else one second.
     :param protect: D > 0, seconds.
     :param stay: seconds for which the robot typically stays; 0: as the map's P says.
-    :param trust: of the base measure of the chain, and of the policy adaptive.
+    :param trust: the weight of what is known of how it moves, as of `Chain.models`.
     :raises ChainError, ConfigurationError: as `Reports.chain`.
     """
 
@@ -93,11 +100,17 @@ class VisitCalibration:
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
         self._length = max(300, round(12 * protect / self.tick))
-        words = patrols(self.chain, self._length, walks)
-        #: how many seconds the simulated robot stays in a place, on average
-        self.mean_stay = mean_stay(words) * self.tick
+        self._robots = robots(self.chain, trust)
+        words = {name: patrols(robot, self._length, walks)
+                 for name, robot in self._robots.items()}
+        #: how many seconds each simulated robot stays in a place, on average
+        self.mean_stay = {name: mean_stay(walked) * self.tick for name, walked in words.items()}
+        #: weights of the robots, shape (robots,)
+        self._shares = (np.array([name == MAP for name in words], float) if MAP in words
+                        else self.chain.models(trust).prior)
         index = self.chain.state_index
-        self._true = np.array([[index[symbol] for symbol in word] for word in words])
+        self._true = np.array([[index[symbol] for symbol in word]
+                               for walked in words.values() for word in walked])
 
     @cached_property
     def periods(self) -> tuple[float, ...]:
@@ -127,9 +140,8 @@ class VisitCalibration:
             chain, privacy, trust=self._trust, random=Random(ticks)), ticks),
             replace(live, mechanism=f'causal, {live.mechanism}')),
             key=lambda errors: errors.wrong)
-        found = best_guess(OnlineMechanism(chain, privacy, policy=live.mechanism,
-                                           trust=self._trust),
-                           self._length // ticks, walks=self._walks) if guess else None
+        found = self._guess(OnlineMechanism(chain, privacy, policy=live.mechanism,
+                                            trust=self._trust), ticks, moves) if guess else None
         return Row(period, moves, k, epsilon, self._held(ticks), live, logged, found)
 
     def row_for(self, period: float, target: float) -> Row | None:
@@ -162,8 +174,23 @@ class VisitCalibration:
         if ways is None:
             return ticks
         reported = self._true[:, ticks - 1::ticks]
-        found = np.sort(ways[reported[:, :-1], reported[:, 1:]], axis=None)
-        return max(1, int(found[min(len(found) - 1, int(_COVERED * len(found)))]))
+        found = ways[reported[:, :-1], reported[:, 1:]]
+        order = np.argsort(found, axis=None, kind='stable')
+        shares = np.repeat(self._shares / self._shares.sum(), found.size // len(self._shares))
+        covered = np.cumsum(shares[order]) * len(self._shares) / found.size > _COVERED
+        return max(1, int(found.ravel()[order[np.argmax(covered)]]))
+
+    def _guess(self, mechanism: OnlineMechanism, ticks: int, moves: int) -> Guess:
+        """Return how often an adversary is right, on average over the robots."""
+        each = [(share, best_guess(
+            mechanism, self._length // ticks, walks=self._walks,
+            walks_by=robot if ticks == 1 else robot.every(ticks, moves)))
+            for share, robot in zip(self._shares.tolist(), self._robots.values(), strict=True)
+            if share > 0]
+        return Guess(sum(share * guess.before for share, guess in each),
+                     sum(share * guess.after for share, guess in each),
+                     sqrt(sum((share * guess.standard_error)**2 for share, guess in each)),
+                     self._walks)
 
     def _chain(self, ticks: int, moves: int) -> Chain:
         if (ticks, moves) not in self._chains:
@@ -179,7 +206,11 @@ class VisitCalibration:
         return self._true[:, ticks - 1::ticks][:, :self._length // ticks]
 
     def _held(self, ticks: int) -> float:
-        return float(np.mean(self._off(self._reports(ticks), ticks, np.not_equal)))
+        return self._averaged(self._off(self._reports(ticks), ticks, np.not_equal))
+
+    def _averaged(self, off: Floats) -> float:
+        """Return the mean of what is known for each walk: shape (walks, …)."""
+        return float(self._shares @ off.reshape(len(self._shares), -1).mean(axis=1))
 
     def _off(self, reports: Ints, ticks: int,
              measure: Callable[[Ints, Ints], Floats]) -> Floats:
@@ -192,19 +223,23 @@ class VisitCalibration:
                 ticks: int) -> Errors:
         reports = self._reports(ticks)
         walks, length = reports.shape
-        offsets = np.arange(0, (walks * _COPIES + 1) * length, length)
-        drawn = mechanism.privatize_many(np.tile(reports, (_COPIES, 1)).ravel().astype(np.int32),
-                                         offsets).astype(np.int64).reshape(_COPIES, walks, length)
-        wrong = np.stack([self._off(copy, ticks, np.not_equal).mean(axis=1) for copy in drawn])
-        by_walk = wrong.mean(axis=0)
-        return Errors(name, float(by_walk.mean()), float(by_walk.std(ddof=1) / sqrt(walks)),
+        copies = max(_LEAST_COPIES, _COPIES // len(self._robots))
+        offsets = np.arange(0, (walks * copies + 1) * length, length)
+        drawn = mechanism.privatize_many(np.tile(reports, (copies, 1)).ravel().astype(np.int32),
+                                         offsets).astype(np.int64).reshape(copies, walks, length)
+        by_walk = np.mean([self._off(copy, ticks, np.not_equal).mean(axis=1) for copy in drawn],
+                          axis=0).reshape(len(self._robots), -1)
+        by_robot, errors = by_walk.mean(axis=1), by_walk.std(axis=1, ddof=1) / sqrt(self._walks)
+        return Errors(name, float(self._shares @ by_robot),
+                      float(np.linalg.norm(self._shares * errors)),
                       self._mean(drawn, ticks, self._way_lengths),
-                      self._mean(drawn, ticks, self._metres))
+                      self._mean(drawn, ticks, self._metres),
+                      dict(zip(self._robots, by_robot.tolist(), strict=True)))
 
     def _mean(self, drawn: Ints, ticks: int, distances: Floats | None) -> float | None:
         if distances is None:
             return None
-        return float(np.mean([self._off(copy, ticks, lambda a, b: distances[a, b])
+        return float(np.mean([self._averaged(self._off(copy, ticks, lambda a, b: distances[a, b]))
                               for copy in drawn]))
 
     @cached_property

@@ -8,6 +8,7 @@ With `--protect`, it compares report periods instead (`cli.calibrate_visits`).
 from pathlib import Path
 import sys
 
+from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.analysis.alternatives import fewest_differences, single_moves
 from symdp_ros.analysis.calibration import Calibration, LIVE
@@ -24,6 +25,7 @@ from symdp_ros.options import (ADJACENCY, LENGTH, LOG_TRUST, LOG_WORD, PLOT, TAR
                                VISIT_EPSILON, VISIT_STAY, WALKS)
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
+_BY_ROBOT = 2.0             # the ε at which every robot is shown
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
 _MOST_STEPS = 4 * 10**9    # at about a million per second
 _STEPS_OF_A_SYMBOL = 50    # besides one for each state
@@ -35,9 +37,11 @@ def add_parser(commands) -> None:
         'calibrate', help='choose ε: expected errors and what an adversary can guess',
         description='Prints the ε that each mechanism needs for an expected error, the expected '
                     'error for several ε, and how often an adversary guesses the true region. '
-                    'No data is needed: routes are simulated by the probabilities of the chain, '
-                    'and are the same in every call. With --protect, it speaks of time: which '
-                    'report period protects a visit of so many seconds with the fewest errors.')
+                    'No data is needed: routes are simulated, and are the same in every call. How '
+                    'the robot moves is rarely known: so several robots are simulated, which stay '
+                    'longer or less long, and the best and the worst are shown. With --protect, '
+                    'it speaks of time: which report period protects a visit of so many seconds '
+                    'with the fewest errors.')
     add_chain_arguments(parser)
     add_arguments(parser, (LENGTH, ADJACENCY, LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
     add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_EPSILON))
@@ -61,41 +65,53 @@ def run(options) -> int:
     if word is None:
         _check_work(options, chain)
     length = options.length if word is None else len(word)
+    walking = robots(chain, options.trust) if word is None else {}
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=options.walks,
-                              trust=options.trust)
+                              trust=options.trust, robots=walking)
     names = calibration.mechanisms()
-    guesses: dict[float, Guess] = {}
+    guesses: dict[float, list[Guess]] = {}
     console = Console(highlight=False, markup=False)
-    source = (f'averaged over {options.walks} walks by the chain’s probabilities' if word is None
+    source = (f'averaged over {options.walks} walks' if word is None
               else f'for the word of {printable(options.word)}')
     console.print(f'{printable(options.chain_file)}: {len(chain)} states; {length} symbols, '
                   f'k = {options.adjacency}; {source}')
     if word is not None:
         print('symdp calibrate: this result is as sensitive as the word it is made from',
               file=sys.stderr)
-    if word is None:
-        console.print(f'these walks stay {calibration.mean_stay:.1f} symbols in a place, on '
-                      'average; where a robot stays longer, its place is guessed more often')
+    else:
+        console.print(f'how it moves: {chain.how_it_moves(options.trust)}')
     with progress((len(names) if options.target_error else 0)
                   + len(EPSILONS) * (len(names) + (word is None))) as done:
         table = calibration.table(EPSILONS, done)
         needed = calibration.needed(options.target_error, done) if options.target_error else {}
         for epsilon in EPSILONS if word is None else ():
-            guesses[epsilon] = best_guess(OnlineMechanism(
-                chain, Privacy(epsilon, options.adjacency), policy=_GUESSED), length,
-                walks=options.walks)
+            mechanism = OnlineMechanism(chain, Privacy(epsilon, options.adjacency),
+                                        policy=_GUESSED, trust=options.trust)
+            guesses[epsilon] = [best_guess(mechanism, length, walks=options.walks, walks_by=robot)
+                                for robot in walking.values()]
             done(f'the best guess at ε = {epsilon:g}')
+    several = len(walking) > 1
+    which = ', of the best and of the worst robot' if several else ''
     if needed:
-        console.print(f'ε for an expected error of {options.target_error:g}', _needed(needed),
-                      sep='\n')
-    console.print('expected error: share of symbols that are wrong', _errors(table),
+        console.print(f'ε for an expected error of {options.target_error:g}{which}',
+                      _needed(needed, calibration, several), sep='\n')
+    console.print(f'expected error: share of symbols that are wrong{which}',
+                  _errors(calibration, names),
                   'live: what nodes do, by policy, and mechanism: causal for logs; the others are '
                   'for logs only', sep='\n')
+    if several:
+        console.print(f'by robot, at ε = {_BY_ROBOT:g}; a stay: symbols in one place, on average',
+                      _by_robot(calibration, names), sep='\n')
+    elif word is None:
+        [stay] = calibration.mean_stay.values()
+        console.print(f'these walks stay {stay:.1f} symbols in a place, on average')
     if word is None:
-        error = max(cell.standard_error for row in table.values() for cell in row.values())
+        error = max(error.standard_error for epsilon in EPSILONS for name in names
+                    for error in calibration.errors(name, epsilon).values())
         console.print(f'standard errors: at most {error:.3f}')
-        console.print('how often others guess the region, if they know the map and how the robot '
-                      f'moves, without and with the private regions (live, {_GUESSED})',
+        hidden = ', of the robot that is hidden most and least' if several else ''
+        console.print('how often others guess the region who know the map and these models, '
+                      f'without and with the private regions (live, {_GUESSED}){hidden}',
                       _guesses(guesses), sep='\n')
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))
@@ -135,25 +151,57 @@ def _word(options, chain):
     return words[0]
 
 
-def _needed(found):
+def _needed(found, calibration, several):
     from rich.table import Table
 
+    def cell(name, epsilon, choose):
+        if epsilon is None:
+            return 'above 60'
+        errors = calibration.errors(name, epsilon)
+        robot = choose(errors, key=lambda robot: errors[robot].mean)
+        return f'{epsilon:.3g}' + (f' ({robot})' if several else '')
+
     table = Table(show_header=False)
-    for name, epsilon in found.items():
-        table.add_row(name, 'above 60' if epsilon is None else f'{epsilon:.3g}')
+    for name, (best, worst) in found.items():
+        table.add_row(name, *([cell(name, best, min)] if several else []),
+                      cell(name, worst, max))
     return table
 
 
-def _errors(rows):
+def _errors(calibration, names):
     from rich.table import Table
 
     table = Table(padding=(0, 0))  # so narrow that it fits into 80 columns
     table.add_column('ε', justify='right', no_wrap=True)
-    names = list(next(iter(rows.values())))
     for name in names:
         table.add_column(name.replace(', ', ',\n'), justify='right', no_wrap=True)
-    for epsilon, row in rows.items():
-        table.add_row(f'{epsilon:g}', *(f'{row[name].mean:.3f}' for name in names))
+    for epsilon in EPSILONS:
+        table.add_row(f'{epsilon:g}', *(_range(
+            [error.mean for error in calibration.errors(name, epsilon).values()])
+            for name in names))
+    return table
+
+
+def _range(values):
+    """Return the least and the largest, or the only one."""
+    if len(values) == 1:
+        return f'{values[0]:.3f}'
+    least, largest = (f'{value:.2f}'.removeprefix('0') for value in (min(values), max(values)))
+    return f'{least}–{largest}'
+
+
+def _by_robot(calibration, names):
+    from rich.table import Table
+
+    table = Table(padding=(0, 0))
+    table.add_column('', no_wrap=True)
+    for robot in calibration.mean_stay:
+        table.add_column(robot.replace(' ', '\n'), justify='right', no_wrap=True)
+    table.add_row('a stay', *(f'{stay:.1f}' for stay in calibration.mean_stay.values()),
+                  end_section=True)
+    for name in names:
+        table.add_row(name, *(f'{error.mean:.3f}' for error in calibration.errors(
+            name, _BY_ROBOT).values()))
     return table
 
 
@@ -163,9 +211,10 @@ def _guesses(found):
     table = Table()
     for name in ('ε', 'without them', 'with them'):
         table.add_column(name, justify='right', no_wrap=True)
-    for epsilon, guess in found.items():
-        table.add_row(f'{epsilon:g}', f'{guess.before:.3f}',
-                      f'{guess.after:.3f} ± {guess.standard_error:.3f}')
+    for epsilon, guesses in found.items():
+        table.add_row(f'{epsilon:g}', _range([guess.before for guess in guesses]),
+                      _range([guess.after for guess in guesses]) + (
+                          f' ± {guesses[0].standard_error:.3f}' if len(guesses) == 1 else ''))
     return table
 
 

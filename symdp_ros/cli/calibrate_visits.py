@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp calibrate FILE --protect SECONDS`: which report period protects a visit best."""
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,12 +30,9 @@ def run(options: argparse.Namespace) -> int:
     visits = VisitCalibration(graph, protect=options.protect, stay=options.stay,
                               trust=options.trust)
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    told = options.stay or any(isinstance(row, dict) for row in graph.successors.values())
     console.print(f'{printable(options.chain_file)}: {len(visits.chain)} states; a visit of '
                   f'{options.protect:g} s is protected')
-    console.print(f'these walks stay {visits.mean_stay:.3g} s in a place' + (
-        '' if told else '; if yours stay longer, give --stay: nothing else changes the errors '
-                        'as much'))
+    console.print(f'how it moves: {visits.chain.how_it_moves(options.trust)}')
     found: list[Row] = []
     missing: list[str] = []
     with progress(len(visits.periods)) as done:
@@ -56,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
         console.print(table)
     console.print(f'standard errors of wrong: at most '
                   f'{max(e.standard_error for r in found for e in (r.live, r.logged)):.3f}')
+    if len(visits.mean_stay) > 1:
+        console.print(_by_robot(best, visits.mean_stay))
     if missing:
         console.print(f'no ε up to 60 reaches this error with a period of {", ".join(missing)}')
     console.print(_settings(best, options))
@@ -73,8 +72,10 @@ def _tables(rows: Sequence[Row], best: Row) -> 'Iterator[tuple[str, Table]]':
               'logs, released afterwards')
     for title, logged in zip(titles, (False, True), strict=True):
         table = Table(padding=(0, 0))
+        several = len(rows[0].live.by_robot) > 1
         names = ['', 'period', 'moves', 'k', 'ε', 'mechanism' if logged else 'policy', 'wrong',
-                 'moves off', 'm off', *([] if logged else ['held', 'guessed'])]
+                 *(['robots'] if several else []), 'moves off', 'm off',
+                 *([] if logged else ['held', 'guessed'])]
         for name in names:
             table.add_column(name, justify='left' if name in ('', 'mechanism', 'policy')
                              else 'right', no_wrap=True)
@@ -83,14 +84,26 @@ def _tables(rows: Sequence[Row], best: Row) -> 'Iterator[tuple[str, Table]]':
             errors = row.logged if logged else row.live
             table.add_row('best' if row is least else '', f'{row.period:g} s', str(row.moves),
                           str(row.adjacency), f'{row.epsilon:.3g}', errors.mechanism,
-                          f'{errors.wrong:.2f}', _number(errors.moves_off),
-                          _number(errors.metres_off), *([] if logged else [
-                              f'{row.held:.2f}', _guess(row)]))
+                          f'{errors.wrong:.2f}', *([_robots(errors)] if several else []),
+                          _number(errors.moves_off), _number(errors.metres_off),
+                          *([] if logged else [f'{row.held:.2f}', _guess(row)]))
         yield title, table
 
 
 def _number(value: float | None) -> str:
     return '–' if value is None else f'{value:.1f}'
+
+
+def _robots(errors: Errors) -> str:
+    return '–'.join(f'{wrong:.2f}'.removeprefix('0')
+                    for wrong in (min(errors.by_robot.values()), max(errors.by_robot.values())))
+
+
+def _by_robot(best: Row, stays: Mapping[str, float]) -> str:
+    """Return how often the best row is wrong for each robot."""
+    return 'the best row, by robot: ' + '; '.join(
+        f'{name} (on average {stays[name]:.3g} s in a place): {wrong:.2f}'
+        for name, wrong in best.live.by_robot.items())
 
 
 def _guess(row: Row) -> str:
@@ -103,12 +116,15 @@ def _settings(best: Row, options: argparse.Namespace) -> str:
         return f'policy: {errors.mechanism}'
 
     stay = f', stay: {options.stay:g}' if options.stay else ''
-    return ('moves: the most moves between two reports\n'
+    robots = '' if len(best.live.by_robot) == 1 else (
+        'wrong: for the robot that moves as the map says, or on average over all robots where it '
+        'does not say; robots: for the best and for the worst of them\n')
+    return (f'{robots}moves: the most moves between two reports\n'
             'moves off, m off: how far the last report is from the region, on average, in moves '
             'and in metres\n'
             'held: how often a true report would be wrong, since readers hold it until the next\n'
-            'guessed: how often an adversary who knows how the robot moves is right about the '
-            'place at the time of a report, without and with the reports\n'
+            'guessed: how often an adversary who knows these models is right about the place at '
+            'the time of a report, without and with the reports\n'
             'best: the fewest errors (or the smallest ε). Fewer errors also mean that an '
             'adversary guesses better\n'
             f'for the best row: sampling: period, period: {best.period:g}, protect: '

@@ -284,6 +284,11 @@ class Chain:
             public = public[:1]
         return make_models(*self.csr(), public, named, trust)
 
+    def how_it_moves(self, trust: float) -> str:
+        """Return in a few words which models there are; `trust` as of `models`."""
+        given = '' if self._named else 'not given: '
+        return given + self.models(trust).summary
+
     def _public_models(self) -> Floats:
         return public_models(*self.csr()) if self._public is None else self._public
 

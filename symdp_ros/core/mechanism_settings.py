@@ -71,15 +71,19 @@ class MechanismSettings:
     def _fields(self, names: Iterable[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
 
+    def _used(self) -> Iterable[str]:
+        """Return the names of the settings that the selection uses, of base, trust and policy."""
+        if self.selection == 'auto':
+            return dict.fromkeys(name for names in SELECTIONS.values() for name in names)
+        return SELECTIONS['causal' if self.selection == LIVE else self.selection]
+
     def described(self, chain: 'Chain', privacy: 'Privacy') -> dict[str, Any]:
         """
         Return all that the distribution of a private word depends on, for people to read.
 
         It stands in ledgers; its digest says which releases, and which live words, are the same.
         """
-        of_all = (name for names in SELECTIONS.values() for name in names)
-        used = self._fields(of_all if self.selection == 'auto' else SELECTIONS[
-            'causal' if self.selection == LIVE else self.selection])
+        used = self._fields(self._used())
         if used.get('base') == 'counting':  # as published: there is nothing to say
             del used['base']
         if 'base' in used or used.get('policy') == 'adaptive':
@@ -89,9 +93,12 @@ class MechanismSettings:
         return {'chain': chain.digest(), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'mechanism': self.selection, **used}
 
-    def __str__(self) -> str:
-        trust = f' (trust {self.trust:g})'
-        if self.selection == LIVE:
-            return f'policy {self.policy}{trust if self.policy == "adaptive" else ""}'
-        return (f'mechanism {self.selection}, base {self.base}'
-                f'{trust if self.base == "chain" else ""}')
+    def text(self, chain: 'Chain') -> str:
+        """Return which mechanism draws, and how it takes the robot to move, for people to read."""
+        uses = self._used()
+        named = [] if self.selection == LIVE else [f'mechanism {self.selection}']
+        named += [f'{name} {getattr(self, name)}' for name in ('base', 'policy') if name in uses]
+        moving = ('base' in uses and self.base == 'chain') or (
+            'policy' in uses and self.policy == 'adaptive')
+        return ', '.join(named) + (
+            f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '')

@@ -44,6 +44,7 @@ SWITCH = 0.01
 STAYING = (0.0, 0.7, 0.9, 0.97, 0.99)
 LEAST_WEIGHT = 2.0**-40
 MAP, UNIFORM = 'as the map says', 'all moves equally likely'
+_NUMBERS = 'no', 'one', 'two', 'three', 'four', 'five', 'six'
 
 
 def check_base(base: str, trust: float) -> None:
@@ -199,6 +200,17 @@ class Models:
         n = len(self.offsets) - 1
         return [csr_array((row.astype(np.float64), self.targets, self.offsets), shape=(n, n))
                 for row in self.weights]
+
+    @property
+    def summary(self) -> str:
+        """Return in a few words what these models are."""
+        if len(self) == 1:
+            return self.names[0]
+        if self.names[0] != MAP:
+            return f'{_NUMBERS[len(self)]} models'
+        others = len(self) - 1
+        return (f'{MAP}, weight {self.prior[0]:.2g}, and {_NUMBERS[others]} '
+                f'model{"" if others == 1 else "s"}')
 
     def __str__(self) -> str:
         if len(self) == 1:

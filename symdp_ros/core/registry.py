@@ -4,7 +4,7 @@
 
 POLICIES = ('paper', 'guided', 'planned', 'adaptive')
 DEFAULT_POLICY = 'guided'  # everywhere: library, nodes and command line
-DEFAULT_TRUST = 0.8        # how far the chain's P is trusted (`core.models`)
+DEFAULT_TRUST = 0.8        # the weight of the chain's P (`core.models`)
 BASES = ('chain', 'counting')  # of the selection exponential (`core.models`)
 DEFAULT_BASE = 'chain'
 #: Those that run compiled loops.

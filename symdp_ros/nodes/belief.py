@@ -84,7 +84,8 @@ class Belief(ManagedNode):
         self._filter, self._adaptive = Filter(mechanism), mechanism.tables is not None
         self.get_logger().info(
             f'chain {name}: {len(chain)} states, {chain.edge_count} moves, from '
-            f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, {how}: if '
+            f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, '
+            f'policy {how.policy}; how it moves: {chain.how_it_moves(how.trust)}: if '
             "one of these is not the privatizer's, the belief is wrong")
         self._kind = String if self._adaptive else self._type
         self._diagnostics = LiveDiagnostics(

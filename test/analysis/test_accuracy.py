@@ -20,7 +20,7 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
 from symdp_ros.analysis import accuracy as module
 from symdp_ros.analysis.accuracy import (accuracy, average_accuracy, best_mechanism,
                                          expected_accuracy, expected_errors, mean_stay,
-                                         patrols)
+                                         patrols, robots)
 from symdp_ros.core.registry import CHOICES
 
 ALPHA = 1e-6
@@ -216,6 +216,22 @@ def test_mean_stay():
     assert mean_stay(['aab', 'bbb']) == 2 and mean_stay(['abab']) == 1 and mean_stay(['a']) == 1
     stays = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.9, 'a': 0.1}}, 'a')
     assert mean_stay(patrols(stays, 1_000, 100)) == pytest.approx(10, rel=0.1)
+
+
+@pytest.mark.parametrize('trust', [0.0, 0.3, 1.0])
+@for_all_chains
+def test_robots_walk_by_the_models(chain, trust):
+    models, found = chain.models(trust), robots(chain, trust)
+    assert tuple(found) == models.names
+    for i, robot in enumerate(found.values()):
+        assert robot.states == chain.states and robot.initial_state == chain.initial_state
+        if not chain.stores_edges:
+            continue
+        for state, row in zip(chain.states, np.split(models.weights[i], chain.csr()[0][1:-1]),
+                              strict=True):
+            chances = robot.probabilities(state)
+            assert [chances.get(after, 0.0) for after in chain.successors(state)] == (
+                pytest.approx(row.tolist(), rel=1e-6))
 
 
 def test_a_curve_over_epsilon_is_smooth():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from symdp_ros import ConfigurationError, OnlineMechanism, Privacy
-from symdp_ros.analysis.accuracy import average_accuracy, patrols
+from symdp_ros.analysis.accuracy import average_accuracy, patrols, robots
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.maps.graph import TransitionGraph
 
@@ -33,19 +33,34 @@ def test_periods_and_what_a_visit_touches(visits):
 
 
 def test_the_simulated_robot_stays_as_long_as_it_is_said(visits):
-    assert 6 < visits.mean_stay < 10
+    stays = visits.mean_stay
+    assert 6 < stays['as the map says'] < 10 and stays['stays 0'] == 1
+    assert 1.3 < stays['all moves equally likely'] < 1.7 and 70 < stays['stays 0.99'] < 140
     assert visits.chain.probabilities('a')['a'] == pytest.approx(1 - 1 / 8)
 
 
 def test_against_exact_errors(visits):
     """A report every tick: the share of time is the share of symbols."""
     row = visits.row(1.0, 30.0, guess=False)
-    words = patrols(visits.chain, 300, 16)
-    exact = average_accuracy(OnlineMechanism(visits.chain, Privacy(30.0, 11),
-                                             policy=row.live.mechanism), words)
-    # 16·8 words, the same walks: 5 standard errors of a mean of 38,400 dependent symbols.
-    assert row.live.wrong == pytest.approx(exact.error, abs=5 * row.live.standard_error / 8**.5)
+    mechanism = OnlineMechanism(visits.chain, Privacy(30.0, 11), policy=row.live.mechanism)
+    walking = robots(visits.chain, 0.8)
+    assert row.live.by_robot.keys() == walking.keys()
+    for name, robot in walking.items():
+        exact = average_accuracy(mechanism, patrols(robot, 300, 16))
+        # 16·2 words, the same walks: an error more than 0.05 off is a mean of 9,600 symbols.
+        assert row.live.by_robot[name] == pytest.approx(exact.error, abs=0.05)
+    assert row.live.wrong == row.live.by_robot['as the map says']
     assert row.held == 0
+
+
+def test_where_nothing_is_known_all_robots_count_alike():
+    """Without self-loops there is one."""
+    graph = RING.with_stay(0.5)
+    nothing = replace(graph, successors={s: [*row] for s, row in graph.successors.items()})
+    live = VisitCalibration(nothing, protect=4.0, walks=4).row(1.0, 5.0, guess=False).live
+    assert len(live.by_robot) == 6 and live.wrong == pytest.approx(np.mean([*live.by_robot.values()]))
+    live = VisitCalibration(RING, protect=4.0, walks=4).row(1.0, 5.0, guess=False).live
+    assert live.by_robot == {'all moves equally likely': live.wrong}
 
 
 def test_without_noise_only_the_holding_is_wrong(visits):
@@ -71,7 +86,7 @@ def test_the_epsilon_of_an_error():
     visits = VisitCalibration(RING, protect=10.0, stay=8.0, walks=4)
     row = visits.row_for(11.0, 0.55)
     assert row.live.wrong <= 0.55
-    assert visits.row(11.0, row.epsilon * 0.97, guess=False).live.wrong > 0.55
+    assert visits.row(11.0, row.epsilon * 0.8, guess=False).live.wrong > 0.55  # simulated
     assert visits.row_for(11.0, 1e-4) is None
 
 

@@ -10,6 +10,7 @@ import sys
 from in_process import run_symdp
 import pytest
 from symdp_ros import Chain
+from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
 from symdp_ros.cli import calibrate as command
 
@@ -54,20 +55,36 @@ def log(tmp_path):
 def test_the_tables_are_the_calibrations():
     run = calibrate(CHAIN, *QUICK, '--target-error', '0.3', '--adjacency', '2')
     assert run.returncode == 0 and run.stderr == ''
-    assert '6 states; 5 symbols, k = 2; averaged over 4 walks' in run.stdout
-    needed, (head, *rows), (_, *guesses) = tables(run)
-    calibration = Calibration(Chain.from_yaml(CHAIN), 2, 5, walks=4)
-    table = calibration.table(EPSILONS)
-    assert needed == [[name, f'{calibration.epsilon_for(name, 0.3):.3g}'] for name in MECHANISMS]
+    assert '6 states; 5 symbols, k = 2; averaged over 4 walks\nhow it moves: ' in run.stdout
+    needed, (head, *rows), (_, stays, *by_robot), (_, *guesses) = tables(run)
+    chain = Chain.from_yaml(CHAIN)
+    walking = robots(chain, 0.8)
+    calibration = Calibration(chain, 2, 5, walks=4, robots=walking)
+    calibration.table(EPSILONS)
+    assert [row[0] for row in needed] == [*MECHANISMS]
+    for name, best, worst in needed:
+        for cell, own in (best, True), (worst, False):
+            epsilon, robot = re.fullmatch(r'(.*) \((.*)\)', cell).groups()
+            assert robot in walking
+            assert epsilon == f'{calibration.epsilon_for(name, 0.3, best=own):.3g}'
     assert head == ['ε', *MECHANISMS]
     assert [float(row[0]) for row in rows] == [float(row[0]) for row in guesses] == [*EPSILONS]
     for epsilon, *cells in rows:
-        assert cells == [f'{error.mean:.3f}' for error in table[float(epsilon)].values()]
-    worst = max(error.standard_error for row in table.values() for error in row.values())
+        for name, cell in zip(MECHANISMS, cells, strict=True):
+            errors = [error.mean for error in calibration.errors(name, float(epsilon)).values()]
+            assert [float(end) for end in cell.split('–')] == pytest.approx(
+                [min(errors), max(errors)], abs=0.00501)
+    assert stays == ['a stay', *(f'{stay:.1f}' for stay in calibration.mean_stay.values())]
+    assert by_robot == [[name, *(f'{error.mean:.3f}' for error in calibration.errors(
+        name, 2.0).values())] for name in MECHANISMS]
+    worst = max(error.standard_error for name in MECHANISMS for epsilon in EPSILONS
+                for error in calibration.errors(name, epsilon).values())
     assert f'standard errors: at most {worst:.3f}' in run.stdout
-    for _, before, guess in guesses:
-        after, error = map(float, guess.split('±'))
-        assert 0 <= float(before) <= after + 4 * error + 1e-3 <= 1 + 4 * error + 2e-3
+    for _, before, after in guesses:
+        (least, most), known = ([float(end) for end in cell.split('–')]
+                                for cell in (before, after))
+        assert 0 <= least <= most <= 1 and 0 <= known[0] <= known[1] <= 1
+        assert known[1] >= most - 0.05  # what is known helps, but for the walks
     assert ('words that differ in 2 symbols are protected by ε, in 4 by 2·ε, in 20 by 10·ε\n'
             in run.stdout)
     assert 'two routes between the same ends can differ in as few as 1 symbol\n' in run.stdout
@@ -76,8 +93,8 @@ def test_the_tables_are_the_calibrations():
 def test_it_repeats_and_needs_no_target():
     first, again = (calibrate(CHAIN, *QUICK) for _ in range(2))
     assert first.returncode == 0 and first.stdout == again.stdout
-    assert 'these walks stay 1.' in first.stdout and 'sensitive' not in first.stderr
-    assert len(tables(first)) == 2 and 'for an expected error of' not in first.stdout
+    assert 'sensitive' not in first.stderr
+    assert len(tables(first)) == 3 and 'for an expected error of' not in first.stdout
 
 
 def test_the_names_are_whole_where_the_terminal_is_narrow():
@@ -119,13 +136,24 @@ def test_a_plot_that_cannot_be_drawn_is_refused_before_the_work(tmp_path, name, 
     assert run.stderr.count('\n') == 1
 
 
-def test_how_long_the_walks_stay_is_said(tmp_path):
+def test_one_robot(tmp_path):
+    """Where nobody is trusted but the map."""
     file = tmp_path / 'stays.yaml'
     file.write_text('initial_state: a\ntransitions: {a: {a: 0.9, b: 0.1}, b: {b: 0.9, a: 0.1}}\n')
-    said = re.search(r'these walks stay (.*) symbols in a place, on average; where a robot stays '
-                     'longer, its place is guessed more often', calibrate(
-                         file, '--length', '200', '--walks', '10').stdout)
-    assert 7 < float(said[1]) < 14
+    run = calibrate(file, '--length', '200', '--walks', '10', '--trust', '1')
+    said = re.search('these walks stay (.*) symbols in a place, on average', run.stdout)
+    assert 7 < float(said[1]) < 14 and 'how it moves: as the map says\n' in run.stdout
+    (_, *rows), guesses = tables(run)
+    errors = Calibration(Chain.from_yaml(file), 1, 200, walks=10, trust=1.0).table(EPSILONS)
+    assert rows == [[f'{epsilon:g}', *(f'{error.mean:.3f}' for error in row.values())]
+                    for epsilon, row in errors.items()]
+    assert all('±' in row[2] for row in guesses[1:])
+
+
+def test_how_it_moves(tmp_path):
+    file = tmp_path / 'plain.yaml'
+    file.write_text('initial_state: a\ntransitions: {a: [a, b, c], b: [a, b], c: [a]}\n')
+    assert 'how it moves: not given: six models\n' in calibrate(file, *QUICK).stdout
 
 
 def test_progress_is_drawn_on_a_terminal_and_goes_again():
@@ -227,14 +255,15 @@ def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
     assert main(['calibrate', str(file), '--protect', '4', '--stay', '8', '--epsilon', '4',
                  '--walks', '10', '--plot', str(plot)]) == 0
     text = capsys.readouterr().out
-    assert 'a visit of 4 s is protected' in text and 'these walks stay' in text
+    assert 'a visit of 4 s is protected\nhow it moves: as the map says, weight 0.8, and ' in text
+    assert 'the best row, by robot: as the map says (on average ' in text
     assert text.count('│best│') == 2 and '…' not in text
     assert 'for the best row: sampling: period, period: ' in text and plot.stat().st_size > 1_000
     monkeypatch.setattr('symdp_ros.analysis.visits._TOLERANCE', 0.5)
     assert main(['calibrate', str(file), '--self-loops', '--protect', '1', '--walks', '10',
                  '--target-error', '0.9']) == 0  # a guess meets this: any ε will do
     text = capsys.readouterr().out
-    assert 'if yours stay longer, give --stay' in text and 'epsilon: 0.5,' in text
+    assert 'how it moves: not given: six models' in text and 'epsilon: 0.5,' in text
 
 
 @pytest.mark.parametrize('more, said', [

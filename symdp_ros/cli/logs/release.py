@@ -246,6 +246,7 @@ def _print(report, settings, account, choices):
         'each route' if settings.archive.charge == 'route' else 'the archive')
     console.print(f'{report.counted()}; ε = {settings.privacy.epsilon:g} and k = '
                   f'{settings.privacy.adjacency} for {each}')
+    console.print(settings.mechanism.text(settings.chain), soft_wrap=True)
     for sentence in filter(None, (_overlap(report, settings), *choices,
                                   single_moves(settings.chain))):
         console.print(sentence, soft_wrap=True)

@@ -8,6 +8,7 @@ from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.naming import one_of
+from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import printable
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.maps.dead_ends import counted, require_moves, some_states
@@ -92,6 +93,7 @@ def run(options) -> int:
     chain = graph.chain(next(iter(graph.successors)) if unknown else None)
     _print([('alternatives', _alternatives(fewest_differences(chain, from_anywhere=unknown))),
             ('one move only', _single_moves(measured)),
+            ('how it moves', chain.how_it_moves(DEFAULT_TRUST)),
             ('usable', 'yes' + (', with an initial state' if unknown else ''))])
     if not options.topic:
         return 0

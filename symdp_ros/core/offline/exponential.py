@@ -39,8 +39,7 @@ class Exponential(Law):
     """
     P[o] ∝ h(o)·R^{matches} on a chain that stores its edges.
 
-    :param trust: in the chain's P, for the base measure h of its models (`core.models`); None:
-        h = 1.
+    :param trust: the weight of the chain's P, for the base measure h (`core.models`); None: h = 1.
     :param sizes: of the loops.
     """
 

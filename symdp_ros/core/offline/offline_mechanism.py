@@ -24,13 +24,14 @@ class OfflineMechanism(Mechanism):
 
     selection='exponential' (paper, Mechanisms 1 and 3): P[o] ∝ h(o)·B^{d(w, o)}, B = e^{−ε/2k}, by
     one backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory
-    (`core.offline.backward`). base='chain': h is how likely the chain makes o, with `trust` in its
-    choice of moves (`core.models`), which errs far less where robots have habits, or stay.
-    base='counting': h = 1, as published. Where all words over one alphabet are feasible
-    (`Chain.is_alphabet`: the complete chain, and whatever chain is complete where words can go)
-    and h is the same for all, the normaliser is a product of one factor for each position, so
-    there B = e^{−ε/k} keeps the promised ε; the paper's B would keep ε/2. The positions are then
-    independent, and it is the same distribution as the online mechanism's, which draws it.
+    (`core.offline.backward`). base='chain': h is how likely a hidden switch between public models
+    of how a robot moves makes o (`core.models`), which errs far less where robots stay, or have
+    habits that the chain names. base='counting': h = 1, as published. Where all words over one
+    alphabet are feasible (`Chain.is_alphabet`: the complete chain, and whatever chain is complete
+    where words can go) and h is the same for all, the normaliser is a product of one factor for
+    each position, so there B = e^{−ε/k} keeps the promised ε; the paper's B would keep ε/2. The
+    positions are then independent, and it is the same distribution as the online mechanism's,
+    which draws it.
 
     selection='permute_and_flip': the noisy maximum of −d(w, o), which errs no more than the
     exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
@@ -57,8 +58,9 @@ class OfflineMechanism(Mechanism):
     :param privacy: ε and k.
     :param selection: 'exponential', 'permute_and_flip' or 'causal'.
     :param base: of 'exponential' alone: 'chain' or 'counting'.
-    :param trust: of base 'chain' alone, from 0 to 1: below 1, a robot that leaves its habits is
-        followed better.
+    :param trust: from 0 to 1, the weight of the chain's P, where it names one; the rest goes to
+        the models that need no knowledge, so that a robot that leaves its habits is followed; of
+        base 'chain', and of 'causal' with the policy 'adaptive'.
     :param policy: of the online mechanism; used by 'causal' alone.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
@@ -90,7 +92,7 @@ class OfflineMechanism(Mechanism):
 
     @property
     def trust(self) -> float:
-        """Return how far the base 'chain' trusts the chain's choice of a move, from 0 to 1."""
+        """Return the weight of P among the models of the base 'chain', from 0 to 1."""
         return self._trust
 
     @property
