@@ -7,7 +7,7 @@ Robots are simulated tick by tick, one by each public model of how a robot moves
 the map's P, or how long it typically stays, where that is known). A robot reports every T seconds,
 and readers hold its last private report until the next one. A visit of D seconds touches k =
 ⌊D/T⌋ + 1 reports. What counts is the share of *time* for which the held report is wrong, how far
-off it is, and how often an adversary who knows these models guesses the place. The numbers are of
+off it is, and how often an adversary guesses the place who knows how it moves. The numbers are of
 the robot that moves as the map says, or, where it says nothing, the mean over all robots by the
 weights of the models.
 

@@ -3,17 +3,16 @@
 """What an adversary guesses: against enumeration of all words and outputs."""
 from collections import defaultdict
 from dataclasses import astuple
-from fractions import Fraction
 from itertools import pairwise
 from math import log, prod, sqrt
 
-from hidden_switch import hidden_switch
 import numpy as np
 import pytest
 from strategies import CHAINS, COMPLETE, feasible_words, FOUR, probability
 from studies.belief import structured
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.adversary import best_guess, walk_distribution
+from symdp_ros.analysis.belief import smooth
 from symdp_ros.core.registry import POLICIES
 
 UNEVEN = Chain({'a': {'a': 0.6, 'b': 0.3, 'c': 0.1}, 'b': ['a', 'c'], 'c': {'c': 0.05, 'b': 0.95}},
@@ -33,36 +32,25 @@ def prior(chain, word):
                 for a, b in pairwise([chain.initial_state, *word]))
 
 
-def guesses(chain, chances, length):
-    """Return the first of the most probable states at each position, of {(t, s): chance}."""
-    for t in range(length):
-        most = max(chances[t, s] for s in chain.states)
-        yield t, next(s for s in chain.states if chances[t, s] > most * (1 - 1e-12))
-
-
 def enumerated(mechanism, length, robot):
     """
     Return mean and variance, over outputs, of the chance that the best guess is right.
 
-    By Bayes' rule over all words, one by one: they are guessed by the public models, and walked by
-    the P of a chain.
+    By Bayes' rule over all words that the robot can walk, one by one.
     """
-    chain, known = mechanism.chain, hidden_switch(mechanism.chain, mechanism.trust)
-    words = [(word, known.measure(word), prior(robot, word))
-             for word in feasible_words(chain, length)]
+    words = [(word, prior(robot, word)) for word in feasible_words(robot, length)]
     mean = square = 0.0
-    for output, _, _ in words:
-        public, true = defaultdict(Fraction), defaultdict(float)  # (t, s): P[s_t = s, the output]
+    for output in feasible_words(mechanism.chain, length):
+        chances = defaultdict(float)  # (t, s): P[s_t = s, the output]
         total = 0.0
-        for word, measure, chance in words:
-            likelihood = probability(mechanism, word, output)
-            total += chance * float(likelihood)
+        for word, chance in words:
+            chance *= float(probability(mechanism, word, output))
+            total += chance
             for place in enumerate(word):
-                public[place] += measure * likelihood
-                true[place] += chance * float(likelihood)
+                chances[place] += chance
         if not total:  # outside what is drawn from
             continue
-        right = sum(true[place] for place in guesses(chain, public, length)) / length
+        right = sum(max(chances[t, s] for s in robot.states) for t in range(length)) / length
         mean += right
         square += right**2 / total
     return mean, square - mean**2
@@ -109,14 +97,22 @@ def test_the_guess_against_enumeration(name, trust, walks_by, policy):
 
 @for_all_models
 def test_the_guess_before_is_that_of_the_prior(chain):
-    public, true = defaultdict(Fraction), defaultdict(float)
-    for word in feasible_words(chain, LENGTH):
-        for place in enumerate(word):
-            public[place] += hidden_switch(chain, 0.8).measure(word)
-            true[place] += prior(chain, word)
-    expected = sum(true[place] for place in guesses(chain, public, LENGTH)) / LENGTH
+    expected = walk_distribution(chain, LENGTH).max(axis=1).mean()
     mechanism = OnlineMechanism(chain, Privacy(1.0))
     assert best_guess(mechanism, LENGTH, walks=2).before == pytest.approx(expected)
+
+
+def test_who_does_not_know_how_it_moves_guesses_less():
+    """In expectation the most probable state by what is true of the robot is right most often."""
+    mechanism = OnlineMechanism(UNEVEN, Privacy(1.0), trust=0.3)
+    knowing, index = enumerated(mechanism, LENGTH, STAYS)[0], UNEVEN.state_index
+    public = 0.0
+    for output in feasible_words(UNEVEN, LENGTH):
+        guess = smooth(mechanism, output).argmax(axis=1)
+        for word in feasible_words(STAYS, LENGTH):
+            right = np.mean([index[s] == g for s, g in zip(word, guess.tolist(), strict=True)])
+            public += prior(STAYS, word) * float(probability(mechanism, word, output)) * right
+    assert 0.3 < public < knowing
 
 
 @pytest.mark.parametrize('policy', POLICIES)
