@@ -304,7 +304,8 @@ class Privatizer(ManagedNode):
         log(f'chain {self.map_settings.path.name}: {len(chain)} states, {chain.edge_count} moves; '
             f'ε = {privacy.epsilon:g}, k = {privacy.adjacency}, '
             f'{self.mechanism_settings.text(chain)}. Of two words that differ in j symbols, one '
-            f'makes an output at most e^(j·{float(privacy.epsilon_per_symbol):g}) times as likely as the other')
+            'makes an output at most '
+            f'e^(j·{float(privacy.epsilon_per_symbol):g}) times as likely as the other')
         targets = mechanism.targets or mechanism.tables
         if targets is not None and targets.radius is not None:
             log(f'{mechanism.policy} targets: within {targets.radius} moves, '

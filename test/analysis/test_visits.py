@@ -58,7 +58,8 @@ def test_where_nothing_is_known_all_robots_count_alike():
     graph = RING.with_stay(0.5)
     nothing = replace(graph, successors={s: [*row] for s, row in graph.successors.items()})
     live = VisitCalibration(nothing, protect=4.0, walks=4).row(1.0, 5.0, guess=False).live
-    assert len(live.by_robot) == 6 and live.wrong == pytest.approx(np.mean([*live.by_robot.values()]))
+    assert len(live.by_robot) == 6
+    assert live.wrong == pytest.approx(np.mean([*live.by_robot.values()]))
     live = VisitCalibration(RING, protect=4.0, walks=4).row(1.0, 5.0, guess=False).live
     assert live.by_robot == {'all moves equally likely': live.wrong}
 
