@@ -468,10 +468,11 @@ LEARN_UNIT = Option('unit', str, 'symbols',
 CLIP = Option('clip', int, 300,
               'with --unit log: of a log, at most so many transitions count; about as many as a '
               'log has', least=1, most=10**9, unit='transitions')
-LEARN_LEDGER = (replace(LEDGER_FILE, name='ledger', default='', meaning='file that records what was '
-                        'spent; made if it does not exist; not in the directory of the chain '
-                        'file; required for logs'),
-                replace(SUBJECT, default=''), SUBJECT_BUDGET, ACCOUNTING, DELTA)
+LEARN_LEDGER = (
+    replace(LEDGER_FILE, name='ledger', default='',
+            meaning='file that records what was spent; made if it does not exist; not in the '
+                    'directory of the chain file; required for logs'),
+    replace(SUBJECT, default=''), SUBJECT_BUDGET, ACCOUNTING, DELTA)
 RELEASED = Option('released', str, '',
                   'learn from the private routes in this directory, and from no log: they are '
                   'public, so it costs nothing. Give the map and all settings as they were for '

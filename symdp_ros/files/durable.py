@@ -33,6 +33,17 @@ def flush(path: str | Path, *, epoch: bool = False) -> None:
         os.close(descriptor)
 
 
+def check_new(output: Path) -> None:
+    """
+    Check that nothing is at a path.
+
+    :raises ConfigurationError: something is.
+    """
+    if os.path.lexists(output):
+        raise ConfigurationError(f'{printable(output)} is there already: name another file, or '
+                                 'remove it')
+
+
 def write_new_file(output: Path, text: str) -> None:
     """
     Put a whole file in its place; never replace one.
@@ -40,8 +51,6 @@ def write_new_file(output: Path, text: str) -> None:
     :raises ConfigurationError: something is there.
     :raises OSError: it cannot be written.
     """
-    taken = ConfigurationError(f'{printable(output)} is there already: name another file, or '
-                               'remove it')
     draft = output.with_name(f'.{os.getpid()}.symdp')
     with open(draft, 'x', encoding='utf-8') as file:
         try:
@@ -50,11 +59,8 @@ def write_new_file(output: Path, text: str) -> None:
             os.fsync(file.fileno())
             try:
                 os.link(draft, output)  # unlike a rename, this never replaces a file
-            except FileExistsError:
-                raise taken from None
-            except OSError:  # a file system without links
-                if os.path.lexists(output):
-                    raise taken from None
+            except OSError:  # something is there, or a file system has no links
+                check_new(output)
                 os.rename(draft, output)
         finally:
             draft.unlink(missing_ok=True)

@@ -189,7 +189,8 @@ def chain_file(chain: Chain, reading: ReleaseSettings, remarks: Sequence[str]) -
     def quote(text: str) -> str:
         return json.dumps(text, ensure_ascii=False)
 
-    lines = [*(f'# {remark}' for remark in remarks), f'initial_state: {quote(chain.initial_state)}']
+    lines = [f'# {remark}' for remark in remarks]
+    lines.append(f'initial_state: {quote(chain.initial_state)}')
     if reading.sampling.has_period:
         lines.append(f'tick: {reading.sampling.period!r}')
         if reading.sampling.moves:

@@ -14,7 +14,7 @@ from symdp_ros.core.annotations import Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.errors import LogError, printable
-from symdp_ros.files.durable import write_new_file
+from symdp_ros.files.durable import check_new, write_new_file
 from symdp_ros.logs import list_releases, LogFile, read_log
 from symdp_ros.release.learned import chain_file
 from symdp_ros.release.mechanisms import Mechanisms
@@ -37,6 +37,7 @@ def learn_from_releases(settings: ReleaseSettings, directory: str | Path,
         mechanism; `output` is not free.
     """
     settings.check()
+    check_new(output)
     routes = [_route(settings, release) for release in list_releases(directory)]
     if not routes:
         raise LogError('there is no release', path=directory)
@@ -73,7 +74,7 @@ def _route(settings: ReleaseSettings, release: LogFile) -> Ints:
 def _text(chain: Chain, settings: ReleaseSettings, routes: int) -> str:
     privacy = settings.privacy
     return chain_file(chain, settings, [
-        'Learned by `symdp learn --released` from private routes alone: it costs no ε, and reveals',
-        'nothing that they do not. It is charged to no subject.',
+        'Learned by `symdp learn --released` from private routes alone: it costs no ε, and',
+        'reveals nothing that they do not. It is charged to no subject.',
         f'Routes: {routes}, released with ε = {privacy.epsilon:g}, k = {privacy.adjacency}, '
         f'{settings.mechanism}.'])
