@@ -18,10 +18,11 @@ forward–backward pass of
 *Whole words*: P[o | w] = h(o)·R^{matches}/Z(w), Z(w) = Σ_o h(o)·R^{matches}. With π_t(s) how
 likely o_t = s is under h, once w_1…w_{t−1} have weighed,
 
-    ln Z(w) = Σ_t ln(1 + (R − 1)·π_t(w_t)).                                                     (2)
+    ln Z(w) = Σ_t ln(1 + (R − 1)·π_t(w_t))                                                      (2)
 
-π_t depends on all of w_1…w_{t−1}, so each term of (2) is replaced by its mean φ over the moves
-w_{t−1} → w_t that are alike, in routes w that are drawn from (1) of the last round. For any φ,
+(with h = 1, besides, how many moves there are). π_t depends on all of w_1…w_{t−1}, so each term of
+(2) is replaced by its mean φ over the moves w_{t−1} → w_t that are alike, in routes w that are drawn
+from (1) of the last round. For any φ,
 
     ln P[o] ≥ ln Σ_w P[w]·R^{matches}·e^{−Σφ} + E[Σφ − ln Z(w)] + ln h(o)
 
@@ -92,13 +93,17 @@ class _Pieces:
     Routes, or pieces of long ones, of about the same length.
 
     :param routes: s_0 or what was drawn before, and what was drawn: shape (n + 1, routes).
-    :param lengths: of each, up to n; what follows is not to be looked at.
+    :param lengths: of each, ascending to n; what follows means nothing.
     :param start: how likely w begins at each state: shape (states, routes).
     """
 
     routes: Ints
     lengths: Ints
     start: Floats
+
+    def going(self, t: int) -> slice:
+        """Return those routes that have more than t symbols."""
+        return slice(int(np.searchsorted(self.lengths, t, 'right')), None)
 
 
 _Part: TypeAlias = tuple[_Likelihood, list[_Pieces]]
@@ -139,7 +144,7 @@ class _ByMatches:
             belief[:, there, routes] *= self._ratio
             weight = belief.sum(axis=(0, 1))
             belief /= weight
-            going = t < pieces.lengths
+            going = pieces.going(t)
             edges = self._learner.edges_of(here[going], there[going])
             self._sums += np.bincount(edges, np.log(weight[going]), len(self._sums))
             self._seen += np.bincount(edges, minlength=len(self._seen))
@@ -259,7 +264,7 @@ class ReleasedLearner:
                                             route[begin:begin + _PIECE]))
                       for route in routes for begin in range(0, len(route), _PIECE)),
                      key=lambda piece: len(piece[1]))
-        found, most = [], max(1, _CELLS // (n * _PIECE))
+        found, most = [], max(1, _CELLS // max(n * _PIECE, len(self.sources)))
         for some in (cut[i:i + most] for i in range(0, len(cut), most)):
             lengths = np.array([len(route) - 1 for _, route in some])
             padded = np.stack([np.pad(route, (0, lengths[-1] + 1 - len(route)), 'edge')
@@ -279,21 +284,23 @@ class ReleasedLearner:
         forward, total = [pieces.start], 0.0
         for t in range(n):
             joint = back @ forward[t]
-            likelihood.weigh(joint, routes[t], routes[t + 1])
+            going = pieces.going(t)
+            likelihood.weigh(joint[:, going], routes[t, going], routes[t + 1, going])
             sums = joint.sum(axis=0)
-            total += float(np.log(sums)[t < pieces.lengths].sum())
+            total += float(np.log(sums[going]).sum())
             forward.append(joint / sums)
         found, columns = np.zeros(len(weights)), np.arange(routes.shape[1])
         words = np.zeros_like(routes)
         words[n] = _drawn(forward[n], random)
         after = np.ones_like(pieces.start)
         for t in range(n - 1, -1, -1):
-            likelihood.weigh(after, routes[t], routes[t + 1])
-            before = moves @ after
-            going = t < pieces.lengths
-            here = forward[t] * (going / (forward[t] * before).sum(axis=0))
-            found += np.einsum('er,er->e', here[self.sources], after[self._targets])
-            after = np.where(going, before / before.sum(axis=0), 1.0)
+            going = pieces.going(t)
+            there, here = after[:, going], forward[t][:, going]
+            likelihood.weigh(there, routes[t, going], routes[t + 1, going])
+            before = moves @ there
+            here = here / (here * before).sum(axis=0)
+            found += np.einsum('er,er->e', here[self.sources], there[self._targets])
+            after[:, going] = before / before.sum(axis=0)
             chosen = np.zeros_like(after)
             chosen[words[t + 1], columns] = 1
             words[t] = _drawn(forward[t] * (moves @ chosen), random)

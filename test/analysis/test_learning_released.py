@@ -50,7 +50,7 @@ def test_what_is_expected_against_all_words(chain, more):
     """The forward–backward pass is the posterior over all words, summed by hand."""
     mechanism = OfflineMechanism(chain, Privacy(1.5), **more)
     learner, random = ReleasedLearner(chain), np.random.default_rng(1)
-    routes = [['a', 'b', 'c', 'b', 'a'], ['b', 'b', 'c', 'd', 'd'], ['a', 'b']]
+    routes = [['a', 'b', 'c', 'b', 'a'], ['b', 'b', 'c', 'd', 'd'], ['b', 'c']]
     chances = np.concatenate([[*NAMED.probabilities(state).values()] for state in (
         chain.states)]) if chain is NAMED else chain.edge_probabilities()
     parts = learner.parts([released(chain, mechanism, *routes)])
