@@ -20,9 +20,9 @@ likely o_t = s is under h, once w_1…w_{t−1} have weighed,
 
     ln Z(w) = Σ_t ln(1 + (R − 1)·π_t(w_t))                                                      (2)
 
-(with h = 1, besides, how many moves there are). π_t depends on all of w_1…w_{t−1}, so each term of
-(2) is replaced by its mean φ over the moves w_{t−1} → w_t that are alike, in routes w that are drawn
-from (1) of the last round. For any φ,
+(with h = 1, besides, how many moves there are). π_t depends on all of w_1…w_{t−1}, so each term
+of (2) is replaced by its mean φ over the moves w_{t−1} → w_t that are alike, in routes w that are
+drawn from (1) of the last round. For any φ,
 
     ln P[o] ≥ ln Σ_w P[w]·R^{matches}·e^{−Σφ} + E[Σφ − ln Z(w)] + ln h(o)
 
@@ -174,8 +174,7 @@ class _ByTargets:
         return self._none
 
     def weigh(self, values: Floats, before: Ints, drawn: Ints) -> None:
-        for route, pair in enumerate(zip(before.tolist(), drawn.tolist(), strict=True)):
-            values[:, route] *= self._chances(*pair)
+        values *= np.stack([*map(self._chances, before.tolist(), drawn.tolist())], axis=1)
 
     def look_at(self, drawn: list[tuple[_Pieces, Ints]]) -> None:
         return

@@ -125,7 +125,7 @@ def corridor(states=12):
 def test_a_habit_is_found(more):
     plain, habit = corridor()
     mechanism = OfflineMechanism(plain, Privacy(2.0), random=Random(2), **more)
-    routes = [mechanism.privatize(word) for word in patrols(habit, 50, 40)]
+    routes = [mechanism.privatize(word) for word in patrols(habit, 30, 40)]
     learned = learn_released(plain, [released(plain, mechanism, *routes)])
     assert all(learned.successors(s) == plain.successors(s) for s in plain.states)
     for state in plain.states:
@@ -152,14 +152,15 @@ def test_a_robot_without_habits_is_not_given_any(routes):
 
 
 def test_the_same_routes_give_the_same_chain_however_they_are_cut(monkeypatch):
+    monkeypatch.setattr(learning_released, '_ROUNDS', 30)
     plain, habit = corridor()
     mechanism = OfflineMechanism(plain, Privacy(3.0), random=Random(4))
-    routes = [mechanism.privatize(word) for word in patrols(habit, 60, 10)]
+    routes = [mechanism.privatize(word) for word in patrols(habit, 40, 10)]
     some = released(plain, mechanism, *routes, *(route[:20] for route in routes))
     learned = learn_released(plain, [some])
     assert learn_released(plain, [some]) == learned
-    monkeypatch.setattr(learning_released, '_PIECE', 25)
-    monkeypatch.setattr(learning_released, '_CELLS', 25 * 12 * 3)
+    monkeypatch.setattr(learning_released, '_PIECE', 15)
+    monkeypatch.setattr(learning_released, '_CELLS', 15 * 12 * 3)
     cut = learn_released(plain, [some])
     for state in plain.states:
         assert cut.probabilities(state) == pytest.approx(learned.probabilities(state), abs=0.15)

@@ -62,7 +62,8 @@ def test_a_chain_that_costs_nothing(place, capsys):
     spent = [name for name in os.listdir() if name.startswith('spent')]
     before = contents('out', 'logs', *spent)
     assert learn('--mechanism', 'exponential') == 0
-    assert 'learned from 20 private routes, 1,200 symbols: it costs no ε' in capsys.readouterr().out
+    assert ('learned from 20 private routes, 1,200 symbols: it costs no ε'
+            in capsys.readouterr().out)
     assert contents('out', 'logs', *spent) == before
     assert sorted(os.listdir()) == sorted([*spent, 'logs', 'map.chain.yaml', 'out',
                                            'robot.chain.yaml'])
