@@ -135,9 +135,9 @@ POLICY = Option('policy', str, DEFAULT_POLICY,
                 'errors in the long run; adaptive: the same, by what all private symbols so far '
                 'let others believe. All keep the same ε', choices=POLICIES)
 TRUST = Option('trust', float, DEFAULT_TRUST,
-               "for policy: adaptive, the weight of the map's probabilities of moves; the rest "
-               'goes to six models that need no knowledge of the robot. Without probabilities it '
-               'has no effect', least=0, most=1)
+               "for policies planned and adaptive, the weight of the map's probabilities of moves; "
+               'the rest goes to six models that need no knowledge of the robot. Without '
+               'probabilities it has no effect', least=0, most=1)
 LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chain and ', 1))
 BASE = Option('base', str, DEFAULT_BASE,
               'for mechanism: exponential, which routes are preferred. chain: those that public '
@@ -474,9 +474,15 @@ LEARN_UNIT = Option('unit', str, 'symbols',
 CLIP = Option('clip', int, 300,
               'with --unit log: of a log, at most so many transitions count; about as many as a '
               'log has', least=1, most=10**9, unit='transitions')
-LEARN_LEDGER = (replace(LEDGER_FILE, name='ledger', meaning='file that records what was spent; '
-                        'made if it does not exist; not in the directory of the chain file'),
-                SUBJECT, SUBJECT_BUDGET, ACCOUNTING, DELTA)
+LEARN_LEDGER = (
+    replace(LEDGER_FILE, name='ledger', default='',
+            meaning='file that records what was spent; made if it does not exist; not in the '
+                    'directory of the chain file; required for logs'),
+    replace(SUBJECT, default=''), SUBJECT_BUDGET, ACCOUNTING, DELTA)
+RELEASED = Option('released', str, '',
+                  'learn from the private routes in this directory, and from no log: they are '
+                  'public, so it costs nothing. Give the map and all settings as they were for '
+                  'the releases', unit='dir')
 LEARNED_CHAIN = MADE_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
 REGIONS = Option('regions', str, '',
                  'compare the polygons of this file (YAML) with the map, too', unit='file')

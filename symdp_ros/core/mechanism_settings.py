@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.registry import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, SELECTIONS
+from symdp_ros.core.registry import (BY_MODELS, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
+                                      SELECTIONS)
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class MechanismSettings:
         used = self._fields(self._used())
         if used.get('base') == 'counting':  # as published: there is nothing to say
             del used['base']
-        if 'base' in used or used.get('policy') == 'adaptive':
+        if 'base' in used or used.get('policy') in BY_MODELS:
             used['models'] = str(chain.models(self.trust))
         else:
             used.pop('trust', None)  # nothing that is used trusts the chain
@@ -99,6 +100,6 @@ class MechanismSettings:
         named = [] if self.selection == LIVE else [f'mechanism {self.selection}']
         named += [f'{name} {getattr(self, name)}' for name in ('base', 'policy') if name in uses]
         moving = ('base' in uses and self.base == 'chain') or (
-            'policy' in uses and self.policy == 'adaptive')
+            'policy' in uses and self.policy in BY_MODELS)
         return ', '.join(named) + (
             f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '')

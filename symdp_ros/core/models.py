@@ -13,9 +13,10 @@ models P_1 … P_M of public weights q:
 that is: the model is drawn once, and after each symbol it is drawn anew with probability ρ.
 
 *Models.* Where the map names no probabilities: moves that are uniform over C(s), and staying with
-probability 0, 0.7, 0.9, 0.97 or 0.99, the other moves sharing the rest; each of equal weight, and
-those that coincide count once. (A state that has no other move stays; one that cannot stay
-moves.) Where the map names P: P with weight `trust`, and these with the rest. `trust` = 1: P
+probability 0, 0.7, 0.9, 0.97 or 0.99, the other moves sharing the rest. Half of the weight is
+that of uniform moves, as no other model stands for robots that wander; the others share the other
+half, and those that coincide count once. (A state that has no other move stays; one that cannot
+stay moves.) Where the map names P: P with weight `trust`, and these with the rest. `trust` = 1: P
 alone; 0: the others alone. So nobody needs to know how long a robot stays.
 
 On the chain between reports (`Chain.every`) each model is that of single ticks, taken to the
@@ -239,7 +240,9 @@ def make_models(offsets: Ints, targets: ShortInts, public: Floats, named: Floats
         for name, row in zip(names, public, strict=False):
             weights = _weights(offsets, row, LEAST_WEIGHT if name == UNIFORM else 0.0)
             found.setdefault(weights.tobytes(), (name, weights))
-        shares = dict.fromkeys(found, (1 - trust) / len(found))
+        uniform, *others = found
+        half = (1 - trust) * (0.5 if others else 1.0)
+        shares = {uniform: half} | dict.fromkeys(others, half / max(1, len(others)))
     if named is not None and trust > 0:
         weights = _weights(offsets, named, LEAST_WEIGHT)
         key = weights.tobytes()

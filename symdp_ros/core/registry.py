@@ -7,6 +7,8 @@ DEFAULT_POLICY = 'guided'  # everywhere: library, nodes and command line
 DEFAULT_TRUST = 0.8        # the weight of the chain's P (`core.models`)
 BASES = ('chain', 'counting')  # of the selection exponential (`core.models`)
 DEFAULT_BASE = 'chain'
+#: Those that know how the robot moves: `trust` counts (`core.models`).
+BY_MODELS = ('planned', 'adaptive')
 #: Those that run compiled loops.
 COMPILED_POLICIES = ('planned', 'adaptive')
 

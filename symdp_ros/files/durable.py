@@ -4,6 +4,8 @@
 import os
 from pathlib import Path
 
+from symdp_ros.errors import ConfigurationError, printable
+
 
 def make_durable(path: Path) -> None:
     """
@@ -29,3 +31,36 @@ def flush(path: str | Path, *, epoch: bool = False) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def check_new(output: Path) -> None:
+    """
+    Check that nothing is at a path.
+
+    :raises ConfigurationError: something is.
+    """
+    if os.path.lexists(output):
+        raise ConfigurationError(f'{printable(output)} is there already: name another file, or '
+                                 'remove it')
+
+
+def write_new_file(output: Path, text: str) -> None:
+    """
+    Put a whole file in its place; never replace one.
+
+    :raises ConfigurationError: something is there.
+    :raises OSError: it cannot be written.
+    """
+    draft = output.with_name(f'.{os.getpid()}.symdp')
+    with open(draft, 'x', encoding='utf-8') as file:
+        try:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            try:
+                os.link(draft, output)  # unlike a rename, this never replaces a file
+            except OSError:  # something is there, or a file system has no links
+                check_new(output)
+                os.rename(draft, output)
+        finally:
+            draft.unlink(missing_ok=True)

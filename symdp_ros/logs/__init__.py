@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs: patrols as recordings, CSV and JSON Lines; read, sampled into words, and written."""
 from symdp_ros.errors import LogError
-from symdp_ros.logs.files import (FORMATS, list_logs, LogFile, LogListing, LogState, read_log,
-                                  release_name, SkippedLog, write_log, write_with_topics)
+from symdp_ros.logs.files import (FORMATS, list_logs, list_releases, LogFile, LogListing, LogState,
+                                  read_log, release_name, SkippedLog, write_log,
+                                  write_with_topics)
 from symdp_ros.logs.kept import Keep, KeptTopics, TopicOutcome
 from symdp_ros.words.rules import LOG_UNKNOWN_SYMBOL as UNKNOWN_SYMBOL, SAMPLING
 from symdp_ros.words.sampling import sample, sampled_values
 
 __all__ = ['FORMATS', 'Keep', 'KeptTopics', 'LogError', 'LogFile', 'LogListing', 'LogState',
            'SAMPLING', 'SkippedLog', 'TopicOutcome', 'UNKNOWN_SYMBOL', 'list_logs',
-           'read_log', 'release_name', 'sample', 'sampled_values', 'write_log',
+           'list_releases', 'read_log', 'release_name', 'sample', 'sampled_values', 'write_log',
            'write_with_topics']

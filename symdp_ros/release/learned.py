@@ -143,7 +143,12 @@ class _LearnedChain:
             settings.reading.chain, [log.words for log in self._logs],
             settings.reading.privacy.epsilon, unit=settings.unit, random=self._random)
         path = stack.enter_context(outbox.staged('.yaml'))
-        path.write_text(_chain_file(chain, settings, len(self._logs)), encoding='utf-8')
+        path.write_text(chain_file(chain, settings.reading, [
+            'Learned by `symdp learn`, with noise. Readers of this file learn about the logs',
+            f'no more than ε = {settings.reading.privacy.epsilon:g} allows for '
+            f'{settings.unit_text}.',
+            f'Logs: {len(self._logs)}; sampling: {settings.reading.sampling.rule}.']),
+            encoding='utf-8')
         return Staged([path], settings.loss_of(self._spans))
 
 
@@ -179,12 +184,13 @@ def _check_apart(spans: Mapping[str, Span]) -> None:
             '(--unit log)')
 
 
-def _chain_file(chain: Chain, settings: LearnSettings, logs: int) -> str:
-    reading, quote = settings.reading, lambda text: json.dumps(text, ensure_ascii=False)
-    lines = ['# Learned by `symdp learn`, with noise. Readers of this file learn about the logs',
-             f'# no more than ε = {reading.privacy.epsilon:g} allows for {settings.unit_text}.',
-             f'# Logs: {logs}; sampling: {reading.sampling.rule}.',
-             f'initial_state: {quote(chain.initial_state)}']
+def chain_file(chain: Chain, reading: ReleaseSettings, remarks: Sequence[str]) -> str:
+    """Return a chain with the probabilities that were learned, as the text of a chain file."""
+    def quote(text: str) -> str:
+        return json.dumps(text, ensure_ascii=False)
+
+    lines = [f'# {remark}' for remark in remarks]
+    lines.append(f'initial_state: {quote(chain.initial_state)}')
     if reading.sampling.has_period:
         lines.append(f'tick: {reading.sampling.period!r}')
         if reading.sampling.moves:

@@ -53,8 +53,10 @@ def formula(chain, trust):
     different = {name: model for i, (name, model) in enumerate(rows.items())
                  if model not in [*rows.values()][:i]}
     named = chain.names_probabilities
-    share = (1 - Fraction(trust) if named else 1) / Fraction(len(different))
-    found = {name: (share, model) for name, model in different.items() if share}
+    share = 1 - Fraction(trust) if named else Fraction(1)
+    others = len(different) - 1
+    found = {name: (share if not others else share / 2 if i == 0 else share / 2 / others, model)
+             for i, (name, model) in enumerate(different.items()) if share}
     if named and trust:
         P = {s: {x: Fraction(str(p)) for x, p in chain.probabilities(s).items()}
              for s in chain.states}
@@ -149,7 +151,7 @@ def test_models_that_coincide_are_one():
     assert len(three.models(0.8)) == 6
     named = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.9, 'a': 0.1}}, 'a').models(0.7)
     assert named.names[0] == 'as the map says' and len(named) == 6
-    assert named.prior.tolist() == pytest.approx([0.7 + 0.05, *[0.05] * 5])
+    assert named.prior.tolist() == pytest.approx([0.7 + 0.03, 0.15, *[0.03] * 4])
     assert Chain.complete(list('ab'), 'a').models(0.8).names == ('all moves equally likely',)
 
 

@@ -22,6 +22,7 @@ from symdp_ros.analysis.accuracy import expected_accuracy
 from symdp_ros.core.online import planned as plan
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.planned import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
+from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.maps.formats.nav2 import read_nav2_graph
 
 MAPS = Path(__file__).parents[3] / 'shared' / 'data' / 'nav2'
@@ -45,11 +46,11 @@ def planned(chain, epsilon, adjacency=1):
 
 
 def walk(chain):
-    """Return P, shape (states, states)."""
+    """Return P, the mean of the models: shape (states, states)."""
     found = np.zeros((len(chain), len(chain)))
-    for i, state in enumerate(chain.states):
-        for target, p in chain.probabilities(state).items():
-            found[i, chain.state_index[target]] = p
+    offsets, targets = chain.csr()
+    found[np.repeat(np.arange(len(chain)), np.diff(offsets)), targets] = chain.models(
+        DEFAULT_TRUST).mean
     return found
 
 
@@ -251,7 +252,7 @@ def test_on_the_complete_chain_there_is_nothing_to_plan(epsilon):
         assert all(planned(chain, epsilon).target(s, o) == s
                    for s, o in product(chain.states, chain.states))
     mechanism = OnlineMechanism(listed, Privacy(epsilon))
-    table = planned_targets(listed, Privacy(epsilon), *mechanism.weights())
+    table = planned_targets(listed, Privacy(epsilon), 0.8, *mechanism.weights())
     assert all([*table.row(o)] == [1, 2, 3, 4, 0] if o else True for o in range(4))
     assert [*table.row(0)] == [1, 2, 3, 4, 0]
 

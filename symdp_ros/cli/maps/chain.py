@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp chain FILE -o CHAIN`: a chain file, to read and to edit, from a map of any kind."""
 import argparse
-import os
 from pathlib import Path
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, graph_of
 from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.files.durable import write_new_file
 from symdp_ros.maps.chain_file import chain_text
 from symdp_ros.maps.dead_ends import counted, require_moves
 from symdp_ros.options import MADE_CHAIN
@@ -40,25 +40,3 @@ def run(options: argparse.Namespace) -> int:
           f'{counted(chain.edge_count, "move")}'
           + ('' if graph.initial_state else '; it names no initial_state: add one'))
     return 0
-
-
-def write_new_file(output: Path, text: str) -> None:
-    """Put a whole file in its place; never replace one."""
-    taken = ConfigurationError(f'{printable(output)} is there already: name another file, or '
-                               'remove it')
-    draft = output.with_name(f'.{os.getpid()}.symdp')
-    with open(draft, 'x', encoding='utf-8') as file:
-        try:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-            try:
-                os.link(draft, output)  # unlike a rename, this never replaces a file
-            except FileExistsError:
-                raise taken from None
-            except OSError:  # a file system without links
-                if os.path.lexists(output):
-                    raise taken from None
-                os.rename(draft, output)
-        finally:
-            draft.unlink(missing_ok=True)

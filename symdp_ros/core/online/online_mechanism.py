@@ -39,7 +39,8 @@ class OnlineMechanism(OnlineSteps):
     :param privacy: ε and k.
     :param policy: 'guided', 'paper', 'planned' or 'adaptive'.
     :param trust: from 0 to 1, the weight of the chain's P, where it names one; the rest goes to
-        the models that need no knowledge (`core.models`); used by 'adaptive' alone.
+        the models that need no knowledge (`core.models`); used by 'planned', 'adaptive'
+        and filters.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
     :raises ConfigurationError: unknown policy, or trust out of range.

@@ -5,8 +5,8 @@ The planned policy: targets that err least in the long run.
 
 A Markov decision process over pairs (s_t, o_{t−1}), of public data alone: the action is a target
 g ∈ C(o_{t−1}), o_t is drawn about it (`core.online.response`), a match o_t = s_t earns 1, s_t
-moves on by the chain's P (uniformly where P is unknown), and later matches count γ = 0.99 for each
-step. With a/T and (b−a)/T as drawn, the most that can be earned solves
+moves on by P, the mean of the chain's public models by their weights (`core.models`), and later
+matches count γ = 0.99 for each step. With a/T and (b−a)/T as drawn, the most that can be earned solves
 
     U(s, o) = a/T·Σ_{c ∈ C(o)} X(s, c) + (b−a)/T·max_{c ∈ C(o)} X(s, c),                       (1)
     X(s, c) = [c = s] + γ·Σ_{s'} P(s'|s)·U(s', c),
@@ -34,7 +34,7 @@ shift of U is then no longer harmless, so 0 takes the place of m, and the tolera
 
 **Privacy.** The targets are fixed by chain, ε and k before the first symbol (`core.online`).
 
-Plans of some size are kept in a cache of the caller's, under a hash of chain, ε and k: public
+Plans of some size are kept in a cache of the caller's, under a hash of chain, P, ε and k: public
 data.
 """
 from array import array
@@ -60,8 +60,8 @@ _VERSION = 1             # of the plans: part of the name under which they are k
 _CACHED_STEPS = 200_000  # pairs·edges/states of one sweep, from which on a plan is kept: 0.3 s
 
 
-def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray, gain: np.ndarray,
-                    cache: Cache | None = None) -> DenseTargets | SparseTargets:
+def planned_targets(chain: Chain, privacy: Privacy, trust: float, others: np.ndarray,
+                    gain: np.ndarray, cache: Cache | None = None) -> DenseTargets | SparseTargets:
     """
     Return the targets of the planned policy (see the module).
 
@@ -69,6 +69,7 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray, gain: np
 
     :param chain: one that stores its edges.
     :param privacy: part of the name in the cache; ε and k act through the weights.
+    :param trust: in the chain's P, for its public models: their mean is what s moves by.
     :param others: a/T for each previous state, shape (states,), as `OnlineMechanism.weights`.
     :param gain: (b−a)/T, same shape.
     :param cache: where large plans are kept.
@@ -79,11 +80,12 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray, gain: np
     if sparse is not None:
         first, symbols, _ = sparse.pairs()
     limits = np.repeat(chain.out_degrees(), np.diff(first))
-    name = _name(chain, privacy, sparse)
+    moves = chain.models(trust).mean
+    name = _name(chain, privacy, moves, sparse)
     kept = cache if _is_large(chain, first) else None
     codes = None if kept is None else _codes(kept.read(name, 4 * len(limits)), limits)
     if codes is None:
-        codes = _solve(chain, first, symbols, others, gain)
+        codes = _solve(chain, first, symbols, others, gain, moves)
         if kept is not None:
             kept.write(name, codes.astype('<u4').tobytes())
     if sparse is not None:
@@ -96,11 +98,11 @@ def planned_targets(chain: Chain, privacy: Privacy, others: np.ndarray, gain: np
                          for row in table])
 
 
-def _solve(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: Floats) -> Numbers:
+def _solve(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: Floats,
+           moves: Floats) -> Numbers:
     """Return the codes of the pairs: uint32, shape (first[-1],)."""
     tolerance = NEAR_TOLERANCE if len(symbols) else TOLERANCE
-    X, work = values(chain, first, symbols, others, gain, chain.edge_probabilities(), DISCOUNT,
-                     tolerance)
+    X, work = values(chain, first, symbols, others, gain, moves, DISCOUNT, tolerance)
     _, _, choose = _loops()
     return choose(first, symbols, *chain.csr(), _TIE, X, work)
 
@@ -232,11 +234,11 @@ def _is_large(chain: Chain, first: Ints) -> bool:
     return int(first[-1]) * chain.edge_count >= _CACHED_STEPS * len(chain)
 
 
-def _name(chain: Chain, privacy: Privacy, sparse: SparseTargets | None) -> str:
+def _name(chain: Chain, privacy: Privacy, moves: Floats, sparse: SparseTargets | None) -> str:
     """Return the name of a plan in the cache."""
     scope = None if sparse is None else (sparse.radius, NEAR_TOLERANCE)
     text = repr((_VERSION, DISCOUNT, TOLERANCE, _TIE, scope, chain.digest(), privacy.epsilon,
-                 privacy.adjacency))
+                 privacy.adjacency, sha256(moves.tobytes()).hexdigest()))
     return f'plan-{sha256(text.encode()).hexdigest()}'
 
 

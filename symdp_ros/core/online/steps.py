@@ -29,13 +29,14 @@ _Step: TypeAlias = Callable[[str | None], str]
 _Steps = TypeVar('_Steps', bound='OnlineSteps')
 
 
-def _guided(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> Targets | None:
+def _guided(chain: Chain, *_: Any) -> Targets | None:
     return guided_targets(chain) if chain.stores_edges else None
 
 
-def _planned(chain: Chain, privacy: Privacy, weights: tuple[Floats, Floats]) -> Targets | None:
+def _planned(chain: Chain, privacy: Privacy, trust: float,
+             weights: tuple[Floats, Floats]) -> Targets | None:
     all_follow_all = chain.edge_count == len(chain)**2
-    return None if all_follow_all else planned_targets(chain, privacy, *weights, Cache())
+    return None if all_follow_all else planned_targets(chain, privacy, trust, *weights, Cache())
 
 
 #: policy → its table of targets, or None where every target is the symbol itself: where every
@@ -73,7 +74,7 @@ class OnlineSteps(Mechanism):
         self._tables = AdaptiveTables(chain, self._trust, *self.weights(),
                                       self._responses) if adaptive else None
         self._targets = None if policy == 'adaptive' else _TARGETS[policy](
-            chain, privacy, self.weights())
+            chain, privacy, self._trust, self.weights())
         self._begin_word()
 
     def _begin_word(self) -> None:
