@@ -135,8 +135,8 @@ POLICY = Option('policy', str, DEFAULT_POLICY,
                 'errors in the long run; adaptive: the same, by what all private symbols so far '
                 'let others believe. All keep the same ε', choices=POLICIES)
 TRUST = Option('trust', float, DEFAULT_TRUST,
-               "for policies planned and adaptive, the weight of the map's probabilities of moves; "
-               'the rest goes to six models that need no knowledge of the robot. Without '
+               "for policies planned and adaptive, the weight of the map's probabilities of "
+               'moves; the rest goes to six models that need no knowledge of the robot. Without '
                'probabilities it has no effect', least=0, most=1)
 LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chain and ', 1))
 BASE = Option('base', str, DEFAULT_BASE,

@@ -229,6 +229,21 @@ def robots(chain: Chain, trust: float) -> dict[str, Chain]:
                                      strict=True)}
 
 
+def shared_walks(chain: Chain, length: int, walks: int, trust: float) -> list[list[str]]:
+    """
+    Return `patrols` of `robots`, so many in all, shared among them by the weights of the models.
+
+    :raises ConfigurationError: `length` or `walks` out of range.
+    """
+    if len(walking := robots(chain, trust)) == 1:
+        return patrols(chain, length, walks)
+    shares = chain.models(trust).prior * walks
+    counts = np.floor(shares + 1e-9).astype(int)
+    counts[np.argsort(counts - shares, kind='stable')[:walks - counts.sum()]] += 1
+    return [walk for robot, count in zip(walking.values(), counts.tolist(), strict=True)
+            if count for walk in patrols(robot, length, count)]
+
+
 def _walking_by(chain: Chain, weights: Floats) -> Chain:
     """Return the chain with other probabilities of its moves: shape (edges,); none that are 0."""
     offsets, targets = chain.csr()
@@ -255,8 +270,8 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
     """
     Return the expected error per symbol of each offline mechanism; first, the one to be taken.
 
-    From chain, ε, k and n alone, so the choice depends on no word: the least
-    `expected_accuracy`, at equal ones the first of those that count no words.
+    From chain, ε, k and n alone, so the choice depends on no word: the least error over
+    `shared_walks`, at equal ones the first of those that count no words.
     What counts words (permute-and-flip) is left out where it is refused, and gets fewer walks
     where counting is long (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the
     others then.
@@ -273,14 +288,16 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
             for name, (selection, own) in CHOICES.items()
             if not ('base' in SELECTIONS[selection] and own == 'chain' != base)}
     steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
-    found = {name: expected_accuracy(made[name], length, walks=walks).error
+    words = shared_walks(chain, length, walks, trust)
+    found = {name: average_accuracy(made[name], words).error
              for name in made if steps[name] == 0}
     best = min(found, key=lambda name: found[name])
     for name in made:
         if counting and 0 < steps[name] <= MOST_COUNTING_STEPS:
-            few = min(walks, max(_LEAST_WALKS, _COUNTING_STEPS // steps[name]))
-            least = expected_accuracy(made[best], length, walks=few).error
-            counted = found[name] = expected_accuracy(made[name], length, walks=few).error
+            few = shared_walks(chain, length, min(walks, max(
+                _LEAST_WALKS, _COUNTING_STEPS // steps[name])), trust)
+            least = average_accuracy(made[best], few).error
+            counted = found[name] = average_accuracy(made[name], few).error
             best = name if counted < least * (1 - 1e-9) else best
     return {name: found[name] for name in sorted(found, key=lambda name: (
         name != best, found[name]))}

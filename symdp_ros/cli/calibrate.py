@@ -110,8 +110,8 @@ def run(options) -> int:
                     for error in calibration.errors(name, epsilon).values())
         console.print(f'standard errors: at most {error:.3f}')
         hidden = ', of the robot that is hidden most and least' if several else ''
-        console.print('how often others guess the region who know the map and how the robot moves, '
-                      f'without and with the private regions (live, {_GUESSED}){hidden}',
+        console.print('how often others guess the region who know the map and how the robot '
+                      f'moves, without and with the private regions (live, {_GUESSED}){hidden}',
                       _guesses(guesses), sep='\n')
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.registry import (BY_MODELS, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
-                                      SELECTIONS)
+                                     SELECTIONS)
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ The planned policy: targets that err least in the long run.
 A Markov decision process over pairs (s_t, o_{t−1}), of public data alone: the action is a target
 g ∈ C(o_{t−1}), o_t is drawn about it (`core.online.response`), a match o_t = s_t earns 1, s_t
 moves on by P, the mean of the chain's public models by their weights (`core.models`), and later
-matches count γ = 0.99 for each step. With a/T and (b−a)/T as drawn, the most that can be earned solves
+matches count γ = 0.99 for each step. With a/T and (b−a)/T as drawn, the most that can be earned
+solves
 
     U(s, o) = a/T·Σ_{c ∈ C(o)} X(s, c) + (b−a)/T·max_{c ∈ C(o)} X(s, c),                       (1)
     X(s, c) = [c = s] + γ·Σ_{s'} P(s'|s)·U(s', c),
