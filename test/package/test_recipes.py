@@ -85,7 +85,7 @@ FINDS_IT = """
 import sys
 import symdp_ros
 from symdp_ros import Chain, OfflineMechanism, options, Privacy
-from symdp_ros.analysis.accuracy import compare_mechanisms, expected_accuracy
+from symdp_ros.analysis.accuracy import average_accuracy, compare_mechanisms, shared_walks
 from symdp_ros.analysis.audit import audit
 from symdp_ros.analysis.calibration import Calibration
 from symdp_ros.cli.main import main
@@ -96,7 +96,9 @@ from symdp_ros.release.mechanisms import compared
 chain, privacy = Chain({'a': ['b'], 'b': ['a', 'b']}, 'a'), Privacy(1.0)
 assert symdp_ros.__file__.startswith(sys.argv[1])
 mechanism = OfflineMechanism(chain, privacy, selection='one_route')
-assert expected_accuracy(mechanism, 3).error == compare_mechanisms(chain, privacy, 3)['one_route']
+walks = shared_walks(chain, 3, 20, 0.8)
+assert average_accuracy(mechanism, walks).error == compare_mechanisms(
+    chain, privacy, 3, walks=20)['one_route']
 assert 'one_route' in compared(chain, privacy, 3, MechanismSettings())
 assert 'one_route' in Calibration(chain, 1, 3, walks=3).table([1.0])[1.0]
 [row] = [row for row in audit(chain, privacy, 2) if row.mechanism == 'one_route']
