@@ -156,7 +156,7 @@ def test_models_that_coincide_are_one():
 
 
 def test_the_belief_moves_as_the_models_say():
-    """forward and backward are adjoint; a start at s_0 gives the measure of the first moves."""
+    """From s_0 it is the measure of the first moves; `forward` and `backward` are adjoint."""
     chain = CHAINS_WITH_P['habit']
     models = chain.models(0.8)
     joint = models.begin(chain.state_index['a'], 3)
