@@ -20,7 +20,9 @@ from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.compiled.vectors import LANES
 from symdp_ros.core.models import check_base, LEAST_WEIGHT, make_models, STAYING, SWITCH
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.reachable import LoopSizes
+from symdp_ros.core.offline.model_backward import ModelSampler
+from symdp_ros.core.offline.passes import model_kernels, short_models
+from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 from symdp_ros.core.registry import DEFAULT_TRUST
 
 FAR = 1e-9  # a probability far from uniform
@@ -426,6 +428,39 @@ def test_where_rows_are_kept_makes_no_difference(sizes):
     assert (plans[1].spacing > 1) == (sizes.stored_bytes == 200_000)
     assert plans[1].wide == (sizes.spread_bits == 0)
     assert laws[0].draw(word) == laws[1].draw(word)
+    output = laws[0].draw(word)
+    one, other = (law.log_probability(word, output) for law in laws)
+    assert one == pytest.approx(other, rel=1e-12)
+
+
+@pytest.mark.parametrize('wide', [False, True])
+def test_rows_that_are_recomputed_in_numpy(wide):
+    """Of a large map; after bits that decide nothing it goes on where it was."""
+    chain = ReachableChain(walled(12), LoopSizes(
+        stored_bytes=200_000, **({'spread_bits': 0} if wide else {})))
+    sampler = ModelSampler(chain, walled(12).models(0.8), Fraction(3), Random(4))
+    word, n = np.array(Random(2).choices(range(len(chain) + 1), k=300)), 300
+    plan, bits = sampler.plan(n), np.frombuffer(Random(3).randbytes(8 * n), np.uint64)
+    assert plan.spacing > 1 and plan.wide == wide
+    found = []
+    for module, goes_on in product((model_kernels, short_models), repeat=2):
+        W, E, scale = plan.workspace(n)
+        out, model = np.empty(n, np.int64), sampler._prior()
+        exponent, row = module.sweep(word, sampler.edges, plan.ratio, plan.spacing,
+                                     plan.rescale_every, wide, W, E, scale)
+        first = W[row, 1:chain.reached(1) + 1].tobytes()
+        module.route(word, bits, sampler.edges, plan.ratio, plan.spacing, plan.rescale_every,
+                     wide, W, E, scale, model, out)
+        again = np.full(n, 0)
+        again[:100], model = out[:100], sampler._prior()
+        states = [1, *out[:100].tolist()]
+        for before, after in zip(states, states[1:], strict=False):
+            sampler._take(chain.successors(before).tolist().index(after), before, model)
+        goes_on.walk(100, states[-1], word, bits, sampler.edges, plan.ratio, plan.spacing, wide,
+                     W, E, scale, model, again)
+        assert again.tolist() == out.tolist()
+        found.append((exponent, first, out.tolist(), model.tobytes()))
+    assert all(other == found[0] for other in found)
 
 
 @pytest.mark.parametrize('beyond, expected', [(2**64 - 1, 'b'), (0, 'a')])

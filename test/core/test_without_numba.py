@@ -109,7 +109,7 @@ def test_it_is_reported():
             'with on_slow_loops(notices.append):\n'
             '    assert len(OfflineMechanism(chain, Privacy(1.0)).privatize(list("abaa"))) == 4\n'
             '    assert notices == []\n'
-            '    law = Exponential(chain, Privacy(1.0), 0.8, sizes=LoopSizes(stored_bytes=0))\n'
+            '    law = Exponential(chain, Privacy(1.0), None, sizes=LoopSizes(stored_bytes=0))\n'
             '    assert len(law.draw("abaab" * 10)) == 50\n'
             'assert notices == [UNCOMPILED]')
     subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)

@@ -58,6 +58,9 @@ from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.word_arrays import chunks, RandomStream
 
 _CHUNK = 1 << 18    # symbols drawn together
+_STREAMED = 1 << 24  # bytes: from there on, to fill rows takes longer than to recompute some
+_SPACING = 4        # what lies between is then recomputed for the few states that a walk can see
+_MOST_IN_NUMPY = 1 << 22  # states and positions, of which NumPy stores all
 _SPREAD = 150       # bits between weights for products by α and P_m, and for lanes
 _ROW_SUMS = 1 + 2.0**-20
 
@@ -226,7 +229,7 @@ class ModelSampler:
 
     def _numpy_seconds(self, length: int, plan: ModelPlan) -> float:
         """Return about how long `core.offline.passes.short_models` takes for a word."""
-        if plan.spacing > 1:
+        if (length + 1) * plan.shape[1] > _MOST_IN_NUMPY:
             return inf
         each = 1e-5 + 6e-8 * plan.shape[1]
         return length * (6e-5 + self._chain.most_successors * each) * (2 if plan.wide else 1)
@@ -255,8 +258,8 @@ class ModelSampler:
         width = chain.reached(length) + 1
         most_rows = chain.sizes.stored_bytes // (width * (12 if wide else 8))
         spacing, rows = 1, length + 1
-        if rows > most_rows:
-            spacings = np.arange(2, max(2, round(sqrt(length) / 2)) + 1)
+        if rows > min(most_rows, _STREAMED // (width * 8 * LANES)):
+            spacings = np.arange(_SPACING, max(_SPACING, round(sqrt(length) / 2)) + 1)
             counts = -(-length // spacings) + 1 + np.maximum(2, spacings - 1)
             i = int(np.argmax(counts <= most_rows)) if (counts <= most_rows).any() else -1
             spacing, rows = int(spacings[i]), int(counts[i])
