@@ -59,7 +59,7 @@ from symdp_ros.core.word_arrays import chunks, RandomStream
 
 _CHUNK = 1 << 18    # symbols drawn together
 _STREAMED = 1 << 24  # bytes: from there on, to fill rows takes longer than to recompute some
-_SPACING = 4        # what lies between is then recomputed for the few states that a walk can see
+_SPACING = 3        # what lies between is then recomputed for the few states that a walk can see
 _MOST_IN_NUMPY = 1 << 22  # states and positions, of which NumPy stores all
 _SPREAD = 150       # bits between weights for products by α and P_m, and for lanes
 _ROW_SUMS = 1 + 2.0**-20
