@@ -77,4 +77,4 @@ def _text(chain: Chain, settings: ReleaseSettings, routes: int) -> str:
         'Learned by `symdp learn --released` from private routes alone: it costs no ε, and',
         'reveals nothing that they do not. It is charged to no subject.',
         f'Routes: {routes}, released with ε = {privacy.epsilon:g}, k = {privacy.adjacency}, '
-        f'{settings.mechanism}.'])
+        f'{settings.mechanism.text(settings.chain)}.'])

@@ -69,7 +69,7 @@ def test_a_chain_that_costs_nothing(place, capsys):
                                            'robot.chain.yaml'])
     text = Path('robot.chain.yaml').read_text()
     for part in ('it costs no ε', 'charged to no subject', 'Routes: 20', 'ε = 3, k = 1',
-                 'exponential'):
+                 'mechanism exponential, base chain; how it moves: '):
         assert part in text.partition('initial_state')[0]
     learned = read_chain('robot.chain.yaml')
     plain = read_chain('map.chain.yaml')
