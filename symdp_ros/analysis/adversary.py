@@ -4,8 +4,9 @@
 What an adversary learns from private symbols who knows everything but the word.
 
 The adversary knows the chain, how this robot moves (the P of some chain, `walks_by`), ε, k and the
-mechanism (of the policy 'adaptive' also its signals, of which reports are computed); and guesses the true symbol at one position, chosen at random. Without the output the
-best guess is the most probable symbol a priori, where the prior is that of a walk by P. With it,
+mechanism; with the policy 'adaptive' also the signals, from which all that it publishes is
+computed. The guess is of the true symbol at one position, chosen at random. Without the output the
+best one is the most probable symbol a priori, where the prior is that of a walk by P. With it,
 Bayes over all that is unknown: the smoothed beliefs (`analysis.belief`) of an exact model. Whoever
 knows the public models alone (`core.models`) is right no more often.
 """

@@ -79,11 +79,10 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
     outputs = [*_feasible(chain, length, chain.initial_state)]
     rows = []
     for policy in POLICIES:
-        law, drawn = OnlineMechanism(chain, privacy, policy=policy).law, outputs
-        if law.of_signals is not None:
-            law = law.of_signals
-            drawn = law.all(length)
-        rows.append(_row(law, words, drawn, privacy, 'online', policy))
+        law: Law = OnlineMechanism(chain, privacy, policy=policy).law
+        signals = law.of_signals
+        rows.append(_row(law, words, outputs, privacy, 'online', policy) if signals is None else
+                    _row(signals, words, signals.everything(length), privacy, 'online', policy))
     for name in WHOLE_WORD:
         selection, base = CHOICES[name]
         law = OfflineMechanism(chain, privacy, selection=selection, base=base).law

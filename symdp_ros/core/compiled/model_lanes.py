@@ -3,12 +3,12 @@
 """Weighted sums over the successors of a state, for all models at a time."""
 from typing import Any
 
-from symdp_ros.core.annotations import Floats, Numbers, Weights
+from symdp_ros.core.annotations import Floats, Numbers, ShortInts, Weights
 from symdp_ros.core.compiled.compiling import numba
 from symdp_ros.core.compiled.vectors import LANES
 
 
-def _gather_models(targets: Numbers, weights: Weights, first: int, last: int, keep: float,
+def _gather_models(targets: Numbers | ShortInts, weights: Weights, first: int, last: int, keep: float,
                    switch: Floats, after: Floats, here: Floats, s: int) -> None:
     """
     here[s, m] = keep·V(m) + Σ_m' switch[m']·V(m'), V(m) = Σ_e weights[e, m]·after[targets[e], m].

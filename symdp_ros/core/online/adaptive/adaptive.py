@@ -66,13 +66,13 @@ import struct
 from typing import Any, NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, RandomBits, ShortInts
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, RandomBits
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.compiled.vectors import in_lanes, lane_sum, LANES
+from symdp_ros.core.compiled.vectors import in_lanes, LANES
 from symdp_ros.core.draws.randomness import MOST_INTEGERS, RandomIntegers
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
-from symdp_ros.core.online.response import Response, responses
+from symdp_ros.core.online.response import responses
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
@@ -80,7 +80,7 @@ DISCOUNT = 0.9
 
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
 _SEGMENT = 64                             # symbols of a whole word whose f is kept once
-_STATE = struct.Struct('<QI')                    # of a word: symbols so far, position of the last report
+_STATE = struct.Struct('<QI')             # symbols so far, position of the last report
 
 
 class Loops(NamedTuple):
@@ -190,6 +190,7 @@ class AdaptiveWord:
         self._cells = [0]  # room for a cell that is drawn, and the founders of all
         self._ring, self._posterior = np.zeros((max(1, window), n, LANES)), np.zeros(n)
         self._whole: list[_Segment] = []
+        self._count, self._previous, self._size, self._knows = 0, self._initial, 0, False
         self._kinds = np.zeros((max(1, window), n), np.uint8)
         self._sizes = np.zeros((2, max(1, window)), np.int64)
         self._chosen = codes, np.zeros(most, np.int64), self._posterior
@@ -369,20 +370,20 @@ class AdaptiveWord:
         """Yield (f of each symbol, kinds, sizes) of the symbols that are left, from the end."""
         if self._delay >= 0:
             if length:
-                rows = np.arange(self._count - length, self._count) % len(self._ring)
-                yield self._ring[rows], self._kinds[rows], self._sizes[0, rows]
+                places = np.arange(self._count - length, self._count) % len(self._ring)
+                yield self._ring[places], self._kinds[places], self._sizes[0, places]
             return
         offsets, successors, weights, switch, *_, shares = self._tables.arrays
         rows = np.empty((min(length, _SEGMENT), *self._ring.shape[1:]))
         mixed, chances = np.empty(self._ring.shape[1:]), np.empty(self._ring.shape[1])
         for i in range(len(self._whole) - 1, -1, -1):
-            begin, kinds, (sizes, _) = self._whole[i]
+            begin, kinds, sizes = self._whole[i]
             count = min(_SEGMENT, length - i * _SEGMENT)
             rows[0] = begin
             for t in range(1, count):
-                self._loops.predict(rows[t - 1], kinds[t - 1], sizes[t - 1], offsets, successors,
-                                    weights, switch, shares, chances, mixed, rows[t])
-            yield rows[:count], kinds[:count], sizes[:count]
+                self._loops.predict(rows[t - 1], kinds[t - 1], sizes[0, t - 1], offsets,
+                                    successors, weights, switch, shares, chances, mixed, rows[t])
+            yield rows[:count], kinds[:count], sizes[0, :count]
 
     @property
     def state(self) -> bytes:
@@ -413,17 +414,16 @@ class AdaptiveWord:
 
         :raises ChainError: that is no `state`; nothing changes.
         """
-        former = copy.deepcopy((self._ring, self._kinds, self._sizes, self._chosen))
-        whole, stood = self._whole, (self._count, self._previous, self._size, self._knows)
+        arrays = self._ring, self._kinds, self._sizes, *self._chosen
+        former, whole = copy.deepcopy(arrays), self._whole
+        stood, knew = (self._count, self._previous, self._size), self._knows
         try:
             self._go_on(state)
         except (ValueError, struct.error):
-            for arrays, kept in zip((self._ring, self._kinds, self._sizes, *self._chosen),
-                                    (*former[:3], *former[3]), strict=True):
-                arrays[:] = kept
-            self._whole = whole
-            *stands, self._knows = stood
-            self._stand(*stands)
+            for i, array in enumerate(arrays):
+                array[:] = former[i]
+            self._whole, self._knows = whole, knew
+            self._stand(*stood)
             raise ChainError('these bytes are no state of such a mechanism') from None
 
     def _go_on(self, state: bytes) -> None:

@@ -21,7 +21,7 @@ class AlphabetWord:
     :param likelihood: of what is drawn, for each symbol.
     """
 
-    def __init__(self, chain: Chain, delay: int | None, draws: Callable[[str | None], str],
+    def __init__(self, chain: Chain, delay: int | None, draws: Callable[[str | None], str | None],
                  distribution: Callable[[str | None], dict[str, Fraction]],
                  likelihood: Callable[[str], Floats]):
         self._chain, self._delay, self._draw = chain, delay, draws
@@ -32,11 +32,12 @@ class AlphabetWord:
         previous = self._chain.initial_state if previous is None else previous
         if previous not in self._chain.state_index:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
-        self.previous, self.posterior = previous, None
+        self.previous = previous
+        self.posterior: Floats | None = None
         self._held: deque[str] = deque()
 
     def step(self, symbol: str | None) -> str | None:
-        return self._take(self._draw(symbol))
+        return self._take(str(self._draw(symbol)))
 
     def advance(self, signal: str) -> str | None:
         if signal not in self._chain.state_index:
@@ -54,7 +55,7 @@ class AlphabetWord:
             return None
         self.previous = self._held.popleft()
         likely = self.likelihood(self.previous)
-        self.posterior: Floats | None = likely / likely.sum()
+        self.posterior = likely / likely.sum()
         return self.previous
 
     @property

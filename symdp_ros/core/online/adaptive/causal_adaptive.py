@@ -27,7 +27,7 @@ class SignalLaw:
         self._online = online.another()
         self._rows: dict[tuple[str, ...], dict[str | None, dict[str, Fraction]]] = {}
 
-    def all(self, length: int) -> list[tuple[str, ...]]:
+    def everything(self, length: int) -> list[tuple[str, ...]]:
         """
         Return all that the signals of a word of some length can be.
 
@@ -116,6 +116,6 @@ class CausalAdaptive(Causal):
         @lru_cache(maxsize=4)
         def decoded(length: int) -> dict[tuple[str, ...], tuple[str, ...]]:
             return {signals: tuple(online.decode(signals))
-                    for signals in self.of_signals.all(length)}
+                    for signals in self.of_signals.everything(length)}
 
         return decoded

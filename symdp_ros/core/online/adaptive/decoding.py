@@ -65,7 +65,7 @@ def _best(begin: int, end: int, successors: ShortInts, later: Floats) -> int:
 @compiled
 def _reach(previous: int, moves: int, offsets: Ints, successors: ShortInts, seen: Floats,
            queue: Ints, levels: Ints) -> None:
-    """Put what is reached within so many moves into `queue`, in their order; `levels`: to where."""
+    """Put what so many moves can reach into `queue`; levels[i]: where what i + 1 can reach ends."""
     seen.fill(0.0)
     at, end = 0, 0
     for e in range(offsets[previous], offsets[previous + 1]):
@@ -141,7 +141,7 @@ def report(count: int, previous: int, delay: int, ring: Floats, kinds: Numbers, 
     for s in range(len(posterior)):
         posterior[s] /= whole
     edge = _best(offsets[previous], offsets[previous + 1], successors, later)
-    return np.int64(np.uint32(successors[edge]))
+    return int(np.uint32(successors[edge]))
 
 
 @compiled

@@ -8,7 +8,8 @@ weights    (edges, LANES)   P_m; 0 in lanes without a model
 switch     (2, LANES)       by model: 1 − ρ, ρ·q (`core.models`)
 first, symbols, X, match    as in `core.online.planned`
 shares     (3, ·)           by the number of cells m: a/T, b/T, 1/m
-ring       (·, states, LANES)   f(m, s) of the symbols t − delay … t, each in row t modulo its length
+ring       (·, states, LANES)   f(m, s) of the last delay + 1 symbols: the t-th is in row t modulo
+                             its length
 kinds      (·, states)      of a signal, by symbol: the row of `shares` with its likelihood
 sizes      (2, ·)           of a signal: the number of cells; that of the cell that was drawn
 codes      (states + 1,)    of each symbol, the number of its cell, from 1; 0 for none
@@ -122,7 +123,7 @@ def _information(m: int, shares: Floats, masses: Floats) -> float:
         chance = uniform * masses[0] + other * known + (own - other) * masses[z]
         found -= chance * log(chance)
     found += known * (own * log(own) + (m - 1) * other * log(other))
-    return found + masses[0] * log(uniform)
+    return float(found + masses[0] * log(uniform))
 
 
 @compiled
