@@ -4,7 +4,7 @@
 What an adversary learns from private symbols who knows everything but the word.
 
 The adversary knows the chain, how this robot moves (the P of some chain, `walks_by`), ε, k and the
-mechanism; and guesses the true symbol at one position, chosen at random. Without the output the
+mechanism (of the policy 'adaptive' also its signals, of which reports are computed); and guesses the true symbol at one position, chosen at random. Without the output the
 best guess is the most probable symbol a priori, where the prior is that of a walk by P. With it,
 Bayes over all that is unknown: the smoothed beliefs (`analysis.belief`) of an exact model. Whoever
 knows the public models alone (`core.models`) is right no more often.
@@ -51,7 +51,14 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
     robot = mechanism.chain if walks_by is None else walks_by
     prior = walk_distribution(robot, length).max(axis=1).mean()
     drawing = mechanism.another(random=Random(length))
-    outputs = [drawing.privatize(word) for word in patrols(robot, length, walks)]
+    words = patrols(robot, length, walks)
+    if mechanism.tables is None:
+        outputs = [drawing.privatize(word) for word in words]
+    else:
+        index, states = mechanism.chain.state_index, mechanism.chain.states
+        symbols = np.array([index[s] for word in words for s in word], np.int32)
+        _, signals = drawing.draw_signals(symbols, np.arange(walks + 1) * length)
+        outputs = [[states[i] for i in row] for row in signals.reshape(walks, length).tolist()]
     together = max(1, _TOGETHER // (length * len(robot)))
     after = np.concatenate([
         smooth_together(mechanism, outputs[i:i + together], moves_of(robot)).max(axis=1).mean(

@@ -6,8 +6,8 @@ The audit: the worst loss of every mechanism over all words, by enumeration.
 On a small chain, all words (feasible or not, unknown symbols included), all pairs of them that
 differ in at most k symbols and all feasible outputs are compared. The laws:
 
-- online and causal, each policy: products of the fractions that are drawn from, exact; what no
-  word can give (outside the sets that the policy 'adaptive' draws from) is left out;
+- online and causal, each policy: products of the fractions that are drawn from, exact; of
+  'adaptive' the signals, of which all that it publishes is computed;
 - exponential: as it is drawn from the weights in float64, rounding included, which are rational
   numbers (`core.offline.backward`, equation (2)): exact; on the complete chain as online;
 - permute-and-flip: its closed form in floats; the loss is off by at most `COUNTING_ERROR`.
@@ -77,8 +77,13 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
                                      f'to {most}', setting=setting)
     words = [*product((*chain.states, None), repeat=length)]
     outputs = [*_feasible(chain, length, chain.initial_state)]
-    rows = [_row(OnlineMechanism(chain, privacy, policy=policy).law, words, outputs, privacy,
-                 'online', policy) for policy in POLICIES]
+    rows = []
+    for policy in POLICIES:
+        law, drawn = OnlineMechanism(chain, privacy, policy=policy).law, outputs
+        if law.of_signals is not None:
+            law = law.of_signals
+            drawn = law.all(length)
+        rows.append(_row(law, words, drawn, privacy, 'online', policy))
     for name in WHOLE_WORD:
         selection, base = CHOICES[name]
         law = OfflineMechanism(chain, privacy, selection=selection, base=base).law
@@ -116,10 +121,6 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
         error = COUNTING_ERROR
         values = np.array([_float_probabilities(law, word, outputs) for word in words])
     else:
-        # What no word can give tells nothing; what some can, and others cannot, tells all.
-        possible = [i for i in range(len(outputs)) if any(row[i] for row in table)]
-        outputs = [outputs[i] for i in possible]
-        table = [[row[i] for i in possible] for row in table]
         different: dict[Fraction, int] = {}
         numbers = np.array([[different.setdefault(chance, len(different)) for chance in row]
                             for row in table])

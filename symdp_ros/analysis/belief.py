@@ -15,10 +15,10 @@ moves to s_t, and the beliefs
     c_t(m, s)  =  b_t(m, s) · Σ_{s'} P_m(s'|s) · Σ_m' T(m'|m) · c_{t+1}(m', s') / p_{t+1}(m', s'),
     c_n  =  b_n,                                                                               (2)
 
-exactly, for every policy, and so for causal release, which is the online mechanism over a word.
-What is returned is b_t(s) and c_t(s), their sums over the models: P[s_t = s | …].
-(Policy 'adaptive': μ(o_t | s, o_1…o_{t−1}) in place of μ(o_t | s, o_{t−1}), and feasible is what
-may be drawn.)
+exactly, for every policy but 'adaptive', and so for causal release, which is the online mechanism
+over a word. What is returned is b_t(s) and c_t(s), their sums over the models: P[s_t = s | …].
+(What 'adaptive' publishes is no draw: whoever has its signals knows
+`OnlineMechanism.posterior`.)
 
 **No output rules everything out.** μ(o|s, o') ≥ a/T > 0 for every s and every feasible o
 (`core.online.response`: a ≥ 1), and p_t sums to 1, so the sum in (1) is at least a/T: also where
@@ -56,12 +56,18 @@ class Filter:
 
     As much memory; on a complete chain O(states). Use it from one thread. The beliefs are those of
     the mechanism's chain, ε, k and policy: with other settings than those that drew the symbols
-    they are wrong, without any sign of it. Its `trust` may be any, but with the policy 'adaptive'.
+    they are wrong, without any sign of it. Its `trust` may be any.
 
     :param mechanism: as the one that draws the symbols; nothing is drawn from it.
+    :raises ConfigurationError: policy 'adaptive': what it publishes is decoded from signals.
     """
 
     def __init__(self, mechanism: OnlineMechanism):
+        if mechanism.tables is not None:
+            raise ConfigurationError(
+                'what the policy adaptive publishes is not drawn, but decoded from signals, so it '
+                'has no likelihood: ask the mechanism itself for its `posterior`',
+                setting='policy')
         self._mechanism, self._models = mechanism.another(), _models(mechanism)
         self.reset()
 
@@ -102,21 +108,7 @@ class Filter:
         self._mechanism.advance(output)
         return self._set(_posterior(self._models.forward(self._joint), likelihood))
 
-    def restart(self) -> None:
-        """
-        Take note that what draws was restarted and carries on the word: `OnlineMechanism.reset`.
-
-        The beliefs stay. For every policy but 'adaptive' it makes no difference.
-        """
-        self._mechanism.reset(self.previous)
-
-    def is_at(self, previous: str, belief: Floats) -> bool:
-        """Return whether an 'adaptive' mechanism that draws the same has this state exactly."""
-        mine = self._mechanism.belief
-        return self.previous == previous and mine is not None and np.array_equal(mine, belief)
-
-    def resume(self, output: str, previous: str | None = None,
-               belief: Floats | None = None) -> Floats:
+    def resume(self, output: str) -> Floats:
         """
         Take in a private symbol after a gap, forget all before it, and return the beliefs.
 
@@ -124,25 +116,9 @@ class Filter:
         robot may be anywhere, and move as at the start; the last private symbol (s_0, if this is
         a new word) is unknown. O(states) time for each state that can precede the symbol.
 
-        Policy 'adaptive' draws by all that was missed. So it needs `previous` and `belief` of the
-        mechanism that drew the symbol, as they were before; that belief is the prior p_t.
-
         :raises ChainError: it is no state, or none can precede it; nothing changes.
-        :raises ConfigurationError: policy 'adaptive' without `previous` or `belief`.
         """
         chain = self._mechanism.chain
-        if self._mechanism.tables is not None:
-            if previous is None or belief is None:
-                raise ConfigurationError(
-                    'the policy adaptive draws by all outputs: what was missed cannot be left '
-                    'out; begin anew where a word begins, or give previous and belief',
-                    setting='policy')
-            mechanism = self._mechanism.another()
-            mechanism.reset(previous, belief)
-            likelihood = mechanism.current_likelihood(output)
-            mechanism.advance(output)
-            self._mechanism = mechanism
-            return self._set(_posterior(belief.reshape(self._joint.shape), likelihood))
         before = _predecessors(chain, output)
         if not before:
             raise ChainError(f'the private symbol {output!r} can follow no state', state=output)
@@ -177,14 +153,17 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
     """
     Return `smooth` of each of some private words of one length: shape (n, states, words).
 
+    With the policy 'adaptive', the words are signals.
+
     :param models: how the robot moves; None: those of the mechanism's chain and trust.
     :raises ChainError: a word is not feasible from the initial state, or cannot have been drawn.
     """
     chain = mechanism.chain
-    routes = [_checked(chain, word) for word in words]
     models = _models(mechanism) if models is None else models
     if mechanism.tables is not None:
-        return _smooth(chain, models, len(routes[0]), len(routes), _along(mechanism, routes))
+        drawn = [listed_word(word) for word in words]
+        return _smooth(chain, models, len(drawn[0]), len(drawn), _along(mechanism, drawn))
+    routes = [_checked(chain, word) for word in words]
     moves = [zip((chain.initial_state, *route), route, strict=False) for route in routes]
 
     @lru_cache(maxsize=max(1, _KEPT // len(chain)))
@@ -196,7 +175,7 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
 
 
 def _along(mechanism: OnlineMechanism, routes: list[list[str]]) -> Callable[[int], Floats]:
-    """Return likelihoods for `_smooth` where they depend on all outputs before."""
+    """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
     walkers = [mechanism.another() for _ in routes]
 
     def likelihood(t: int) -> Floats:

@@ -21,6 +21,9 @@ class Law(Protocol):
     loss_bound: str
     #: the online mechanism that draws, where one does
     online: Any = None
+    #: the law of the signals that outputs are decoded from, where these are drawn
+    #: (`core.online.adaptive.causal_adaptive.SignalLaw`)
+    of_signals: Any = None
 
     def ratio(self, length: int) -> float | None:
         """Return R = 1/B as drawn with; None where an online mechanism draws."""

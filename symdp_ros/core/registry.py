@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What can be chosen, by name; what computes it is imported when it is first made."""
+from symdp_ros.errors import ConfigurationError
 
 POLICIES = ('paper', 'guided', 'planned', 'adaptive')
 DEFAULT_POLICY = 'guided'  # everywhere: library, nodes and command line
@@ -26,3 +27,17 @@ CHOICES = {selection if base == DEFAULT_BASE else f'{selection}, {base}': (selec
 #: Those that look at the whole word: the others err as the online mechanism does.
 WHOLE_WORD = tuple(name for name, (selection, _) in CHOICES.items()
                    if 'policy' not in SELECTIONS[selection])
+
+
+def check_delay(policy: str, delay: int | None) -> None:
+    """
+    Refuse a delay that a policy does not have.
+
+    :raises ConfigurationError: it is no number of symbols, or not 0 and the policy not adaptive.
+    """
+    if delay is not None and (isinstance(delay, bool) or not isinstance(delay, int) or delay < 0):
+        raise ConfigurationError(f'delay must be a number of symbols, 0 or more, not {delay!r}',
+                                 setting='delay')
+    if delay != 0 and policy != 'adaptive':
+        raise ConfigurationError(f'delay is {delay}, and only the policy adaptive has one, not '
+                                 f'{policy}', setting='delay')

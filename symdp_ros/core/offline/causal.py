@@ -11,4 +11,6 @@ from symdp_ros.core.privacy import Privacy
 def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, trust: float, policy: str,
         **_: object) -> Law:
     """Return the law of the selection 'causal': that of an online mechanism."""
-    return OnlineMechanism(chain, privacy, policy=policy, trust=trust, random=random).law
+    delay = None if policy == 'adaptive' else 0  # the whole word is there
+    return OnlineMechanism(chain, privacy, policy=policy, trust=trust, delay=delay,
+                           random=random).law

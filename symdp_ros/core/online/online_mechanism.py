@@ -20,19 +20,21 @@ class OnlineMechanism(OnlineSteps):
     policy='paper': the target is s_t itself, where it is feasible; else there is none (Theorem 7).
     policy='planned': the target, where s_t is feasible too, is the feasible state that lets the
     fewest errors be expected in the long run, by the chain's P (`core.online.planned`).
-    policy='adaptive': the target is what errs least by the public belief that all outputs so far
-    allow, within the part of C(o_{t−1}) that is worth drawing from (`core.online.adaptive`). The
-    methods that take `previous` do not describe it; `replay` and `current_distribution` do. Where
-    `Chain.complete` made the chain, there is nothing to adapt to, and it is guided.
+    policy='adaptive': what is drawn is a signal about s_t, a cell of a partition of all states that
+    is fitted to the public belief; o_t is decoded from all signals so far, and from the `delay`
+    later ones that are waited for: the feasible route of most expected matches
+    (`core.online.adaptive`). `replay`, `advance` and `current_distribution` are then of signals,
+    and the methods that take `previous` do not describe it. Where `Chain.complete` made the chain,
+    there is nothing to infer: signals are those of guided, and the reports.
 
-    **Privacy.** Fix the previous private symbol o (adaptive: all of o_1…o_{t−1}). For any two
+    **Privacy.** Fix the previous private symbol o (adaptive: all signals so far). For any two
     sensitive symbols, the probability of one output differs by a factor of at most e^{ε/k}
     (`core.online.response`, Claim), whatever the targets are, as long as they are fixed by public
     data. P[o_1…o_n | w] is the product of
     μ(o_t | w_t, o_{t−1}); for adjacent words at most k factors differ: the ratio is at most e^ε.
     Changing j symbols costs at most j·ε/k.
 
-    A step takes O(1) time; the mechanism O(states + edges) memory, the table of targets apart. One
+    A step takes O(1) time (adaptive: see there); the mechanism O(states + edges) memory, the table of targets apart. One
     mechanism draws one word at a time: use it from one thread, and `another` for each other word.
 
     :param chain: the public chain.
@@ -41,9 +43,11 @@ class OnlineMechanism(OnlineSteps):
     :param trust: from 0 to 1, the weight of the chain's P, where it names one; the rest goes to
         the models that need no knowledge (`core.models`); used by 'planned', 'adaptive'
         and filters.
+    :param delay: of 'adaptive' alone: how many symbols after its own each report leaves; None:
+        all with `finish`.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
-    :raises ConfigurationError: unknown policy, or trust out of range.
+    :raises ConfigurationError: unknown policy, trust out of range, or a delay with another policy.
     """
 
     @property

@@ -13,20 +13,22 @@ from symdp_ros.core.draws.randomness import RandomIntegers
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
+from symdp_ros.core.online.adaptive.alphabet import AlphabetWord
 from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
+from symdp_ros.core.registry import check_delay, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.files.cache import Cache
 
 if TYPE_CHECKING:
     from symdp_ros.core.online.online_batch import OnlineBatch
 
-_Step: TypeAlias = Callable[[str | None], str]
+_Step: TypeAlias = Callable[[str | None], str | None]
 _Steps = TypeVar('_Steps', bound='OnlineSteps')
+_Symbol = TypeVar('_Symbol', str, str | None)
 
 
 def _guided(chain: Chain, *_: Any) -> Targets | None:
@@ -42,8 +44,9 @@ def _planned(chain: Chain, privacy: Privacy, trust: float,
 #: policy → its table of targets, or None where every target is the symbol itself: where every
 #: symbol is feasible, there is nothing to guide or to plan.
 _TARGETS = {'guided': _guided, 'planned': _planned, 'paper': lambda *_: None}
-_BY_HISTORY = ('policy adaptive draws by all that was published so far, not by the last private '
-               'symbol alone: replay(outputs), then ask {}')
+_BY_HISTORY = ('policy adaptive draws by all signals so far, not by the last private symbol alone: '
+               'replay(signals), then ask {}')
+_POSITION = 4  # bytes
 
 
 class OnlineSteps(Mechanism):
@@ -54,25 +57,23 @@ class OnlineSteps(Mechanism):
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
-                 trust: float = DEFAULT_TRUST, random: RandomBits | None = None):
+                 trust: float = DEFAULT_TRUST, delay: int | None = 0,
+                 random: RandomBits | None = None):
         if policy not in POLICIES:
             raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
                                      f'not {policy!r}', setting='policy')
         super().__init__(chain, privacy)
         check_base('chain', trust)
-        self._policy, self._trust = policy, float(trust)
+        check_delay(policy, delay)
+        self._policy, self._trust, self._delay = policy, float(trust), delay
         self._random = random
         self._batch: OnlineBatch | None = None
-        self._word: AdaptiveWord | None
+        self._word: AdaptiveWord | AlphabetWord | None
         self._continue: Callable[[str], None]
         self._previous: Callable[[], str]
-        counts = set(chain.out_degrees().tolist())
-        adaptive = policy == 'adaptive' and chain.stores_edges
-        if adaptive:
-            counts.update(range(1, max(counts)))
-        self._width, self._responses = responses(counts, privacy)
-        self._tables = AdaptiveTables(chain, self._trust, *self.weights(),
-                                      self._responses) if adaptive else None
+        self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
+        self._tables = AdaptiveTables(chain, privacy, self._trust) if (
+            policy == 'adaptive' and chain.stores_edges) else None
         self._targets = None if policy == 'adaptive' else _TARGETS[policy](
             chain, privacy, self._trust, self.weights())
         self._begin_word()
@@ -83,10 +84,16 @@ class OnlineSteps(Mechanism):
             # A closure: a sixth faster than a method whose state is in self.
             step, self._continue, self._previous = _stepper(
                 self._chain, self._targets, self._responses, self._width, self._random)
-        else:
-            word = self._word = AdaptiveWord(self._chain, self._tables, self._responses,
-                                             self._width, self._random)
-            step, self._continue, self._previous = word.step, word.reset, lambda: word.previous
+        if self._policy == 'adaptive':
+            if self._tables is None:
+                initial = self._chain.initial_state
+                self._word = AlphabetWord(
+                    self._chain, self._delay, step,
+                    lambda symbol: self.exact_distribution(symbol, initial),
+                    lambda signal: self.likelihood(signal, initial))
+            else:
+                self._word = AdaptiveWord(self._chain, self._tables, self._delay, self._random)
+            step = self._word.step
         self.step = step  # type: ignore[assignment, method-assign]  # which documents it
         self.reset()
 
@@ -110,12 +117,13 @@ class OnlineSteps(Mechanism):
 
     @property
     def trust(self) -> float:
-        """
-        Return the weight of P among the models of how the robot moves.
-
-        Of all policies, 'adaptive' alone draws by it; who infers something of the outputs does.
-        """
+        """Return the weight of P among the models of how the robot moves."""
         return self._trust
+
+    @property
+    def delay(self) -> int | None:
+        """Return how many symbols after its own a report leaves; None: with `finish`."""
+        return self._delay
 
     @property
     def targets(self) -> Targets | None:
@@ -133,36 +141,63 @@ class OnlineSteps(Mechanism):
         return self._previous()
 
     @property
-    def belief(self) -> Floats | None:
+    def posterior(self) -> Floats | None:
         """
-        Return what 'adaptive' believes of the next symbol, f: shape (models·states,).
+        Return P[s_u = s | all signals so far] of the symbol s_u that was reported last.
 
-        Of each model of `chain.models(trust)`, one after the other, each state. None: no such.
+        Exact, if the robot moves by one of `chain.models(trust)`. Public: it is computed of signals
+        alone. Shape (states,). None with other policies than 'adaptive', before the first report,
+        and after `restore`.
         """
-        return None if self._word is None else self._word.belief
+        return None if self._word is None else self._word.posterior
+
+    @property
+    def state(self) -> bytes:
+        """
+        Return all that later draws and reports of this word depend on: for `restore`.
+
+        It depends on what was drawn alone. Whoever has it, and not the reports alone, has signals
+        that are not reported yet.
+        """
+        if self._word is not None:
+            return self._word.state
+        return self._index[self.previous].to_bytes(_POSITION, 'little')
+
+    def restore(self, state: bytes) -> None:
+        """
+        Go on where a mechanism of the same settings stood.
+
+        :raises ChainError: that is no `state` of one; nothing changes.
+        """
+        if self._word is not None:
+            self._word.restore(state)
+            return
+        position = int.from_bytes(state, 'little')
+        if len(state) != _POSITION or position >= len(self._chain):
+            raise ChainError('these bytes are no state of such a mechanism')
+        self._continue(self._chain.states[position])
 
     def __repr__(self) -> str:
-        trust = f', trust={self.trust:g}' if self.policy == 'adaptive' else ''
-        return f'OnlineMechanism({self.chain}, {self.privacy}, policy={self.policy!r}{trust})'
+        more = (f', trust={self.trust:g}, delay={self.delay}' if self.policy == 'adaptive' else '')
+        return f'OnlineMechanism({self.chain}, {self.privacy}, policy={self.policy!r}{more})'
 
-    def reset(self, previous: str | None = None, belief: Floats | None = None) -> None:
+    def reset(self, previous: str | None = None) -> None:
         """
         Begin a new word, or continue one whose last private symbol is `previous`.
 
-        What 'adaptive' believed is forgotten, which costs no privacy; `replay` rebuilds it.
+        With 'adaptive', the robot is then taken to be there.
 
-        :param belief: for 'adaptive', a former `belief`: it then goes on exactly.
-        :raises ChainError: `previous` is no state, or the belief no distribution of states.
+        :raises ChainError: `previous` is no state; nothing changes.
         """
         previous = self._chain.initial_state if previous is None else previous
         if self._word is not None:
-            self._word.reset(previous, belief)
+            self._word.reset(previous)
         else:
             self._continue(previous)
 
     def advance(self, output: str) -> None:
         """
-        Go on as if `output` had been drawn and published.
+        Go on as if `output` had been drawn; with 'adaptive', that is a signal.
 
         :raises ChainError: it cannot have been; nothing changes.
         """
@@ -176,10 +211,10 @@ class OnlineSteps(Mechanism):
 
     def replay(self, outputs: Iterable[str], previous: str | None = None) -> None:
         """
-        Stand where a word stands after these outputs.
+        Stand where a word stands after these outputs; with 'adaptive', signals.
 
         :param previous: where the mechanism was `reset` to before them; None: a new word.
-        :raises ChainError: these cannot be its outputs; the mechanism is left as after `reset()`.
+        :raises ChainError: these cannot have been drawn; the mechanism is left as after `reset()`.
         """
         self.reset(previous)
         try:
@@ -189,15 +224,50 @@ class OnlineSteps(Mechanism):
             self.reset()
             raise
 
-    def step(self, symbol: str | None) -> str:
+    def decode(self, signals: Iterable[str]) -> list[str]:
         """
-        Draw the next private symbol.
+        Return the word that is published where these signals were drawn, from the initial state.
+
+        With other policies than 'adaptive' these are the word. The mechanism is left as after
+        `reset()`.
+
+        :param signals: each named by the state that founded its cell.
+        :raises ChainError: these cannot have been drawn.
+        """
+        self.reset()
+        try:
+            return self._reports(self._signal, signals)
+        finally:
+            self.reset()
+
+    def _signal(self, output: str) -> str | None:
+        if self._word is not None:
+            return self._word.advance(output)
+        self.advance(output)
+        return output
+
+    def step(self, symbol: str | None) -> str | None:
+        """
+        Draw for the next symbol.
 
         :param symbol: the sensitive symbol s_t; None: unknown, drawn uniformly.
-        :return: o_t ∈ C(o_{t−1}).
+        :return: o_t ∈ C(o_{t−1}); with a `delay`, that of so many symbols ago: None, as long as
+            there is none.
         :raises UnknownSymbolError: the symbol is no state; the word then goes on as before.
         """
         raise NotImplementedError('__init__ puts the step of the policy here')
+
+    def finish(self) -> list[str]:
+        """Return the private symbols that the `delay` has held back; then a new word begins."""
+        if self._word is not None:
+            return self._word.finish()
+        self.reset()
+        return []
+
+    def _reports(self, takes: Callable[[_Symbol], str | None],
+                 symbols: Iterable[_Symbol]) -> list[str]:
+        reports = [report for symbol in symbols if (report := takes(symbol)) is not None]
+        return reports + self.finish()
 
     def privatize(self, word: Iterable[str | None]) -> list[str]:
         """
@@ -210,8 +280,7 @@ class OnlineSteps(Mechanism):
         word = self._checked(word)
         self.reset()
         try:
-            step = self.step
-            return [step(symbol) for symbol in word]
+            return self._reports(self.step, word)
         finally:
             self.reset()
 
@@ -234,16 +303,22 @@ class OnlineSteps(Mechanism):
 
         words, ends = checked(symbols, offsets, len(self._chain))
         if self._tables is not None:
-            return self._adaptively(words, ends)
+            return self.draw_signals(words, ends)[0]
         if self._batch is None:
             self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
         return self._batch.draw(words, ends, self._random)
 
-    def _adaptively(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
+    def draw_signals(self, symbols: ShortInts, offsets: Ints) -> tuple[ShortInts, ShortInts]:
+        """
+        Return the reports, and the signals that they were decoded from, as `privatize_many`.
+
+        With the policy 'adaptive', on a chain that stores its edges.
+        """
         word, begins = self.another()._word, np.zeros(len(symbols), np.bool_)
-        assert word is not None  # by policy
+        assert isinstance(word, AdaptiveWord)  # by policy
         begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
-        return word.draw(symbols.astype(np.int64), begins).astype(np.int32)
+        reports, signals = word.draw(symbols.astype(np.int64), begins)
+        return reports.astype(np.int32), signals.astype(np.int32)
 
     def target(self, symbol: str | None, previous: str) -> str | None:
         """
@@ -349,7 +424,10 @@ class OnlineSteps(Mechanism):
         """
         Return how the next output is drawn for this symbol, after the outputs so far, exactly.
 
-        :return: the probability of each state that may be drawn, in the order of `successors`.
+        With 'adaptive', outputs are signals, each named by the state that founded its cell.
+
+        :return: the probability of each state that may be drawn; in the order of `successors`, or
+            of cells.
         :raises UnknownSymbolError: `symbol` is no state.
         """
         if self._word is not None:

@@ -26,7 +26,7 @@ from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.compiled.compiling import compiled, inlined, ONE, ZERO
 from symdp_ros.core.compiled.vectors import LANES
 from symdp_ros.core.offline.passes.kernels import _cone, _reached
-from symdp_ros.core.offline.passes.model_lanes import gather_models
+from symdp_ros.core.compiled.model_lanes import gather_models
 from symdp_ros.core.offline.reachable import ModelEdges
 
 _FAR = 255                          # weights further apart than 2⁻²⁵⁵ are left out of a sum

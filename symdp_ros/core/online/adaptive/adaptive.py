@@ -1,64 +1,98 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The adaptive policy: each draw is fitted to what is publicly believed of the true symbol.
+The adaptive policy: what is drawn, a signal, is not what is published, a report.
 
-Let f(m, s) = P[m_{t+1} = m, s_t = s | o_1…o_{t−1}], by Bayes from what was published: s_t moves by
-the public models P_m and the hidden switch T between them (`core.models`), o_t is drawn as below,
-and m_{t+1} is the model of the move to s_{t+1}:
+**Signals.** Let f(m, s) = P[m_t = m, s_t = s | z_1…z_{t−1}], by Bayes from the signals so far: s_t
+moves by the public models P_m and the hidden switch T between them (`core.models`; m_t is the
+model of the move to s_t), and z_t is drawn as below:
 
-    f'(m', s')  ∝  Σ_m T(m'|m)·Σ_s P_m(s'|s)·P[o_t | s, o_1…o_{t−1}]·f(m, s)
+    f'(m', s')  ∝  Σ_m T(m'|m)·Σ_s P_m'(s'|s)·P[z_t | s]·f(m, s).                               (1)
 
-is f for the next symbol. Let f(s) = Σ_m f(m, s). Before s_t is looked at, a set T ⊆ C(o_{t−1}) is
-chosen for a large
+Before s_t is looked at, m states found a cell each, and every state s joins the founder c of the
+largest X(c, s), the first where several come within 10⁻¹² of it. z_t is the cell of s_t by
+randomized response (`core.online.response`): the integers b for its own cell, a for each other;
+for an unknown symbol, and one that no founder can follow, each cell is equally likely.
 
-    Σ_s f(s)·[ a/T·Σ_{x ∈ T} X(s, x) + (b−a)/T·max_{x ∈ T} X(s, x) ],                           (1)
+X(c, s) is how many matches, this one and the discounted later ones (γ = 0.9), are expected of who
+reports c where s is true, and can aim from then on (`core.online.planned`, equation (1), where s
+moves by Σ_m q(m)·P_m): of the N that can follow the report o, the one aimed at has the
+probability
 
-and for every symbol s its target, the x ∈ T of largest X(s, x), the first of `successors` where
-several come within 10⁻¹² of it; none (uniform on T) where no match is ever to be had, and for an
-unknown symbol. Then o_t is drawn on T about the target of s_t, in the integers a, b of |T|
-(`core.online.response`). X is the value of the planned policy, with Σ_m q(m)·P_m
-and γ = 0.9 (`core.online.planned`): how many matches are expected, this one and the discounted
-later ones.
+    σ(o) = max_m e^{ε/k}/(e^{ε/k} + m − 1) · the m largest P(·|o) together,                    (2)
 
-T grows one state at a time, each the one that makes (1) largest. Of these sets the one is taken
-that promises most one step ahead: the chance of a match, plus γ times the largest (1) of the next
-step, averaged over what may be drawn (s_t being followed by s_{t+1} with probability
-Σ_m f(m, s_t)·P_m(s_{t+1}|s_t) / f(s_t), as o_t depends on s_t, not on the model). So a set may
-also be taken for what its output will show.
-Where more than 8 states can follow, and on large chains, the set of largest (1) is taken; where
-more than 16 can, they join in the order of Σ_s f(s)·X(s, x). States with f(s) < 10⁻⁹ are left out.
+the most that one draw can reach for who knows that the robot was at o, each other
+(1 − σ)/(N − 1).
 
-**Privacy.** Fix the outputs o_1…o_{t−1}. f, T and all targets are functions of them and of public
-data, so every symbol's row is a randomized response on the same T, about some target or about
-none: for any two symbols the probability of one output differs by at most e^{ε/k}
-(`core.online.response`, Claim), and what lies outside T has probability 0 for both. P[o_1…o_n | w]
-is the product of these rows along o; for adjacent words at most k factors differ: the ratio is at
-most e^ε. It holds for any f, so also where f was forgotten on the way (`reset`).
+Who founds: with a delay the states of largest f; without one those that can be reported, those of
+the largest Σ_s f(s)·X(·, s) first. Each number m up to 12 is tried, and then all of them (up to
+1,024). Taken is the m whose signal tells the most of s_t, H(z) − H(z|s_t); without a delay, where
+a report is due at once, the m of the largest
 
-**The same everywhere.** All sums are in a fixed order and no function but + − × ÷ and max is used,
-so two mechanisms that published the same have the same f, bit by bit, on every machine.
+    0.1·(H(z) − H(z|s_t)) + Σ_z max_c Σ_s f(s)·P[z|s]·X(c, s).
 
-**Memory.** X for all pairs of states, 8 bytes each; above `targets.DENSE_STATES` states, for the
-pairs within the radius of the guided policy: others count as never matched. A step takes
-O(models·edges + N²·edges + states·N⁴) time at N ≤ 8, else O(models·edges + states·N²). (All models
-have room beside each other, however few there are.)
+**Reports.** o_t is a function of z_1…z_{t+d} and o_{t−1}, d being the `delay`: of the routes that
+the map allows from o_{t−1}, take the one with the most expected matches,
+
+    Σ_{u=t}^{t+d−1} γ_u(o_u)  +  Σ_s γ_{t+d}(s)·X(o_{t+d}, s),                                  (3)
+
+γ_u(s) = P[s_u = s | z_1…z_{t+d}], and report its first state. At the end of the word, `finish`
+decodes what is left, by Σ γ_u(o_u) alone. With `delay=None` nothing is reported before: the
+route then has the most matches that can be expected of any that the map allows.
+
+**Privacy.** Fix the signals z_1…z_{t−1}. f, the reports so far and the cells are functions of
+them and of public data, so every symbol's row is a randomized response over the same m cells,
+about one of them or about none: for any two symbols the probability of one signal differs by a
+factor of at most e^{ε/k} (`core.online.response`, Claim). P[z_1…z_n | w] is the product of these
+rows along z; for adjacent words at most k factors differ: the ratio is at most e^ε. It holds for
+any f. Reports are functions of signals: post-processing, which costs nothing. So are f, γ and the
+state (`state`, `restore`).
+
+**The same everywhere.** All sums are in a fixed order; but for the logarithm in H, no function
+but + − × ÷ and max is used, and what is compared has a margin of 10⁻¹².
+
+**Cost.** X for all pairs of states, twice, 4 bytes each; above `targets.DENSE_STATES` states for
+the pairs within the radius of the guided policy: there symbols that are farther off join the
+cell from which the fewest moves lead to them. A step takes O(models·edges·(delay + 1) +
+states·(cells + N·cells)) time, and as much memory.
 """
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+import copy
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
+from math import exp
+import struct
+from typing import Any, NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.compiled.vectors import in_lanes, lane_sum, LANES
 from symdp_ros.core.draws.randomness import MOST_INTEGERS, RandomIntegers
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
-from symdp_ros.core.online.response import Response
+from symdp_ros.core.online.response import Response, responses
+from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
+DISCOUNT = 0.9
+
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
+_SEGMENT = 64                             # symbols of a whole word whose f is kept once
+_STATE = struct.Struct('<QI')                    # of a word: symbols so far, position of the last report
+
+
+class Loops(NamedTuple):
+    """The compiled loops, imported on first use."""
+
+    begin_at: Callable[..., None]
+    predict: Callable[..., None]
+    choose: Callable[..., int]
+    take: Callable[..., tuple[int, int, int]]
+    draw: Callable[..., tuple[int, int, int, int]]
+    decode: Callable[..., float]
+    follow_choices: Callable[..., None]
 
 
 class AdaptiveTables:
@@ -66,150 +100,190 @@ class AdaptiveTables:
     What is known before the first symbol, shared by all words.
 
     :param chain: one that stores its edges.
+    :param privacy: ε and k.
     :param trust: the weight of P among the models.
-    :param others, gain: as `OnlineMechanism.weights`.
-    :param responses: the `Response` for each number of states from 1 to the largest N.
 
-    `radius` and `nbytes` are as those of `core.online.targets`.
+    `radius` and `nbytes` are as those of `core.online.targets`; `responses` has the `Response` for
+    each number of cells that can be taken, `width` is that of their draws.
     """
 
-    def __init__(self, chain: Chain, trust: float, others: Floats, gain: Floats,
-                 responses: dict[int, Response]):
-        from symdp_ros.core.online.adaptive.adaptive_kernel import DISCOUNT
+    def __init__(self, chain: Chain, privacy: Privacy, trust: float):
+        from symdp_ros.core.online.adaptive.signals import CELLS, MOST_CELLS
 
-        n = len(chain)
-        models = chain.models(trust)
+        n, degrees = len(chain), chain.out_degrees()
+        self.most = min(n, max(CELLS, min(MOST_CELLS, int(degrees.max()))))
+        counts = {*range(1, min(CELLS, self.most) + 1), self.most, *degrees.tolist()}
+        self.width, self.responses = responses(
+            {count for count in counts if count <= self.most}, privacy)
+        self.models = models = chain.models(trust)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
         if sparse is not None:
             first, symbols, _ = sparse.pairs()
         self.radius = None if sparse is None else sparse.radius
         tolerance = _TOLERANCE if sparse is None else _NEAR_TOLERANCE
-        X, work = planned.values(chain, first, symbols, others, gain, models.mean, DISCOUNT,
-                                 tolerance)
-        match = work[3]  # X(c, c), whether or not that is a pair
-        self.most = max(responses)
-        self.columns = -(-self.most // LANES) * LANES
-        shares = np.zeros((3, self.most + 1))  # of |T|: a/T, b/T, 1/|T|
-        for count, response in responses.items():
+        X, work = planned.values(chain, first, symbols, *_aims(chain, privacy, models.mean),
+                                 models.mean, DISCOUNT, tolerance)
+        X, match = X.astype(np.float32), work[3]  # X(c, c), whether or not that is a pair
+        across = np.empty(0, np.float32) if sparse else X.reshape(n, n).T.flatten()
+        shares = np.zeros((3, self.most + 1))
+        for count, response in self.responses.items():
             shares[:, count] = (response.a / response.total, response.b / response.total,
                                 1 / count)
         offsets, successors = chain.csr()
-        self.shares, self.prior = shares, models.prior
-        switch = np.stack([np.full(len(models), models.keep), models.prior, models.switch])
+        switch = np.stack([np.full(len(models), models.keep), models.switch])
+        self.shares, self.prior = shares, in_lanes(models.prior[None])[0]
         self.arrays = (offsets, successors, in_lanes(models.weights.T), in_lanes(switch), first,
-                       symbols, X, match, shares)
+                       symbols, X, across, match, shares)
         self.nbytes = sum(array.nbytes for array in self.arrays)
+
+
+def _aims(chain: Chain, privacy: Privacy, moves: Floats) -> tuple[Floats, Floats]:
+    """Return for each state o what equation (2) gives every state, and the target besides."""
+    ratio = exp(min(float(privacy.epsilon_per_symbol), 64.0))
+    others, gain = np.zeros(len(chain)), np.ones(len(chain))
+    for o, (begin, end) in enumerate(pairwise(chain.csr()[0].tolist())):
+        if end - begin > 1:
+            largest = np.cumsum(np.sort(moves[begin:end])[::-1])
+            most = (ratio / (ratio + np.arange(end - begin)) * largest).max()
+            others[o] = (1 - most) / (end - begin - 1)
+            gain[o] = most - others[o]
+    return others, gain
+
+
+class _Segment(NamedTuple):
+    """Some symbols of a word that is decoded as a whole."""
+
+    begin: Floats    # f of its first symbol
+    kinds: Numbers   # these two as in `core.online.adaptive.signals`
+    sizes: Ints
 
 
 class AdaptiveWord:
     """
-    One word: what its outputs so far make of the next draw, and the draw.
+    One word: what its signals so far make of the next one, the draw, and the reports.
 
     :param tables: of the mechanism.
+    :param delay: in symbols; None: all reports leave with `finish`.
     :param random: as `OnlineMechanism`.
 
     """
 
-    def __init__(self, chain: Chain, tables: AdaptiveTables, responses: dict[int, Response],
-                 width: int, random: RandomBits | None = None):
+    def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
+                 random: RandomBits | None = None):
         n = len(chain)
         # Copies: were a label the caller's own object, its type would show that, and its time too.
         self._labels = [''.join(list(state)) for state in chain.states]
         self._index: dict[str | None, int] = {None: n}
         self._index.update(chain.state_index)
-        self._tables, self._responses, (self._advance, self._draw) = tables, responses, _loops()
-        self._width, self._random, self._previous = width, random, -1
+        self._tables, self._loops, self._random = tables, _loops(), random
         self._initial = chain.state_index[chain.initial_state]
+        self._delay = -1 if delay is None else delay
         self._draws_of: dict[int, RandomIntegers] = {}
-        # What `draw` pops: for each size of T, 2·(number of a state) + hit, how many of them are
-        # left, and of which filling of the buffer they are.
-        self._drawn = np.empty((tables.most + 1, MOST_INTEGERS), np.int32)
+        # What `draw` pops: for each number of cells, 2·(number of a cell) + hit, how many of them
+        # are left, and of which filling of the buffer they are.
+        self._drawn = np.empty((0, 0), np.int32)
         self._left, self._fills = np.zeros((2, tables.most + 1), np.int64)
-        self._joint, self._believed = np.zeros((n, LANES)), np.zeros(n)
-        codes, self._subset = np.zeros(n + 1, np.uint32), np.zeros(tables.most, np.int64)
-        self._codes = memoryview(codes.data)  # of each symbol, the place of its target in T
-        self._near = [0]  # room for a state that is drawn, and T, as positions
-        self._work = (*tables.arrays, self._joint, self._believed, codes, self._subset,
-                      np.zeros((3, n)), np.zeros_like(self._joint), np.zeros(chain.edge_count),
-                      np.zeros((n, tables.columns)), np.zeros((n, LANES)),
-                      np.zeros((3, n), np.int64), np.zeros((4, tables.columns)))
-        self.reset(chain.initial_state)
+        window, most = self._delay + 1, tables.most
+        codes = np.zeros(n + 1, np.uint32)
+        self._codes = memoryview(codes.data)  # of each symbol, the number of its cell
+        self._cells = [0]  # room for a cell that is drawn, and the founders of all
+        self._ring, self._posterior = np.zeros((max(1, window), n, LANES)), np.zeros(n)
+        self._whole: list[_Segment] = []
+        self._kinds = np.zeros((max(1, window), n), np.uint8)
+        self._sizes = np.zeros((2, max(1, window)), np.int64)
+        self._chosen = codes, np.zeros(most, np.int64), self._posterior
+        by_cell = (most, most + 1) if window == 1 else (1, 1)
+        self._work = (np.zeros((n, LANES)), np.zeros((n, LANES)), np.zeros((2, n)),
+                      *np.zeros((2, n + 1), np.int64), np.zeros(max(1, window), np.int64),
+                      np.arange(n, dtype=np.int32), *np.zeros((3, n)), np.zeros(n, np.int64),
+                      np.zeros((most, n)), np.zeros((2, most + 1)), np.zeros(by_cell),
+                      np.zeros(n, np.float32))
+        self.reset()
 
     @property
     def previous(self) -> str:
-        """Return the last output; before the first one, the state that the word was begun from."""
+        """Return the last report; before the first one, the state that the word was begun from."""
         return self._labels[self._previous]
 
     @property
-    def belief(self) -> Floats:
-        """Return f, model after model: float64, shape (models·states,)."""
-        found: Floats = self._joint[:, :len(self._tables.prior)].T.flatten()
-        return found
+    def posterior(self) -> Floats | None:
+        """Return P[s_u = s | all signals so far], u reported last: shape (states,); or None."""
+        return self._posterior.copy() if self._knows else None
 
-    def reset(self, previous: str, belief: Floats | None = None) -> None:
+    def reset(self, previous: str | None = None) -> None:
         """
-        Begin where the last output is some state, and f is `belief`.
+        Begin a word where the robot is at a state; None: at the initial one.
 
-        None: f is what the models say after `previous`, each of them as likely as at the start.
-
-        :raises ChainError: it is no state, or f no such distribution; nothing changes.
+        :raises ChainError: it is no state; nothing changes.
         """
-        position = self._index.get(previous)
-        if previous is None or position is None:
+        position = self._initial if previous is None else self._index.get(previous)
+        if position is None:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
-        models = len(self._tables.prior)
-        if belief is None:
-            self._joint[:], self._believed[:] = 0.0, 0.0
-            self._joint[position, :models], self._believed[position] = self._tables.prior, 1.0
-            self._take(position, 0)
-        elif (belief.shape == (models * len(self._joint),) and ((belief >= 0) & (belief < 2)).all()
-              and abs(belief.sum() - 1) < 1e-6):
-            self._joint[:, :models] = belief.reshape(models, -1).T
-            self._believed[:] = lane_sum(self._joint.T)
-            self._take(position, -1)
-        else:
-            raise ChainError('the belief is no probability for each state of the chain, by each '
-                             'of its models')
+        offsets, successors, weights = self._tables.arrays[:3]
+        self._loops.begin_at(position, self._tables.prior, offsets, successors, weights,
+                             self._work[0], self._ring[0])
+        self._whole = []
+        self._stand(0, position, 0)
 
-    def advance(self, output: str) -> None:
+    def advance(self, signal: str) -> str | None:
         """
-        Go on as if this output had been drawn.
+        Go on as if this signal had been drawn; return the report that is due, or None.
 
         :raises ChainError: it cannot have been; nothing changes.
         """
-        position = self._index.get(output)
-        if output is None or position not in self._near[1:]:
-            raise ChainError(f'{output!r} cannot have been drawn after {self.previous!r} and what '
-                             'was published before', state=output)
-        self._take(position, self._size)
+        position = self._index.get(signal)
+        if signal is None or position not in self._cells[1:]:
+            raise ChainError(f'{signal!r} founded no cell after these signals', state=signal)
+        return self._take(self._cells.index(position, 1))
 
-    def step(self, symbol: str | None) -> str:
+    def step(self, symbol: str | None) -> str | None:
         """Draw, as `OnlineMechanism.step`: all but what follows the draw is ready before it."""
         try:
             number, hit = self._draws.buffer.pop()
-            near = self._near
-            near[0] = near[number]
-            position = (near[0], near[self._codes[self._index[symbol]]])[hit]
+            cells = self._numbers
+            cells[0] = cells[number]
+            place = (cells[0], cells[self._codes[self._index[symbol]]])[hit]
         except (IndexError, KeyError):
             pass
         else:
-            self._take(position, self._size)
-            return self._labels[position]
+            return self._take(place)
         if symbol not in self._index:
             raise UnknownSymbolError
         self._draws.fill()
         return self.step(symbol)
 
-    def draw(self, symbols: Ints, begins: Booleans) -> Ints:
+    def finish(self) -> list[str]:
+        """Return the reports of the rest of the word; then a new word begins."""
+        route, _ = self._finish()
+        self.reset()
+        return [self._labels[i] for i in route.tolist()]
+
+    def draw(self, symbols: Ints, begins: Booleans) -> tuple[Ints, Ints]:
         """
-        Draw a private symbol for each sensitive one, as so many `step` do, in one compiled loop.
+        Draw a signal for each symbol, as so many `step` and `finish` do, in compiled loops.
 
         :param symbols: int64, shape (total,): positions of states, −1: unknown.
         :param begins: same shape: where a new word begins, from the initial state.
-        :return: positions of states, same shape and type.
+        :return: positions of states, same shape and type: the reports; who founded the cells.
         """
-        outputs, at = np.empty(len(symbols), np.int64), 0
+        reports, signals = np.empty((2, len(symbols)), np.int64)
+        ends = [*np.flatnonzero(begins).tolist(), len(symbols)]
+        for begin, end in pairwise(ends):
+            self.reset()
+            self._draw(symbols[begin:end], signals[begin:end], reports[begin:end])
+            route, _ = self._finish()
+            reports[end - len(route):end] = route
+        return reports, signals
+
+    def guesses(self) -> Ints:
+        """Return the most probable s_t of each symbol of the word so far; `delay` is None."""
+        return self._finish()[1]
+
+    def _draw(self, symbols: Ints, signals: Ints, reports: Ints) -> None:
+        at = 0
+        if not len(self._drawn):
+            self._drawn = np.empty((self._tables.most + 1, MOST_INTEGERS), np.int32)
         while at < len(symbols):
             self._draws.fill()
             for size, draws in self._draws_of.items():
@@ -218,53 +292,192 @@ class AdaptiveWord:
                     self._fills[size] = draws.fills
                     self._drawn[size, :len(draws.buffer)] = [
                         2 * number + hit for number, hit in draws.buffer]
-            at, position, size = self._draw(
-                at, self._previous, self._size, symbols, begins, self._initial, outputs,
-                self._drawn, self._left, *self._work)
+            end = len(symbols)
+            if self._delay < 0:
+                end = min(end, at + _SEGMENT - self._count % _SEGMENT)
+            at, size, count, previous = self._loops.draw(
+                at, end, self._size, self._count, self._previous, self._delay, symbols, signals,
+                reports, self._drawn, self._left, self._tables.arrays, self._word(), self._work)
             for some, draws in self._draws_of.items():
                 del draws.buffer[self._left[some]:]
-            self._stand(position, size)
-        return outputs
+            self._stand(count, previous, size)
 
-    def _take(self, position: int, size: int) -> None:
-        """Take in an output: what it costs depends on what was published alone."""
-        self._stand(position, self._advance(position, size, *self._work))
+    def _word(self) -> tuple[Any, ...]:
+        """Return the arrays of the word, with room for the next symbol."""
+        kinds, sizes = self._kinds, self._sizes
+        if self._delay < 0:
+            if self._count % _SEGMENT == 0:
+                self._whole.append(_Segment(self._ring[0].copy(), np.empty(
+                    (_SEGMENT, self._ring.shape[1]), np.uint8), np.zeros((2, _SEGMENT), np.int64)))
+            _, kinds, sizes = self._whole[-1]
+        return self._ring, kinds, sizes, *self._chosen
 
-    def _stand(self, position: int, size: int) -> None:
-        """Take note of the last output and of the size of T."""
-        self._previous, self._size = position, size
-        self._near = [0, *self._subset[:size].tolist()]
+    def _take(self, place: int, reports: bool = True) -> str | None:
+        """Take in a signal: what it costs depends on signals alone."""
+        size, previous, reported = self._loops.take(
+            place, self._size, self._count, self._previous, self._delay, reports,
+            self._tables.arrays, self._word(), self._work)
+        self._stand(self._count + 1, previous, size)
+        if not reported:
+            return None
+        self._knows = True
+        return self._labels[previous]
+
+    def _stand(self, count: int, previous: int, size: int) -> None:
+        """Take note of where the word stands; size 0: the cells are yet to be chosen."""
+        if count == 0:
+            self._knows = False
+        if size == 0:
+            codes, founders, _ = self._chosen
+            offsets, successors, _, _, first, symbols, X, _, match, shares = self._tables.arrays
+            (_, _, _, some, queue, _, every, belief, known, own, cells, near, sums, by_cell,
+             row) = self._work
+            size = self._loops.choose(
+                previous, self._delay == 0, self._ring[count % len(self._ring)], offsets,
+                successors, first, symbols, X, match, shares, codes, founders, every, belief,
+                some, known, own, cells, near, sums, by_cell, row, queue)
+        self._count, self._previous, self._size = count, previous, size
+        self._cells = [0, *self._chosen[1][:size].tolist()]
+        self._numbers = [*range(size + 1)]
         if size not in self._draws_of:
-            response = self._responses[size]
-            self._draws_of[size] = RandomIntegers(self._width, response.limit, self._random,
-                                                  response.reader())
+            response = self._tables.responses[size]
+            self._draws_of[size] = RandomIntegers(self._tables.width, response.limit,
+                                                  self._random, response.reader())
         self._draws = self._draws_of[size]
 
+    def _finish(self) -> tuple[Ints, Ints]:
+        """Return the reports that are left, and the most probable symbols, as positions."""
+        n = self._ring.shape[1]
+        offsets, successors, weights, switch, *_, shares = self._tables.arrays
+        public = offsets, successors, weights, switch, shares
+        mixed, beside, best, *_ = self._work
+        after, here, found = mixed, beside, np.empty(n)
+        kind = np.uint16 if int(np.diff(offsets).max()) < 2**16 else np.uint32
+        length = self._held
+        choices, guesses = np.zeros((length, n), kind), np.zeros(length, np.int64)
+        whole, end = 0.0, length
+        for rows, kinds, sizes in self._segments(length):
+            begin = end - len(sizes)
+            whole = self._loops.decode(whole, rows, kinds, sizes, *public, after, here, best[0],
+                                       best[1], found, choices[begin:end], guesses[begin:end])
+            end = begin
+        route = np.empty(length, np.int64)
+        self._loops.follow_choices(self._previous, offsets, successors, best[0], choices, route)
+        return route, guesses
+
+    def _segments(self, length: int) -> Iterator[tuple[Floats, Numbers, Ints]]:
+        """Yield (f of each symbol, kinds, sizes) of the symbols that are left, from the end."""
+        if self._delay >= 0:
+            if length:
+                rows = np.arange(self._count - length, self._count) % len(self._ring)
+                yield self._ring[rows], self._kinds[rows], self._sizes[0, rows]
+            return
+        offsets, successors, weights, switch, *_, shares = self._tables.arrays
+        rows = np.empty((min(length, _SEGMENT), *self._ring.shape[1:]))
+        mixed, chances = np.empty(self._ring.shape[1:]), np.empty(self._ring.shape[1])
+        for i in range(len(self._whole) - 1, -1, -1):
+            begin, kinds, (sizes, _) = self._whole[i]
+            count = min(_SEGMENT, length - i * _SEGMENT)
+            rows[0] = begin
+            for t in range(1, count):
+                self._loops.predict(rows[t - 1], kinds[t - 1], sizes[t - 1], offsets, successors,
+                                    weights, switch, shares, chances, mixed, rows[t])
+            yield rows[:count], kinds[:count], sizes[:count]
+
+    @property
+    def state(self) -> bytes:
+        """Return all that the next draws and reports depend on: for `restore`."""
+        since = self._count - self._held
+        begin = self._whole[0].begin if self._whole else self._ring[since % len(self._ring)]
+        return b''.join((_STATE.pack(self._count, self._previous),
+                         begin[:, self._tables.prior > 0].astype('<f8').tobytes(),
+                         *[array.astype('<u4').tobytes() for array in self._signals()]))
+
+    @property
+    def _held(self) -> int:
+        """Return how many of the last symbols are not reported."""
+        return self._count if self._delay < 0 else min(self._count, self._delay)
+
+    def _signals(self) -> Iterator[Ints]:
+        """Yield the numbers of the cells that were drawn for these."""
+        if self._delay < 0:
+            for i, segment in enumerate(self._whole):
+                yield segment.sizes[1, :self._count - i * _SEGMENT]
+        else:
+            yield self._sizes[1, np.arange(self._count - self._held, self._count)
+                              % len(self._ring)]
+
+    def restore(self, state: bytes) -> None:
+        """
+        Stand where a word of such a mechanism stood, but for `posterior`, which is forgotten.
+
+        :raises ChainError: that is no `state`; nothing changes.
+        """
+        former = copy.deepcopy((self._ring, self._kinds, self._sizes, self._chosen))
+        whole, stood = self._whole, (self._count, self._previous, self._size, self._knows)
+        try:
+            self._go_on(state)
+        except (ValueError, struct.error):
+            for arrays, kept in zip((self._ring, self._kinds, self._sizes, *self._chosen),
+                                    (*former[:3], *former[3]), strict=True):
+                arrays[:] = kept
+            self._whole = whole
+            *stands, self._knows = stood
+            self._stand(*stands)
+            raise ChainError('these bytes are no state of such a mechanism') from None
+
+    def _go_on(self, state: bytes) -> None:
+        """
+        Do what `restore` does.
+
+        :raises ValueError, struct.error: that is no state; the word is then in disorder.
+        """
+        count, previous = _STATE.unpack_from(state)
+        models = self._tables.prior > 0
+        n, some = len(self._posterior), int(models.sum())
+        begin = np.frombuffer(state, '<f8', n * some, _STATE.size).reshape(n, some)
+        signals = np.frombuffer(state, '<u4', offset=_STATE.size + begin.nbytes)
+        held = count if self._delay < 0 else min(count, self._delay)
+        if (len(signals) != held or previous >= n or not ((begin >= 0) & (begin < 2)).all()
+                or abs(begin.sum() - 1) > 1e-6):
+            raise ValueError
+        self._whole, since = [], count - held
+        joint = self._ring[since % len(self._ring)]
+        joint.fill(0.0)
+        joint[:, models] = begin
+        self._stand(since, previous, 0)
+        self._knows = False
+        for number in signals.tolist():
+            if not 1 <= number <= self._size:
+                raise ValueError
+            self._take(number, reports=False)
+
     def exact_distribution(self, symbol: str | None) -> dict[str, Fraction]:
-        """Return the next row, exactly: of T, in the order of the chain's successors."""
+        """Return the next row, exactly: of the founders of the cells."""
         if symbol not in self._index:
             raise UnknownSymbolError
-        near, response = self._near[1:], self._responses[self._size]
+        cells, response = self._cells[1:], self._tables.responses[self._size]
         code = self._codes[self._index[symbol]]
         if not code:
-            return {self._labels[x]: Fraction(1, response.count) for x in near}
-        return {self._labels[x]: Fraction(response.b if place == code else response.a,
-                                          response.total) for place, x in enumerate(near, 1)}
+            return {self._labels[x]: Fraction(1, response.count) for x in cells}
+        return {self._labels[x]: Fraction(response.b if number == code else response.a,
+                                          response.total) for number, x in enumerate(cells, 1)}
 
-    def likelihood(self, output: str) -> Floats:
-        """Return the probability of the next output for each s_t: shape (states,)."""
-        position, near = self._index.get(output), self._near[1:]
+    def likelihood(self, signal: str) -> Floats:
+        """Return the probability of the next signal for each s_t: shape (states,)."""
+        position, cells = self._index.get(signal), self._cells[1:]
         codes = np.asarray(self._codes)[:-1]
-        if output is None or position not in near:
+        if signal is None or position not in cells:
             return np.zeros(len(codes))
-        other, aimed, uniform = self._tables.shares[:, self._size]
-        found: Floats = np.where(codes == 1 + near.index(position), aimed,
+        other, own, uniform = self._tables.shares[:, self._size]
+        found: Floats = np.where(codes == 1 + cells.index(position), own,
                                  np.where(codes == 0, uniform, other))
         return found
 
 
 @cache
-def _loops() -> tuple[Callable[..., int], Callable[..., tuple[int, int, int]]]:
-    from symdp_ros.core.online.adaptive.adaptive_kernel import advance, draw
+def _loops() -> Loops:
+    from symdp_ros.core.online.adaptive import decoding, signals
 
-    return advance, draw
+    return Loops(signals.begin_at, signals.predict, signals.choose, signals.take, signals.draw,
+                 decoding.decode, decoding.follow_choices)

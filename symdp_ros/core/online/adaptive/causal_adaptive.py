@@ -1,24 +1,78 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Causal release by the adaptive policy: each row depends on all outputs before it."""
-from collections.abc import Sequence
+"""Whole words by the adaptive policy: signals are drawn, and reports decoded from them."""
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from math import inf, log, prod
 
+import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.online.causal import Causal
+from symdp_ros.core.online.steps import OnlineSteps
 from symdp_ros.errors import ConfigurationError
+
+MOST_HISTORIES = 100_000  # of signals, that are looked at one by one
+
+
+class SignalLaw:
+    """
+    How likely signals are, by replaying them.
+
+    :param online: an adaptive mechanism, whose word is not touched.
+    """
+
+    def __init__(self, online: OnlineSteps):
+        self._online = online.another()
+        self._rows: dict[tuple[str, ...], dict[str | None, dict[str, Fraction]]] = {}
+
+    def all(self, length: int) -> list[tuple[str, ...]]:
+        """
+        Return all that the signals of a word of some length can be.
+
+        :raises ConfigurationError: they are more than 10⁵.
+        """
+        found: list[tuple[str, ...]] = [()]
+        for _ in range(length):
+            found = [(*before, z) for before in found for z in self._after(before)[None]]
+            if len(found) > MOST_HISTORIES:
+                raise ConfigurationError(
+                    'the probability of what the policy adaptive publishes is that of all signals '
+                    f'it may be decoded from: of words of {length} symbols there are more than '
+                    f'{MOST_HISTORIES:,}', setting='policy')
+        return found
+
+    def exact_probabilities(self, word: Word,
+                            outputs: Sequence[Sequence[str]]) -> list[Fraction]:
+        """Return P[signals | word] of some signals that are possible."""
+        return [prod((self._after(tuple(signals[:t]))[symbol][signals[t]]
+                      for t, symbol in enumerate(word)), start=Fraction(1)) for signals in outputs]
+
+    def _after(self, signals: tuple[str, ...]) -> dict[str | None, dict[str, Fraction]]:
+        """Return the next row of each symbol."""
+        if signals not in self._rows:
+            self._online.replay(signals)
+            self._rows[signals] = {s: self._online.exact_current_distribution(s)
+                                   for s in (*self._online.chain.states, None)}
+        return self._rows[signals]
 
 
 class CausalAdaptive(Causal):
     """
     The adaptive policy over a whole word.
 
-    Probabilities are those along one output, by `OnlineMechanism.replay`. Errors have no exact
-    recursion: the belief has infinitely many values; `analysis.accuracy` simulates them.
+    What a word of reports has for a probability, only all signals say that it is decoded from:
+    they are looked at one by one, where there are not too many. Errors have no exact recursion, as
+    the belief has infinitely many values; `analysis.accuracy` simulates them.
     """
 
     is_simulated = True
+
+    @cached_property
+    def of_signals(self) -> SignalLaw:
+        """Return how likely the signals of a word are."""
+        return SignalLaw(self.online)
 
     def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
         return self.online.another(random=random).privatize_many(symbols, offsets)
@@ -30,32 +84,38 @@ class CausalAdaptive(Causal):
         return 0
 
     def exact_probabilities(self, word: Word, outputs: Sequence[Sequence[str]]) -> list[Fraction]:
-        online = self.online.another()
-        rows: dict[tuple[str, ...], dict[str, Fraction]] = {}
-        for t, symbol in enumerate(word):
-            for before in {tuple(output[:t]) for output in outputs}:
-                if t == 0 or rows[before[:-1]].get(before[-1]):
-                    online.replay(before)
-                    rows[before] = online.exact_current_distribution(symbol)
-                else:
-                    rows[before] = {}
-        return [prod((rows[tuple(output[:t])].get(o, Fraction(0)) for t, o in enumerate(output)),
-                     start=Fraction(1)) for output in outputs]
+        chances = self._reports(word)
+        return [chances[tuple(output)] for output in outputs]
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
-        online, total = self.online.another(), 0.0
-        for symbol, o in zip(word, output, strict=True):
-            chance = online.exact_current_distribution(symbol).get(o)
-            if chance is None:
-                return -inf
-            total += log(chance)
-            online.advance(o)
-        return total
+        chance = self._reports(word)[tuple(output)]
+        return log(chance.numerator) - log(chance.denominator) if chance else -inf
 
     def errors(self, columns: Ints, variances: bool = True) -> None:
         return None
 
     def distance_distribution(self, word: Word) -> Floats:
-        raise ConfigurationError('the policy adaptive has no exact distance distribution: '
-                                 '`accuracy` simulates the mean and the variance',
-                                 setting='policy')
+        found = np.zeros(len(word) + 1)
+        for output, chance in self._reports(word).items():
+            found[sum(s != o for s, o in zip(word, output, strict=True))] += float(chance)
+        return found
+
+    def _reports(self, word: Word) -> defaultdict[tuple[str, ...], Fraction]:
+        """Return the probability of each word of reports."""
+        decoded = self._decoded(len(word))
+        found: defaultdict[tuple[str, ...], Fraction] = defaultdict(Fraction)
+        chances = self.of_signals.exact_probabilities(word, [*decoded])
+        for output, chance in zip(decoded.values(), chances, strict=True):
+            found[output] += chance
+        return found
+
+    @cached_property
+    def _decoded(self) -> Callable[[int], dict[tuple[str, ...], tuple[str, ...]]]:
+        online = self.online.another()
+
+        @lru_cache(maxsize=4)
+        def decoded(length: int) -> dict[tuple[str, ...], tuple[str, ...]]:
+            return {signals: tuple(online.decode(signals))
+                    for signals in self.of_signals.all(length)}
+
+        return decoded

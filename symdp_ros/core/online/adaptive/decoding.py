@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The loops of the adaptive policy that make reports of signals: import only where one is to run.
+
+Names as in `core.online.adaptive.signals`; `across` is X transposed, empty where pairs are left
+out; `levels` says how many states can be reached within 1, 2, … moves, in `queue`.
+"""
+import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
+from symdp_ros.core.compiled.compiling import compiled
+from symdp_ros.core.compiled.model_lanes import gather_models
+from symdp_ros.core.online.adaptive.lanes import total, weigh
+
+_LEAST = 1e-6  # probability of a state that counts in the matches to come
+_TIE = 1e-12
+
+
+@compiled
+def _end(joint: Floats, kinds: Numbers, size: int, shares: Floats, here: Floats,
+         found: Floats) -> float:
+    """Put γ of the last symbol into `found`, unnormalised; return its sum."""
+    here.fill(1.0)
+    whole = 0.0
+    for s in range(len(joint)):
+        found[s] = weigh(here, joint, s, shares[kinds[s], size])
+        whole += found[s]
+    return whole
+
+
+@compiled
+def _back(joint: Floats, kinds: Numbers, size: int, factor: float, offsets: Ints,
+          successors: ShortInts, weights: Weights, switch: Floats, shares: Floats, after: Floats,
+          here: Floats, found: Floats) -> float:
+    """
+    Put γ of a symbol into `found`, unnormalised; return its sum.
+
+    after, here: P[this signal and all later ones | m, s], but for a factor, of the next symbol and
+    of this one.
+    """
+    whole, keep, drawn = 0.0, switch[0, 0], switch[1]
+    for s in range(len(joint)):
+        found[s] = 0.0
+        if total(joint, s) > 0.0:
+            gather_models(successors, weights, offsets[s], offsets[s + 1], keep, drawn, after,
+                          here, s)
+            found[s] = weigh(here, joint, s, shares[kinds[s], size] * factor)
+            whole += found[s]
+        else:
+            here[s] = 0.0
+    return whole
+
+
+@compiled
+def _best(begin: int, end: int, successors: ShortInts, later: Floats) -> int:
+    """Return the first edge whose state comes within 10⁻¹² of the largest of `later`."""
+    found, value = begin, -1.0
+    for e in range(begin, end):
+        reached = later[np.int64(np.uint32(successors[e]))]
+        if reached > value + _TIE:
+            found, value = e, reached
+    return found
+
+
+@compiled
+def _reach(previous: int, moves: int, offsets: Ints, successors: ShortInts, seen: Floats,
+           queue: Ints, levels: Ints) -> None:
+    """Put what is reached within so many moves into `queue`, in their order; `levels`: to where."""
+    seen.fill(0.0)
+    at, end = 0, 0
+    for e in range(offsets[previous], offsets[previous + 1]):
+        seen[successors[e]] = 1.0
+        queue[end] = successors[e]
+        end += 1
+    levels[0] = end
+    for level in range(1, moves):
+        while at < levels[level - 1]:
+            s = queue[at]
+            at += 1
+            for e in range(offsets[s], offsets[s + 1]):
+                there = np.int64(np.uint32(successors[e]))
+                queue[end] = there
+                end += int(seen[there] == 0.0)
+                seen[there] = 1.0
+        levels[level] = end
+
+
+@compiled
+def _matches_to_come(whole: float, reached: Ints, first: Ints, symbols: ShortInts, X: Weights,
+                     across: Weights, match: Floats, found: Floats, some: Ints,
+                     best: Floats) -> None:
+    """Put into best[o] the expected X(o, s_t), for the states o that can be reached."""
+    count = 0
+    for s in range(len(found)):
+        some[count] = s
+        count += int(found[s] > _LEAST * whole)
+    if len(symbols) > 0:
+        for o in reached:
+            value = found[o] * match[o]
+            for i in range(first[o], first[o + 1]):
+                if symbols[i] != o:
+                    value += found[symbols[i]] * X[i]
+            best[o] = value / whole
+    elif len(reached) * 2 < len(found):
+        for o in reached:
+            row, value = X[first[o]:first[o + 1]], 0.0
+            for s in some[:count]:
+                value += found[s] * row[s]
+            best[o] = value / whole
+    else:
+        best.fill(0.0)
+        for s in some[:count]:
+            row, chance = across[first[s]:first[s + 1]], found[s] / whole
+            for o in range(len(best)):  # several at a time
+                best[o] += chance * row[o]
+
+
+@compiled
+def report(count: int, previous: int, delay: int, ring: Floats, kinds: Numbers, sizes: Ints,
+           offsets: Ints, successors: ShortInts, weights: Weights, switch: Floats, first: Ints,
+           symbols: ShortInts, X: Weights, across: Weights, match: Floats, shares: Floats,
+           posterior: Floats, after: Floats, here: Floats, best: Floats, seen: Floats, some: Ints,
+           queue: Ints, levels: Ints) -> int:
+    """Return the report of the symbol `delay` before the one of number `count`, from 0."""
+    _reach(previous, delay + 1, offsets, successors, seen, queue, levels)
+    row = count % len(ring)
+    whole = _end(ring[row], kinds[row], sizes[row], shares, after, posterior)
+    later, now = best[0], best[1]
+    _matches_to_come(whole, queue[:levels[delay]], first, symbols, X, across, match, posterior,
+                     some, later)
+    for ago in range(1, delay + 1):
+        row = (count - ago) % len(ring)
+        whole = _back(ring[row], kinds[row], sizes[row], 1.0 / whole, offsets, successors, weights,
+                      switch, shares, after, here, posterior)
+        for o in queue[:levels[delay - ago]]:
+            most = 0.0
+            for e in range(offsets[o], offsets[o + 1]):
+                most = max(most, later[np.int64(np.uint32(successors[e]))])
+            now[o] = posterior[o] / whole + most
+        after, here, later, now = here, after, now, later
+    for s in range(len(posterior)):
+        posterior[s] /= whole
+    edge = _best(offsets[previous], offsets[previous + 1], successors, later)
+    return np.int64(np.uint32(successors[edge]))
+
+
+@compiled
+def decode(whole: float, rows: Floats, kinds: Numbers, sizes: Ints, offsets: Ints,
+           successors: ShortInts, weights: Weights, switch: Floats, shares: Floats, after: Floats,
+           here: Floats, later: Floats, now: Floats, found: Floats, choices: Numbers,
+           guesses: Ints) -> float:
+    """
+    Go back over some symbols, given what follows them.
+
+    whole: what it returned for the symbols after these; 0: the word ends with them. `after` and
+    `later`: of the symbol after these, then of the first of these: P[all later signals | m, s],
+    and the most matches to be had from each state on. choices[t, o]: which move from o to take
+    after the t-th of these; guesses[t]: its most probable state.
+    """
+    for t in range(len(sizes) - 1, -1, -1):
+        if whole == 0.0:
+            whole = _end(rows[t], kinds[t], sizes[t], shares, here, found)
+            now.fill(0.0)
+        else:
+            whole = _back(rows[t], kinds[t], sizes[t], 1.0 / whole, offsets, successors, weights,
+                          switch, shares, after, here, found)
+            for o in range(len(now)):
+                edge = _best(offsets[o], offsets[o + 1], successors, later)
+                choices[t, o] = edge - offsets[o]
+                now[o] = later[np.int64(np.uint32(successors[edge]))]
+        for o in range(len(now)):
+            later[o] = now[o] + found[o] / whole
+            if found[o] > found[guesses[t]]:
+                guesses[t] = o
+        after[:] = here
+    return whole
+
+
+@compiled
+def follow_choices(previous: int, offsets: Ints, successors: ShortInts, later: Floats,
+                   choices: Numbers, route: Ints) -> None:
+    """Put the route of the choices into `route`; `later` is that of its first symbol."""
+    edge = _best(offsets[previous], offsets[previous + 1], successors, later)
+    for t in range(len(route)):
+        route[t] = np.int64(np.uint32(successors[edge]))
+        if t + 1 < len(route):
+            edge = offsets[route[t]] + np.int64(choices[t, route[t]])

@@ -1,0 +1,293 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The loops of the adaptive policy that make signals: import only where one is about to run.
+
+offsets, successors   the chain's edges (`Chain.csr`)
+weights    (edges, LANES)   P_m; 0 in lanes without a model
+switch     (2, LANES)       by model: 1 − ρ, ρ·q (`core.models`)
+first, symbols, X, match    as in `core.online.planned`
+shares     (3, ·)           by the number of cells m: a/T, b/T, 1/m
+ring       (·, states, LANES)   f(m, s) of the symbols t − delay … t, each in row t modulo its length
+kinds      (·, states)      of a signal, by symbol: the row of `shares` with its likelihood
+sizes      (2, ·)           of a signal: the number of cells; that of the cell that was drawn
+codes      (states + 1,)    of each symbol, the number of its cell, from 1; 0 for none
+founders   (·,)             of each cell, from 0, the state that founded it
+"""
+from math import log
+from typing import Any
+
+import numpy as np
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
+from symdp_ros.core.compiled.compiling import compiled, ZERO
+from symdp_ros.core.online.adaptive.decoding import report
+from symdp_ros.core.online.adaptive.lanes import follow, mix, total
+from symdp_ros.core.online.targets import Codes
+
+CELLS = 12          # up to which every number of cells is tried; after them only the largest
+MOST_CELLS = 1024
+
+_LEAST = 1e-9       # probability of a state that counts in the choice of the cells
+_INFORMATION = 0.1  # matches that a nat is worth, besides the report that is due at once
+_TIE = 1e-12
+
+
+@compiled
+def begin_at(state: int, prior: Floats, offsets: Ints, successors: ShortInts, weights: Weights,
+             mixed: Floats, after: Floats) -> None:
+    """Put into `after` f of the first symbol of a word that begins at a state."""
+    mixed[state] = prior
+    after.fill(0.0)
+    for e in range(offsets[state], offsets[state + 1]):
+        follow(after, np.int64(np.uint32(successors[e])), mixed, state, weights, e)
+
+
+@compiled
+def predict(joint: Floats, kinds: Numbers, size: int, offsets: Ints, successors: ShortInts,
+            weights: Weights, switch: Floats, shares: Floats, chances: Floats, mixed: Floats,
+            after: Floats) -> None:
+    """Put into `after` (it may be `joint`) what f becomes by a signal, the switch, and a move."""
+    whole = 0.0
+    for s in range(len(joint)):
+        chances[s] = total(joint, s) * shares[kinds[s], size]
+        whole += chances[s]
+    for s in range(len(joint)):
+        mix(mixed, joint, s, switch, shares[kinds[s], size] / whole)
+    after.fill(0.0)
+    for s in range(len(joint)):
+        if chances[s] > 0.0:
+            for e in range(offsets[s], offsets[s + 1]):
+                follow(after, np.int64(np.uint32(successors[e])), mixed, s, weights, e)
+
+
+@compiled
+def _most_probable(belief: Floats, states: ShortInts, founders: Ints) -> int:
+    """Put the most probable states, the first of equals, into `founders`; return how many."""
+    most, count = min(len(founders), len(states)), 0
+    for s in states:
+        if count == most and belief[s] <= belief[founders[count - 1]]:
+            continue
+        count = min(most, count + 1)
+        i = count - 1
+        while i > 0 and belief[founders[i - 1]] < belief[s]:
+            founders[i] = founders[i - 1]
+            i -= 1
+        founders[i] = s
+    return count
+
+
+@compiled
+def _spread(c: int, first: Ints, symbols: ShortInts, X: Weights, match: Floats,
+            row: Weights) -> Weights:
+    """Return X(c, ·), shape (states,): of the table, or in `row`, which is 0 before."""
+    if len(symbols) == 0:
+        return X[first[c]:first[c + 1]]
+    for i in range(first[c], first[c + 1]):
+        row[symbols[i]] = X[i]
+    row[c] = match[c]
+    return row
+
+
+@compiled
+def _clear(c: int, first: Ints, symbols: ShortInts, row: Weights) -> None:
+    if len(symbols) > 0:
+        for i in range(first[c], first[c + 1]):
+            row[symbols[i]] = 0.0
+        row[c] = 0.0
+
+
+@compiled
+def _order(founders: Ints, count: int, values: Floats) -> None:
+    """Order so many founders by their values, the largest first; equals stay in order."""
+    for j in range(1, count):
+        c, value, i = founders[j], values[j], j
+        while i > 0 and values[i - 1] < value:
+            founders[i], values[i] = founders[i - 1], values[i - 1]
+            i -= 1
+        founders[i], values[i] = c, value
+
+
+@compiled
+def _information(m: int, shares: Floats, masses: Floats) -> float:
+    """
+    Return how many nats a signal of m cells tells of the symbol.
+
+    :param masses: the probability of each cell, after that of no cell.
+    """
+    other, own, uniform = shares[0, m], shares[1, m], shares[2, m]
+    known, found = 0.0, 0.0
+    for z in range(1, m + 1):
+        known += masses[z]
+    for z in range(1, m + 1):
+        chance = uniform * masses[0] + other * known + (own - other) * masses[z]
+        found -= chance * log(chance)
+    found += known * (own * log(own) + (m - 1) * other * log(other))
+    return found + masses[0] * log(uniform)
+
+
+@compiled
+def _matches(m: int, count: int, shares: Floats, near: Floats, known: Floats, cells: Ints,
+             states: int, sums: Floats, by_cell: Floats) -> float:
+    """
+    Return the expected matches, for who reports at once one of so many founders.
+
+    sums[0]: of each founder, without a signal; sums[1]: of these, in symbols that have no cell.
+    """
+    by_cell[:count, :m + 1] = 0.0
+    for i in range(states):
+        for j in range(count):
+            by_cell[j, cells[i]] += known[i] * near[j, i]
+    other, own, uniform = shares[0, m], shares[1, m], shares[2, m]
+    found = 0.0
+    for z in range(1, m + 1):
+        best = 0.0
+        for j in range(count):
+            best = max(best, other * sums[0, j] + (own - other) * by_cell[j, z]
+                       + (uniform - other) * by_cell[j, 0])
+        found += best
+    return found
+
+
+@compiled
+def choose(previous: int, at_once: bool, joint: Floats, offsets: Ints, successors: ShortInts,
+           first: Ints, symbols: ShortInts, X: Weights, match: Floats, shares: Floats,
+           codes: Codes, founders: Ints, every: ShortInts, belief: Floats, some: Ints,
+           known: Floats, own: Floats, cells: Ints, near: Floats, sums: Floats, by_cell: Floats,
+           row: Weights, queue: Ints) -> int:
+    """Choose the cells of the next signal: put them into `codes`; return how many there are."""
+    states = 0
+    for s in range(len(joint)):
+        belief[s] = total(joint, s)
+        some[states] = s
+        states += int(belief[s] > _LEAST)  # without a branch
+    following = successors[offsets[previous]:offsets[previous + 1]]
+    count = _most_probable(belief, following if at_once else every, founders)
+    for i in range(states):
+        known[i], own[i], cells[i] = belief[some[i]], 0.0, 0
+    for again in range(2 if at_once else 1):
+        for j in range(count):
+            values, sums[0, j] = _spread(founders[j], first, symbols, X, match, row), 0.0
+            for i in range(states):
+                near[j, i] = values[some[i]]
+                sums[0, j] += known[i] * near[j, i]
+            _clear(founders[j], first, symbols, row)
+        if at_once and again == 0:
+            sums[1, :count] = sums[0, :count]
+            _order(founders, count, sums[1])
+    largest, chosen = -1.0, 1
+    for m in range(1, count + 1):
+        joining = near[m - 1]
+        for i in range(states):  # without a branch: several at a time
+            joins = joining[i] > own[i] + _TIE
+            own[i] = joining[i] if joins else own[i]
+            cells[i] = m if joins else cells[i]
+        if m > CELLS and m < count:
+            continue
+        masses = sums[1]
+        masses[:m + 1] = 0.0
+        for i in range(states):
+            masses[cells[i]] += known[i]
+        value = _information(m, shares, masses)
+        if at_once:
+            value = _INFORMATION * value + _matches(m, count, shares, near, known, cells, states,
+                                                    sums, by_cell)
+        if value > largest + _TIE:
+            largest, chosen = value, m
+    _fill(chosen, founders, offsets, successors, first, symbols, X, match, codes, belief, row,
+          queue)
+    return chosen
+
+
+@compiled
+def _fill(size: int, founders: Ints, offsets: Ints, successors: ShortInts, first: Ints,
+          symbols: ShortInts, X: Weights, match: Floats, codes: Codes, own: Floats, row: Weights,
+          queue: Ints) -> None:
+    """
+    Put the cells of all symbols into `codes`.
+
+    Who is too far for X joins the cell from which the fewest moves lead there.
+    """
+    codes.fill(0)
+    own.fill(0.0)
+    for j in range(size):
+        values = _spread(founders[j], first, symbols, X, match, row)
+        for s in range(len(own)):  # without a branch: several at a time
+            joins = values[s] > own[s] + _TIE
+            own[s] = values[s] if joins else own[s]
+            codes[s] = np.uint32(j + 1) if joins else codes[s]
+        _clear(founders[j], first, symbols, row)
+    end = 0
+    for s in range(len(own)):
+        queue[end] = s
+        end += int(codes[s] > 0)
+    at = 0
+    while at < end < len(own):
+        s = queue[at]
+        at += 1
+        for e in range(offsets[s], offsets[s + 1]):
+            there = np.int64(np.uint32(successors[e]))
+            if codes[there] == 0:
+                codes[there] = codes[s]
+                queue[end] = there
+                end += 1
+
+
+@compiled
+def take(place: int, size: int, count: int, previous: int, delay: int, reports: bool,
+         tables: Any, word: Any, work: Any) -> tuple[int, int, int]:
+    """
+    Take in a signal: the cell of number `place`, from 1, of so many.
+
+    :param count: of the symbols before it.
+    :param previous: the last report.
+    :param delay: in symbols; −1: nothing is reported.
+    :return: the number of cells of the next signal; the report; whether there is one.
+    """
+    offsets, successors, weights, switch, first, symbols, X, across, match, shares = tables
+    ring, kinds, sizes, codes, founders, posterior = word
+    (mixed, beside, best, some, queue, levels, every, belief, known, own, cells, near, sums,
+     by_cell, row) = work
+    here = count % len(kinds)
+    sizes[0, here], sizes[1, here] = size, place
+    for s in range(len(belief)):
+        code = codes[s]
+        kinds[here, s] = 2 if code == 0 else 1 if code == place else 0
+    reported = 0
+    if reports and 0 <= delay <= count:
+        previous = report(count, previous, delay, ring, kinds, sizes[0], offsets, successors, weights,
+                          switch, first, symbols, X, across, match, shares, posterior, mixed,
+                          beside, best, known, some, queue, levels)
+        reported = 1
+    after = ring[(count + 1) % len(ring)]
+    predict(ring[count % len(ring)], kinds[here], size, offsets, successors, weights, switch,
+            shares, known, mixed, after)
+    size = choose(previous, delay == 0, after, offsets, successors, first, symbols, X, match,
+                  shares, codes, founders, every, belief, some, known, own, cells, near, sums,
+                  by_cell, row, queue)
+    return size, previous, reported
+
+
+@compiled
+def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, drawn_for: Ints,
+         signals: Ints, reports: Ints, drawn: ShortInts, left: Ints, tables: Any, word: Any,
+         work: Any) -> tuple[int, int, int, int]:
+    """
+    Draw the signals for some symbols of a word, until draws are missing.
+
+    drawn[m] holds draws for m cells, popped from its end at left[m]: 2·(number of a cell, from 1),
+    and 1 more where the symbol's cell is taken, if there is one. A report goes where its symbol
+    is, `delay` before. Return (at, size, count, previous) at the end.
+    """
+    codes, founders = word[3], word[4]
+    while at < end and left[size] > 0:
+        left[size] -= 1
+        pair, cell = np.int64(drawn[size, left[size]]), np.int64(codes[drawn_for[at]])
+        place = cell if pair % 2 == 1 and cell > 0 else pair // 2
+        signals[at] = founders[place - 1]
+        size, previous, reported = take(place, size, count, previous, delay, True, tables, word,
+                                        work)
+        if reported == 1:
+            reports[at - delay] = previous
+        at += 1
+        count += 1
+    return at, size, count, previous
