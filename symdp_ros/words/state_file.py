@@ -27,8 +27,8 @@ number is the word that runs. All numbers are little-endian.
      …  the state: all that the next draws depend on (`OnlineMechanism.state`)
      4  CRC-32 of all that
 
-A state that does not fit the room gets more: the slot that it goes to lies behind both former
-ones, and counts once the front says so.
+Where a state needs more room, the slot that counts is copied to the first one before the second
+one moves.
 
 A word is **reserved** before it is charged, and **begun** after it. Both are flushed to the disk,
 with the file's directory. So nothing is charged for which the disk has no room; a word that was
@@ -173,10 +173,10 @@ class StateFile:
         checksum = crc32(state, crc32(changes, self._start_checksum))
         record = b''.join((self._start, changes, state, _CHECKSUM.pack(checksum)))
         room = self._room_for(len(state))
-        slot = 1 - self._newest if room == self._room else 1
-        self._write(record, _FIRST_SLOT + slot * room)
         if room != self._room:
-            self._write_front(room, self._reservation)
+            self._make_room(room)
+        slot = 1 - self._newest
+        self._write(record, _FIRST_SLOT + slot * room)
         self._newest, self._number = slot, number
 
     def close(self) -> None:
@@ -189,6 +189,13 @@ class StateFile:
         """Return the room of slots for states of this length; more is at least twice as much."""
         needed = _SLOT.size + length + _CHECKSUM.size
         return self._room if needed <= self._room else 2 * needed
+
+    def _make_room(self, room):
+        """Give more room to the slots: the one that counts is then the first."""
+        if self._newest:
+            self._write(os.pread(self._file, self._room, _FIRST_SLOT + self._room), _FIRST_SLOT)
+            self._newest = 0
+        self._write_front(room, self._reservation)
 
     def _write_front(self, room, reservation):
         front = b''.join((_MAGIC, room.to_bytes(8, 'little'), reservation))
@@ -240,7 +247,8 @@ class StateFile:
                 word is None or word.name != reserved[2]):
             self.reserved = reserved[2]
         if word is None:
-            return 'no word' if self._is_blank() else 'a damaged word'
+            return 'no word' if self._reservation != _NONE and self._is_blank() else \
+                'a damaged word'
         self._newest, self._number = slots.index(word), word.number
         return self._take_in(word, topics, states)
 
