@@ -138,6 +138,9 @@ TRUST = Option('trust', float, DEFAULT_TRUST,
                "for policies planned and adaptive, the weight of the map's probabilities of "
                'moves; the rest goes to six models that need no knowledge of the robot. Without '
                'probabilities it has no effect', least=0, most=1)
+DELAY = Option('delay', int, 0,
+               'how many symbols later a private region leaves, with policy: adaptive: it is then '
+               'chosen by these, too, and errs less', least=0, most=1000, unit='symbols')
 LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chain and ', 1))
 BASE = Option('base', str, DEFAULT_BASE,
               'for mechanism: exponential, which routes are preferred. chain: those that public '
@@ -148,11 +151,10 @@ MECHANISM = Option('mechanism', str, 'auto',
                    'takes the one with the fewest expected errors, chosen from chain, ε, k and '
                    'length alone', choices=(*SELECTIONS, 'auto'))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
-LIVE_MECHANISM = (POLICY, TRUST)
+LIVE_MECHANISM = (POLICY, TRUST, DELAY)
 #: What draws, for who infers something of it: how the robot moves counts with every policy.
 BELIEF_TRUST = replace(TRUST, meaning="the weight of the map's probabilities of moves in the "
-                       'belief; the rest goes to six models that need no knowledge of the robot. '
-                       "With policy: adaptive, the privatizer's")
+                       'belief; the rest goes to six models that need no knowledge of the robot')
 LOG_MECHANISM = (MECHANISM, BASE, LOG_TRUST, POLICY)
 
 # From messages and logs to symbols
@@ -319,12 +321,14 @@ class OutputKind:
     :param topic_meaning: what the topic shows; {} is whose region.
     :param type: of the messages; '': that of `output_type`.
     :param needs_positions: whether the map must have a position of every state.
+    :param of_privatizer: whether it is one of the privatizer alone.
     """
 
     meaning: str
     topic_meaning: str
     type: str = ''  # noqa: A003 (of this class alone)
     needs_positions: bool = False
+    of_privatizer: bool = False
 
 
 #: What can be published for each region: a new output is one more module, and one more line here.
@@ -334,12 +338,23 @@ OUTPUT_KINDS = {
                        'geometry_msgs/msg/PoseWithCovarianceStamped', needs_positions=True),
     'markers': OutputKind('a picture for RViz and Foxglove', 'a picture of {}',
                           'visualization_msgs/msg/MarkerArray', needs_positions=True),
+    'belief': OutputKind('with policy: adaptive, what all signals so far let others believe',
+                         'where the robot was at the time of {}',
+                         'diagnostic_msgs/msg/DiagnosticStatus', of_privatizer=True),
     'custom': OutputKind('a message of output_type', '{} in output_template'),
 }
-OUTPUTS = Option('outputs', list, ['string'],
-                 'what is published for each region. '
-                 + '; '.join(f'{name}: {kind.meaning}' for name, kind in OUTPUT_KINDS.items()),
-                 choices=tuple(OUTPUT_KINDS))
+
+
+def _outputs(kinds: Mapping[str, OutputKind]) -> Option:
+    return Option('outputs', list, ['string'],
+                  'what is published for each region. '
+                  + '; '.join(f'{name}: {kind.meaning}' for name, kind in kinds.items()),
+                  choices=tuple(kinds))
+
+
+OUTPUTS = _outputs(OUTPUT_KINDS)
+BELIEF_OUTPUTS = _outputs({name: kind for name, kind in OUTPUT_KINDS.items()
+                           if not kind.of_privatizer})
 OUTPUT_TYPE = Option('output_type', str, 'std_msgs/msg/String',
                      'type of the private topic: its field data is a string or an integer; with '
                      'custom among the outputs, the type that output_template fills', unit='type')
@@ -351,7 +366,7 @@ STATE_FILE = Option('state_file', str, '',
                     'file that lets the word go on after a restart, one for each robot; if not '
                     'set: a restart begins a new word', unit='file')
 TOP = Option('top', int, 10,
-             'how many of the most probable regions region_belief holds; 0: all', least=0,
+             'how many of the most probable regions a belief holds; 0: all', least=0,
              unit='regions')
 PERIOD_OF_REGIONS = replace(PERIOD, meaning='time between two regions', least=1e-4)
 COUNT = Option('count', int, 0, 'regions to publish before it stops; 0: no end', least=0,
@@ -377,7 +392,7 @@ PARAMETER_SERVICES = Option('parameter_services', bool, True,
 PARAMETERS = {
     'privatizer': (
         *CHAIN, *PRIVACY, *LIVE_MECHANISM, *MESSAGES, BASE_FRAME, LIVE_UNKNOWN_SYMBOL,
-        *OUTPUT_OPTIONS, STATE_FILE,
+        *OUTPUT_OPTIONS, TOP, STATE_FILE,
         replace(LEDGER_FILE, default='',
                 meaning='ledger that every word is charged to; if not set: none'),
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
@@ -388,7 +403,7 @@ PARAMETERS = {
         SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
         PARAMETER_SERVICES),
     'belief': (*CHAIN, *PRIVACY, POLICY, BELIEF_TRUST, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP,
-               *OUTPUT_OPTIONS, REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
+               BELIEF_OUTPUTS, OUTPUT_TYPE, OUTPUT_TEMPLATE, REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
     'fleet': (FLEET, PARAMETER_SERVICES),
 }
@@ -399,14 +414,15 @@ _REGION = Option('region', str, 'region', 'comes in, with input: region: the sen
                  '(message_type)')
 _PRIVATE_REGION = Option(
     'private_region', str, 'private_region', 'goes out, with outputs: string: the private region '
-    '(output_type); with policy: adaptive also …/history')
+    '(output_type)')
 
 
 def _placed_topics(prefix: str, what: str) -> tuple[Option, ...]:
     return tuple(Option(output_topic(prefix, name), str, output_topic(prefix, name),
                         f'goes out, with outputs: {name}: {kind.topic_meaning.format(what)} '
                         f'({kind.type or "output_type"})')
-                 for name, kind in OUTPUT_KINDS.items() if name != 'string')
+                 for name, kind in OUTPUT_KINDS.items()
+                 if name != 'string' and (prefix == 'private' or not kind.of_privatizer))
 
 
 def output_topic(prefix: str, output: str) -> str:
@@ -425,11 +441,6 @@ def message_type_of(output: str, values: Mapping[str, Any]) -> str:
     return OUTPUT_KINDS[output].type or str(values['output_type'])
 
 
-def history_topic(private_region: str) -> str:
-    """Return the topic of the history (policy: adaptive) from that of the private region."""
-    return f'{private_region}/history'
-
-
 #: Name of each node → the topics that may be remapped.
 TOPICS = {
     'privatizer': (
@@ -439,8 +450,7 @@ TOPICS = {
         _PRIVATE_REGION, *_placed_topics('private', 'the private region')),
     'log_release': (),
     'belief': (
-        replace(_PRIVATE_REGION, meaning='comes in: the private region (output_type); with '
-                'policy: adaptive …/history instead'),
+        replace(_PRIVATE_REGION, meaning='comes in: the private region (output_type)'),
         Option('believed_region', str, 'believed_region', 'goes out, with outputs: string: the '
                'most probable region (output_type)'),
         Option('region_belief', str, 'region_belief', 'goes out: regions and their probabilities '
@@ -566,7 +576,8 @@ OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SCHEDULER)
 _NEEDS: dict[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
     'period': ('sampling: period', lambda values: values['sampling'] == 'period'),
     'regions_file': ('input: pose, or outputs with positions', lambda values: (
-        values.get('input') != 'region' or set(values.get('outputs', ())) - {'string'} != set())),
+        values.get('input') != 'region'
+        or not set(values.get('outputs', ())) <= {'string', 'belief'})),
     'hysteresis': ('input: pose', lambda values: values['input'] == 'pose'),
     'max_distance': ('input: pose', lambda values: values['input'] == 'pose'),
     'no_region': ('input: region', lambda values: values['input'] == 'region'),

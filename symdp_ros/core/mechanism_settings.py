@@ -11,6 +11,7 @@ from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.registry import (BY_MODELS, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
                                      SELECTIONS)
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class MechanismSettings:
         least, chosen from chain, ε, k and length alone (with the base 'counting', of those without
         the chain's base measure); 'live': the online mechanism, symbol by symbol.
 
+    :param delay: of `OnlineMechanism`, live.
+
     The others are those of `OnlineMechanism` and `OfflineMechanism`.
     """
 
@@ -39,6 +42,7 @@ class MechanismSettings:
     base: str = DEFAULT_BASE
     trust: float = DEFAULT_TRUST
     policy: str = DEFAULT_POLICY
+    delay: int = 0
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'MechanismSettings':
@@ -54,20 +58,28 @@ class MechanismSettings:
         from symdp_ros.core.models import check_base
 
         check_base(self.base, self.trust)
+        if self.delay and self.policy != 'adaptive':
+            raise ConfigurationError('delay needs policy: adaptive', setting='delay')
 
     def online(self, chain: 'Chain', privacy: 'Privacy',
                random: 'RandomBits | None' = None) -> 'OnlineMechanism':
         """Return what draws live; parameters and errors as of `OnlineMechanism`."""
         from symdp_ros.core.online import OnlineMechanism
 
-        return OnlineMechanism(chain, privacy, random=random, **self._fields(SELECTIONS['causal']))
+        return OnlineMechanism(chain, privacy, random=random, **self._delay(),
+                               **self._fields(SELECTIONS['causal']))
 
     def offline(self, chain: 'Chain', privacy: 'Privacy',
                 random: 'RandomBits | None' = None) -> 'OfflineMechanism':
         """Return what draws whole words; parameters and errors as of `OfflineMechanism`."""
         from symdp_ros.core.offline import OfflineMechanism
 
-        return OfflineMechanism(chain, privacy, random=random, **asdict(self))
+        settings = asdict(self)
+        del settings['delay']
+        return OfflineMechanism(chain, privacy, random=random, **settings)
+
+    def _delay(self) -> dict[str, int]:
+        return {'delay': self.delay} if self.delay else {}
 
     def _fields(self, names: Iterable[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
@@ -92,7 +104,8 @@ class MechanismSettings:
         else:
             used.pop('trust', None)  # nothing that is used trusts the chain
         return {'chain': chain.digest(), 'epsilon': privacy.epsilon,
-                'adjacency': privacy.adjacency, 'mechanism': self.selection, **used}
+                'adjacency': privacy.adjacency, 'mechanism': self.selection, **used,
+                **self._delay()}
 
     def text(self, chain: 'Chain') -> str:
         """Return which mechanism draws, and how it takes the robot to move, for people to read."""

@@ -27,10 +27,9 @@ from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.files.resources import share_directory
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, TAG, YamlReader
-from symdp_ros.options import (history_topic, INPUT, LARGEST_INTEGER, LEDGER_FILE,
-                               message_type_of, Option, OUTPUT_DOMAIN, OUTPUT_OPTIONS,
-                               output_topic, PARAMETERS, POLICY, SUBJECT_BUDGET, TOPICS,
-                               USE_SIM_TIME)
+from symdp_ros.options import (INPUT, LARGEST_INTEGER, LEDGER_FILE, message_type_of, Option,
+                               OUTPUT_DOMAIN, OUTPUT_OPTIONS, output_topic, PARAMETERS,
+                               SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
 import yaml
 
 _NODE = 'privatizer'
@@ -81,11 +80,8 @@ class Robot:
     def private_topics(self) -> list[tuple[str, str]]:
         """Return the topics that its `privatizer` publishes, and their types."""
         values = {option.name: self._value(option) for option in OUTPUT_OPTIONS}
-        topics = [(self.topic(output_topic('private', output)), message_type_of(output, values))
-                  for output in dict.fromkeys(values['outputs'])]
-        if self._value(POLICY) == 'adaptive':
-            topics.append((history_topic(self.topic('private_region')), 'std_msgs/msg/String'))
-        return topics
+        return [(self.topic(output_topic('private', output)), message_type_of(output, values))
+                for output in dict.fromkeys(values['outputs'])]
 
     @property
     def output_domain(self) -> int | None:

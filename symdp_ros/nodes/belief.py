@@ -5,23 +5,22 @@ if __name__ == '__main__':  # before the imports, which are slow
     from symdp_ros.nodes.program import run_program
     raise SystemExit(run_program('belief'))
 
-from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
-import numpy as np
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.errors import ChainError, printable
+from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.messages.fields import message_class, name_of_type
 from symdp_ros.messages.symbols import parse_symbol_map
-from symdp_ros.options import history_topic, message_type_of, output_topic
+from symdp_ros.options import message_type_of, output_topic
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.lifecycle import ManagedNode
-from symdp_ros.ros.live.history import HistoryEntry
 from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.outputs import check_topics, Outputs
+from symdp_ros.ros.outputs.belief_output import belief_message
 from symdp_ros.ros.outputs.publication import latched
 from symdp_ros.ros.process.spinning import run
 from symdp_ros.words.sampling_settings import SamplingSettings
@@ -42,9 +41,6 @@ class Belief(ManagedNode):
     nothing secret, and costs no privacy. The chain, ε, k and policy must be the privatizer's:
     otherwise the belief is wrong, and no message reports it.
 
-    KeyValue is the one standard message that pairs a label with a number: `ros2 topic echo` shows
-    both, and a label may hold any character.
-
     A private region that cannot follow the last one means that a new word has begun (a privatizer
     without state file was restarted), that messages were lost, or that the settings differ. The
     belief is then reset: the robot may be anywhere (`Filter.resume`). A new word whose first
@@ -54,10 +50,8 @@ class Belief(ManagedNode):
     a publisher sends first is not counted if it is the region that was received last. (Behind a
     bridge, or a middleware that does not number messages, it is counted as one more region.)
 
-    With `policy: adaptive` it subscribes to `private_region/history` (std_msgs/msg/String,
-    `ros.live.history`) instead: what was missed cannot be left out there. New words and restarts
-    are marked; after a gap, or where it joins late, the belief begins with the one that the
-    region was drawn by.
+    With `policy: adaptive` it is not needed: the privatizer publishes more than others could infer
+    (`outputs: [belief]`).
     """
 
     def __init__(self, **kwargs):
@@ -66,46 +60,46 @@ class Belief(ManagedNode):
 
     def configure(self):
         place, how = MapSettings.of(self.settings), MechanismSettings.of(self.settings)
+        if how.policy == 'adaptive':
+            raise ConfigurationError(
+                'with policy: adaptive the node belief is not needed: the privatizer itself '
+                'publishes what others may believe, with outputs: [belief]', setting='policy')
         sampling = SamplingSettings.of(self.settings)
         chain, name = sampling.chain(place.read()), place.path.name
         privacy = sampling.privacy(self.settings['epsilon'], self.settings['adjacency'])
-        private = self.resolve_topic_name('private_region')
-        self._topic = history_topic(private) if how.policy == 'adaptive' else private
+        self._topic = self.resolve_topic_name('private_region')
         outputs = dict.fromkeys(self.settings['outputs'])
         names = [*(output_topic('believed', output) for output in outputs), 'region_belief']
-        check_topics([self.resolve_topic_name(name) for name in names], [private, self._topic])
+        check_topics([self.resolve_topic_name(name) for name in names], [self._topic])
         check_qos_overrides(self, 'subscription', 'private_region')
-        self._chain, self._states = chain, chain.states
+        self._chain = chain
         self._type = message_class(message_type_of('string', self.settings))
         # Names are written as they are; for integers, `symbol_map` gives the value of each.
         self._symbols = {} if self._type is String else parse_symbol_map(
             self.settings['symbol_map'])
         mechanism = how.online(chain, privacy)
-        self._filter, self._adaptive = Filter(mechanism), mechanism.tables is not None
+        self._filter = Filter(mechanism)
         self.get_logger().info(
             f'chain {name}: {len(chain)} states, {chain.edge_count} moves, from '
             f'{chain.initial_state}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}, '
             f'policy {how.policy}; how it moves: {chain.how_it_moves(how.trust)}: if '
             "one of these is not the privatizer's, the belief is wrong")
-        self._kind = String if self._adaptive else self._type
         self._diagnostics = LiveDiagnostics(
-            self, self._topic, name_of_type(self._kind),
+            self, self._topic, name_of_type(self._type),
             public_settings(name, mechanism, sampling), remapped='private_region',
             raw=False, regular=sampling.rule != 'change')
 
     def activate(self):
         # Reset, as a new subscription receives the private word so far once more.
         self._filter.reset()
-        self._heard = self._gaps = self._number = 0
+        self._heard = 0
         self._outputs = Outputs(self, 'believed', self.settings, self._chain, depth=_QUEUE)
         self._belief = self.create_publisher(DiagnosticStatus, 'region_belief', latched(1))
         self._subscription = AdaptiveSubscription(
-            self, self._kind, self._topic,
-            self._on_history if self._adaptive else self._on_private_region,
-            latched=True, with_info=True)
+            self, self._type, self._topic, self._on_private_region, latched=True, with_info=True)
         self._diagnostics.activate(self._subscription)
         self.get_logger().info(
-            f'active: reads {self._subscription.topic} ({name_of_type(self._kind)}), publishes '
+            f'active: reads {self._subscription.topic} ({name_of_type(self._type)}), publishes '
             f'{self._outputs.topics} and {self._belief.topic_name}'
             + ('' if self._subscription.count else '; waits for a publisher'))
 
@@ -126,9 +120,13 @@ class Belief(ManagedNode):
         self._filter = self._diagnostics = None
 
     def _on_private_region(self, data, info):
-        output = self._text_of(data)
-        if output is None:
+        try:
+            text = str(deserialize_message(data, self._type).data)
+        except Exception:  # what is raised depends on the middleware
+            self.get_logger().warning('a message that cannot be read is ignored',
+                                      throttle_duration_sec=_QUIET)
             return
+        output = self._symbols.get(text, text)
         first_of_publisher = info['publication_sequence_number'] == 1
         if first_of_publisher and self._heard and output == self._filter.previous:
             return  # shown again after a restart
@@ -139,59 +137,12 @@ class Belief(ManagedNode):
         if beliefs is not None:
             self._show(output, beliefs)
 
-    def _on_history(self, data, info):
-        try:
-            entry = HistoryEntry.of(self._text_of(data) or '')
-        except ValueError:
-            self._warn_of_unreadable()
-            return
-        number, previous, region, belief = entry
-        tracker, late = self._filter, not self._heard and previous is not None
-        if previous is None:
-            tracker.reset()
-            previous = tracker.previous
-        elif number == 1 and self._heard and previous == tracker.previous:
-            tracker.restart()
-        follows = (not late and number in (1, self._number + 1)
-                   and tracker.is_at(previous, belief))
-        try:
-            beliefs = (tracker.update(region) if follows
-                       else tracker.resume(region, previous, belief))
-        except ChainError:
-            self._warn_of_foreign(region)
-            return
-        self._number = number
-        if late:
-            self._log_late(region)
-        elif not follows:
-            self._gaps += 1
-            self.get_logger().warning(
-                f"'{printable(region)}' was not drawn by what was received before (gap "
-                f"{self._gaps}): messages were lost, or the settings are not the privatizer's; "
-                'the belief begins with the one that it was drawn by',
-                throttle_duration_sec=_QUIET)
-        self._show(region, beliefs)
-
-    def _text_of(self, data):
-        try:
-            text = str(deserialize_message(data, self._kind).data)
-        except Exception:  # what is raised depends on the middleware
-            self._warn_of_unreadable()
-            return None
-        return self._symbols.get(text, text)
-
-    def _warn_of_unreadable(self):
-        self.get_logger().warning('a message that cannot be read is ignored',
-                                  throttle_duration_sec=_QUIET)
-
     def _show(self, output, beliefs):
         self._heard += 1
         self._outputs.publish(self._filter.best, beliefs)
         self._diagnostics.published += 1
-        self._belief.publish(DiagnosticStatus(
-            name=self.resolve_topic_name('private_region'), message=output,
-            values=[KeyValue(key=self._states[i], value=f'{beliefs[i]:.6g}')
-                    for i in self._most_probable(beliefs)]))
+        self._belief.publish(belief_message(self._topic, output, self._chain.states, beliefs,
+                                            self.settings['top']))
 
     def _after_gap(self, output):
         """Return the beliefs after a region that cannot follow; None if it is no state."""
@@ -204,7 +155,6 @@ class Belief(ManagedNode):
         if not self._heard:
             self._log_late(output)
             return beliefs
-        self._gaps += 1
         warning(f"'{printable(output)}' cannot follow '{printable(previous)}': "
                 'a new word has begun, messages were lost, or the settings are not the '
                 "privatizer's; the belief begins anew", throttle_duration_sec=_QUIET)
@@ -219,10 +169,6 @@ class Belief(ManagedNode):
     def _log_late(self, output):
         self.get_logger().info(f"the word did not begin with '{printable(output)}': it is "
                                'joined late')
-
-    def _most_probable(self, beliefs):
-        order = np.argsort(-beliefs, kind='stable')
-        return order[:self.settings['top'] or None].tolist()
 
 
 def main(arguments=None) -> int:

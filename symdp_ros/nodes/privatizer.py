@@ -16,7 +16,7 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.options import history_topic, OUTPUT_DOMAIN, output_topic
+from symdp_ros.options import OUTPUT_DOMAIN, output_topic
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.graph.topic_claim import TopicClaim
 from symdp_ros.ros.lifecycle import ManagedNode
@@ -61,8 +61,9 @@ class Privatizer(ManagedNode):
     restarts; no transition has a region drawn twice (`words.live_sampling`). After a restart with
     `state_file` the last private region is published once more, without a draw, so that late
     subscribers of the latched topic see it.
-    With `policy: adaptive` it also publishes `private_region/history` (`ros.live.history`).
-    Nothing but the outputs, and the history, depends on what comes in.
+    With `delay`, the private region of a symbol leaves with a later one; what is held back when
+    the node is deactivated leaves when it is active again. Nothing but the outputs depends on what
+    comes in.
 
     :param memories: of all such nodes of the process: a node that takes the place of another goes
         on where that one was.
@@ -75,7 +76,7 @@ class Privatizer(ManagedNode):
         self._claims: list[TopicClaim] = []
         self._memories = LiveMemories() if memories is None else memories
         self._word = self._sampling = None  # kept over a cleanup
-        self._input = self._outputs = self._history = self._diagnostics = None
+        self._input = self._outputs = self._diagnostics = None
         self._outer_node = self._subscription = self._ticks = None
 
     def configure(self):
@@ -83,6 +84,7 @@ class Privatizer(ManagedNode):
         self.map_settings, self.input_settings = MapSettings.of(values), InputSettings.of(values)
         self.sampling_settings = sampling = SamplingSettings.of(values)
         self.mechanism_settings = MechanismSettings.of(values)
+        self.mechanism_settings.check()
         chain = self.read_chain()
         privacy = sampling.privacy(values['epsilon'], values['adjacency'])
         sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
@@ -109,14 +111,10 @@ class Privatizer(ManagedNode):
         self._sampling.draw, memory.locator = self._publish, self._input.locator
         self._outputs = Outputs(publishing, 'private', values, chain, depth=_QUEUE,
                                 overridable=True)
-        if mechanism.tables is not None:
-            from symdp_ros.ros.live.history import History
-
-            self._history = History(publishing, self._word, _QUEUE)
         source = self._input
         self._diagnostics = LiveDiagnostics(
             self, None if source.message_type is None else source.topic, source.kind,
-            public_settings(self.map_settings.path.name, mechanism, sampling),
+            public_settings(self.map_settings.path.name, mechanism, sampling) | self._delay,
             remapped=source.name, raw=True, regular=sampling.rule == 'message',
             shared=source.shared, warnings=source.warnings)
 
@@ -133,7 +131,7 @@ class Privatizer(ManagedNode):
         first_tick = self._sampling.start(start, now, self._word.drawn_at)
         if start is Start.AFTER_RESTART and self._word.last is not None:
             # No draw: late subscribers see the region that the last process published.
-            self._outputs.publish(self._word.last)
+            self._outputs.publish(self._word.last, self._word.posterior)
         if first_tick is not None:
             self._ticks = (SimulatedTicks if self._simulated() else SteadyTicks)(
                 self, self._live_clock, first_tick, self._tick)
@@ -145,7 +143,6 @@ class Privatizer(ManagedNode):
         self._diagnostics.activate(self._subscription)
         self.get_logger().info(
             f'active: reads {self._input.description}, publishes {self._outputs.topics}'
-            + ('' if self._history is None else f' and {self._history.topic}')
             + ('' if self._outer_node is None else
                f' in ROS domain {self._output_domain}, and nothing else there')
             + ('; waits for a publisher' if self._subscription and not self._subscription.count
@@ -169,8 +166,6 @@ class Privatizer(ManagedNode):
             self._input.close()
         if self._outputs is not None:
             self._outputs.destroy()
-        if self._history is not None:
-            self._history.destroy()
         if self._outer_node is not None:
             self._outer_node.destroy_node()
             self._outer_node = None
@@ -180,7 +175,7 @@ class Privatizer(ManagedNode):
         if self._sampling is not None:
             self._sampling.draw = nobody_draws  # nothing keeps this node that outlives it
         self._claims = []
-        self._input = self._outputs = self._history = self._diagnostics = None
+        self._input = self._outputs = self._diagnostics = None
 
     @property
     def _domain(self):
@@ -197,11 +192,17 @@ class Privatizer(ManagedNode):
 
     @property
     def _published(self):
-        topics = [self.resolve_topic_name(output_topic('private', name))
-                  for name in dict.fromkeys(self.settings['outputs'])]
-        if self.mechanism_settings.policy == 'adaptive':
-            topics.append(history_topic(self.resolve_topic_name('private_region')))
-        return topics
+        return [self.resolve_topic_name(output_topic('private', name))
+                for name in dict.fromkeys(self.settings['outputs'])]
+
+    @property
+    def _delay(self):
+        """Return what is to be said of the delay: name → value, empty where there is none."""
+        sampling, delay = self.sampling_settings, self.mechanism_settings.delay
+        if not delay:
+            return {}
+        unit = {'message': 'messages', 'change': 'changes'}.get(sampling.rule)
+        return {'delay': f'{delay} {unit}' if unit else f'{delay * sampling.period:g} s'}
 
     def _source(self):
         """Return what is read, and where: who reads it next may meet a region that was drawn."""
@@ -219,6 +220,10 @@ class Privatizer(ManagedNode):
                 f'output_domain is {self._domain}, the ROS domain of this node, in which its '
                 'region is, too: give the node another (ROS_DOMAIN_ID), or leave output_domain '
                 'out')
+        if 'belief' in self.settings['outputs'] and self.mechanism_settings.policy != 'adaptive':
+            raise ConfigurationError(
+                'outputs: belief needs policy: adaptive. With other policies the node belief '
+                'infers it from the private regions', setting='outputs')
         check_topics(self._published, [self._input.topic] if self._output_domain == self._domain
                      else [])
 
@@ -314,6 +319,8 @@ class Privatizer(ManagedNode):
             log(protection(sampling.protect, privacy.epsilon))
         if sampling.moves:
             log(f'a private symbol is within {sampling.moves} moves of the one before')
+        for delay in self._delay.values():
+            log(f'delay: each private region leaves {delay} later')
         if self._input.locator is not None and not sampling.has_period:
             self.get_logger().warning(
                 'input: pose without sampling: period: when a private region comes can show, by '
@@ -336,13 +343,10 @@ class Privatizer(ManagedNode):
         return self._sampling.tick(now, None if self._input.message_type else self._input.look)
 
     def _publish(self, region, now):
-        if self._history is not None:
-            self._history.before_draw()
         output = self._word.draw(region, now)
-        self._outputs.publish(output)
-        if self._history is not None:
-            self._history.publish(output)
-        self._diagnostics.published += 1
+        if output is not None:
+            self._outputs.publish(output, self._word.posterior)
+            self._diagnostics.published += 1
 
 
 def main(arguments=None) -> int:

@@ -7,10 +7,12 @@ import os
 from pathlib import Path
 from typing import Any, Protocol, TYPE_CHECKING
 
+from symdp_ros.errors import ChainError
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.state_file import NAME_BYTES, PROCESS_BYTES, StateFile
 
 if TYPE_CHECKING:
+    from symdp_ros.core.annotations import Floats
     from symdp_ros.core.online import OnlineMechanism
 
 _PROCESS = os.urandom(PROCESS_BYTES)
@@ -48,10 +50,9 @@ class LiveWord:
 
     It goes on over a stop and a start within one process, and with a state file over restarts, as
     long as what describes it stays the same, and the account does. Between other topics, too, it
-    is another word. From each start on, the policy 'adaptive' believes what the last private
-    symbol alone allows: the file needs to hold no more.
+    is another word. It goes on exactly: with all that the mechanism knows, and holds back.
 
-    :param mechanism: what draws it.
+    :param mechanism: what draws it; nothing was drawn from it yet.
     :param described: what its distribution depends on, for people to read: chain, ε, k, what
         draws, and what a symbol is.
     :param topics: text that names the topics between which it runs.
@@ -64,7 +65,7 @@ class LiveWord:
     :raises StateFileError: the file cannot be used.
 
     `name` is 16 random bytes; `settings` a digest; `last` is the last private symbol, or None;
-    `drawn_at` when that was drawn, in nanoseconds, or −1 where that is not known.
+    `drawn_at` when the last symbol was drawn, in nanoseconds, or −1 where that is not known.
     """
 
     def __init__(self, mechanism: 'OnlineMechanism', *, described: Mapping[str, Any],
@@ -83,35 +84,45 @@ class LiveWord:
         self.last: str | None = None
         self.drawn_at = -1
         self._state_file: StateFile | None = None
-        self._store: Callable[[int, int], None] | None = None
+        self._store: Callable[[bytes, int | None, int], None] | None = None
         self._found_instead: str | None = None
         if state_file is not None:
             self._state_file = StateFile(
                 state_file, self.settings, len(mechanism.chain), topics=topics, clock=clock,
                 process=_PROCESS)
         self._find(former)
-        if self.last is not None:
-            mechanism.reset(self.last)
 
     def _find(self, former):
         """Find the word to go on with, in this process or in the file."""
         file = self._state_file
-        found = 'no word' if file is None else file.found
+        found, stored = ('no word', None) if file is None else (file.found, file.stored)
         mine = former is not None and former.settings == self.settings
-        if found == 'a word to carry on' and not (
-                mine and file.stored.process == _PROCESS and file.stored.name == former.name):
-            self._start, self.name = Start.AFTER_RESTART, file.stored.name
-            self._perhaps_charged = True
-            self.drawn_at, position = file.stored.drawn_at, file.stored.position
-            self.last = None if position is None else self.mechanism.chain.states[position]
-            self._logger.info('state_file: the word of the last run is carried on')
-        elif mine and found != 'a word of other settings':
+        if stored is not None and not (
+                mine and stored.process == _PROCESS and stored.name == former.name):
+            if self._restores(stored.state):
+                self._start, self.name = Start.AFTER_RESTART, stored.name
+                self._perhaps_charged, self.drawn_at = True, stored.drawn_at
+                if stored.position is not None:
+                    self.last = self.mechanism.chain.states[stored.position]
+                self._logger.info('state_file: the word of the last run is carried on')
+                return
+            found = 'a damaged word'
+        if mine and found != 'a word of other settings':
+            self.mechanism.restore(former.state)
             self.name, self._perhaps_charged = former.name, True
             self._start, self.last, self.drawn_at = former._start, former.last, former.drawn_at
         else:
             if file is not None and file.reserved is not None:
                 self.name, self._perhaps_charged = file.reserved, True
             self._found_instead = None if found == 'no word' else found
+
+    def _restores(self, state):
+        """Have the mechanism go on from a state; return whether it can."""
+        try:
+            self.mechanism.restore(state)
+        except ChainError:
+            return False
+        return True
 
     def begin(self) -> Start:
         """
@@ -126,11 +137,10 @@ class LiveWord:
         """
         start, file = self._start, self._state_file
         if start is None and file is not None:
-            file.reserve(self.name)
+            file.reserve(self.name, len(self.mechanism.state))
         self._charge()
         if file is not None:
-            position = None if self.last is None else self._positions[self.last]
-            file.begin(self.name, position, self.drawn_at)
+            file.begin(self.name, self.mechanism.state, self._position, self.drawn_at)
             self._store = file.store
         if start is None:
             start = Start.NEW
@@ -166,22 +176,39 @@ class LiveWord:
             self._logger.info(f'ledger: the new word of {subject} was charged before')
         self._is_charged = True
 
-    def draw(self, symbol: str | None, now: int = -1) -> str:
+    @property
+    def _position(self) -> int | None:
+        return None if self.last is None else self._positions[self.last]
+
+    @property
+    def posterior(self) -> 'Floats | None':
+        """Return what `last` and all before it let others believe: `OnlineMechanism`'s."""
+        return self.mechanism.posterior
+
+    def draw(self, symbol: str | None, now: int = -1) -> str | None:
         """
-        Draw and store the private symbol of a region (None: unknown); then it may go out.
+        Draw for a region (None: unknown), and store what that leads to; then it may go out.
 
         :param now: when, in nanoseconds of `clock`; −1: that is not kept.
+        :return: the private symbol that is due now; None: none is yet.
         :raises StateFileError: it cannot be stored, and must not go out.
         """
         # Stored first: a crash between the two may lose a symbol, but never contradicts one.
-        self.last = output = self._step(symbol)
-        self.drawn_at = now
+        output, self.drawn_at = self._step(symbol), now
+        if output is not None:
+            self.last = output
         if self._store is not None:
-            self._store(self._positions[output], now)
+            self._store(self.mechanism.state, self._position, now)
         return output
 
     def close(self) -> None:
-        """Release the files, and what draws: a word that goes on with this one has its own."""
+        """
+        Release the files, and what draws: a word that goes on with this one has its own.
+
+        What this one draws from then is kept as `state`.
+        """
+        if self.mechanism is not None:
+            self.state = self.mechanism.state
         for closable in (self._state_file, self._account):
             if closable is not None:
                 closable.close()

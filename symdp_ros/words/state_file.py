@@ -1,30 +1,43 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The file that lets a word go on after a restart: its last private symbol, which is public anyway.
+The file that lets a word go on after a restart: the state of what draws it.
 
-It holds two records of one layout, little-endian: the word that runs, and after it the word that
-was reserved last. Each is written whole by one call of the operating system, so that it is there
-whole or not at all, and survives the process. A record of zeros is none.
+It holds the word that was reserved last, and two slots, which are written in turn: whenever a
+process is killed, and whatever it was writing, one of them is whole. The whole one with the larger
+number is the word that runs. All numbers are little-endian.
 
-    16 bytes  magic
-    32        digest of the settings under which the word runs
-    16        digest of the topics that it runs between
-    16        name of the word: random; the ledger knows its charge by this name
-     8        name of the process that wrote the record: random
-     8        the clock of the time below
-     4        position of the last private symbol in the chain's states; 2³² − 1: none yet
-     8        when that symbol was drawn, in nanoseconds of that clock; −1: not kept
-     4        CRC-32 of all that
+    front, 92 bytes, written by one call of the operating system: it is whole or not at all
+    16  magic
+     8  room of a slot, in bytes
+    64  the word that was reserved and has not begun, as below: its settings, topics and name;
+        zeros: none
+     4  CRC-32 of all that
+
+    slot
+    32  digest of the settings under which the word runs
+    16  digest of the topics that it runs between
+    16  name of the word: random; the ledger knows its charge by this name
+     8  name of the process that wrote the slot: random
+     8  the clock of the time below
+     8  number of the slot: one more than that of the other one
+     8  when the last symbol was drawn, in nanoseconds of that clock; −1: not kept
+     4  position of the last private symbol in the chain's states; 2³² − 1: none yet
+     8  length of the state
+     …  the state: all that the next draws depend on (`OnlineMechanism.state`)
+     4  CRC-32 of all that
+
+Where a state needs more room, the slot that counts is copied to the first one before the second
+one moves.
 
 A word is **reserved** before it is charged, and **begun** after it. Both are flushed to the disk,
 with the file's directory. So nothing is charged for which the disk has no room; a word that was
 charged and not begun is found by its name and not charged again; no word is carried on that was
 not charged; and where the charge is refused, the word that the file held is still there.
 
-Symbols are not flushed. After a power failure the file may hold an older symbol. The word then
-goes on from there; that costs no privacy, as each symbol is drawn from public history alone, but
-the move across the gap may be one that the chain does not list.
+Symbols are not flushed. After a power failure the file may hold an older state. The word then
+goes on from there; that costs no privacy, as each draw depends on former draws alone, and not on
+what they were drawn for; but the move across the gap may be one that the chain does not list.
 """
 from contextlib import suppress
 import fcntl
@@ -39,11 +52,15 @@ from zlib import crc32
 from symdp_ros.errors import StateFileError
 
 _KIND = b'symdp_ros word '
-_MAGIC = _KIND + b'2'
-_RECORD = Struct('<16s32s16s16s8s8sIqI')
-_LAST = Struct('<Iq')   # what changes with every symbol: position, time
+_MAGIC = _KIND + b'3'
+_FRONT = Struct('<16sQ32s16s16s')
+_SLOT = Struct('<32s16s16s8s8sQqIQ')
+_CHANGES = Struct('<QqIQ')  # the part of a slot that changes with every symbol
 _CHECKSUM = Struct('<I')
-_NOTHING = 0xFFFFFFFF   # a word that has no symbol yet
+_FIRST_SLOT = _FRONT.size + _CHECKSUM.size
+_ROOM, _MOST_ROOM = 1024, 2**40
+_NONE = bytes(64)       # no word is reserved
+_NOTHING = 0xFFFFFFFF   # a word that has no private symbol yet
 _NOT_KEPT = -1
 
 NAME_BYTES, PROCESS_BYTES = 16, 8
@@ -53,14 +70,15 @@ class StoredWord(NamedTuple):
     """A word that a state file holds."""
 
     name: bytes
+    state: bytes           #: of what draws it
     position: int | None   #: of its last private symbol; None: it has none yet
-    drawn_at: int          #: when that was drawn; −1: not kept, or by another clock
+    drawn_at: int          #: when its last symbol was drawn; −1: not kept, or by another clock
     process: bytes         #: who wrote it
 
 
 class StateFile:
     """
-    The last private symbol of one word, on disk.
+    The state of one word, on disk.
 
     :param path: created where it is absent, with mode 0600; its folder must exist.
     :param settings: 32 bytes, a digest of all that the word depends on, and of its ledger.
@@ -83,6 +101,8 @@ class StateFile:
         self._topics = sha256(topics.encode()).digest()[:16]
         self._clock = sha256(clock.encode()).digest()[:8]
         self.stored = self.reserved = None
+        self._has_front, self._room, self._reservation = False, _ROOM, _NONE
+        self._newest = self._number = 0  # of the slot that counts: which one, and its number
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
                                  | os.O_NOCTTY, 0o600)
@@ -97,15 +117,20 @@ class StateFile:
                 raise
             raise StateFileError(f'state_file {path} cannot be used: {error.strerror}') from None
 
-    def reserve(self, name: bytes) -> None:
+    def reserve(self, name: bytes, length: int) -> None:
         """
         Make room for a new word, durably; the word that the file holds stays.
 
         :param name: of the new word, 16 bytes.
+        :param length: of its state, in bytes.
         :raises StateFileError: the file cannot be written; then nothing should be charged.
         """
-        self._write_durably(_RECORD.size, name, None, _NOT_KEPT)
         try:
+            if not self._has_front:  # another layout, or nothing yet: there is nothing to keep
+                os.ftruncate(self._file, 0)
+            os.posix_fallocate(self._file, 0, _FIRST_SLOT + 2 * self._room_for(length))
+            self._write_front(self._room, self._settings + self._topics + name)
+            os.fsync(self._file)
             folder = os.open(self._path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(folder)
@@ -114,24 +139,45 @@ class StateFile:
         except OSError as error:
             raise self._cannot_be_written(error.strerror) from None
 
-    def begin(self, name: bytes, position: int | None = None,
+    def begin(self, name: bytes, state: bytes, position: int | None = None,
               drawn_at: int = _NOT_KEPT) -> None:
         """
         Begin a word, or carry one on, durably; needed before `store`.
 
         :raises StateFileError: the file cannot be written.
         """
-        self._write_durably(0, name, position, drawn_at)
+        self._start = b''.join((self._settings, self._topics, name, self._process, self._clock))
+        self._start_checksum = crc32(self._start)
+        try:
+            if not self._has_front:
+                os.ftruncate(self._file, 0)
+                self._write_front(self._room, _NONE)
+            self.store(state, position, drawn_at)
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._cannot_be_written(error.strerror) from None
+        if self._start.startswith(self._reservation):
+            self._write_front(self._room, _NONE)
 
-    def store(self, position: int, drawn_at: int = _NOT_KEPT) -> None:
+    def store(self, state: bytes, position: int | None, drawn_at: int = _NOT_KEPT) -> None:
         """
-        Store the position of a private symbol; call it before the symbol is published.
+        Store what a draw has led to; call it before anything of it is published.
 
-        :param drawn_at: in nanoseconds of the file's clock; −1: not kept.
-        :raises StateFileError: the file cannot be written: the symbol must not be published.
+        :param position: of the last private symbol.
+        :param drawn_at: when that draw was, in nanoseconds of the file's clock; −1: not kept.
+        :raises StateFileError: the file cannot be written: nothing must be published.
         """
-        last = _LAST.pack(position, drawn_at)
-        self._write(self._start + last + _CHECKSUM.pack(crc32(last, self._start_checksum)), 0)
+        number = self._number + 1
+        changes = _CHANGES.pack(number, drawn_at, _NOTHING if position is None else position,
+                                len(state))
+        checksum = crc32(state, crc32(changes, self._start_checksum))
+        record = b''.join((self._start, changes, state, _CHECKSUM.pack(checksum)))
+        room = self._room_for(len(state))
+        if room != self._room:
+            self._make_room(room)
+        slot = 1 - self._newest
+        self._write(record, _FIRST_SLOT + slot * room)
+        self._newest, self._number = slot, number
 
     def close(self) -> None:
         """Flush and release the file."""
@@ -139,21 +185,22 @@ class StateFile:
             os.fsync(self._file)
         os.close(self._file)
 
-    def _write_durably(self, offset, name, position, drawn_at):
-        self._start = b''.join((_MAGIC, self._settings, self._topics, name, self._process,
-                                self._clock))
-        self._start_checksum = crc32(self._start)
-        last = _LAST.pack(_NOTHING if position is None else position, drawn_at)
-        record = self._start + last + _CHECKSUM.pack(crc32(last, self._start_checksum))
-        try:
-            if os.fstat(self._file).st_size != 2 * _RECORD.size:
-                # Another layout, or nothing yet: there is nothing to keep.
-                self._write(bytes(2 * _RECORD.size), 0)
-                os.ftruncate(self._file, 2 * _RECORD.size)
-            self._write(record, offset)
-            os.fsync(self._file)
-        except OSError as error:
-            raise self._cannot_be_written(error.strerror) from None
+    def _room_for(self, length):
+        """Return the room of slots for states of this length; more is at least twice as much."""
+        needed = _SLOT.size + length + _CHECKSUM.size
+        return self._room if needed <= self._room else 2 * needed
+
+    def _make_room(self, room):
+        """Give more room to the slots: the one that counts is then the first."""
+        if self._newest:
+            self._write(os.pread(self._file, self._room, _FIRST_SLOT + self._room), _FIRST_SLOT)
+            self._newest = 0
+        self._write_front(room, self._reservation)
+
+    def _write_front(self, room, reservation):
+        front = b''.join((_MAGIC, room.to_bytes(8, 'little'), reservation))
+        self._write(front + _CHECKSUM.pack(crc32(front)), 0)
+        self._has_front, self._room, self._reservation = True, room, reservation
 
     def _write(self, data, offset):
         try:
@@ -179,47 +226,84 @@ class StateFile:
 
     def _read(self, topics, states):
         """Take in what the file holds and return `found`."""
-        size = _RECORD.size
-        content = os.pread(self._file, 2 * size + 1, 0)
-        if not content.strip(b'\0'):
+        front = os.pread(self._file, _FIRST_SLOT, 0)
+        if not front.strip(b'\0'):
             return 'no word'
-        if not content.startswith((_KIND, bytes(size))):
+        if not front.startswith(_KIND):
             raise StateFileError(f'state_file {self._path} is a file of another kind: name one '
                                  'that this node may write')
-        if content.startswith(_KIND) and content[:len(_MAGIC)] not in (_MAGIC, _KIND):
+        if front[:len(_MAGIC)] not in (_MAGIC, _KIND):
             return 'a word of another version'
-        if len(content) != 2 * size:
+        if not _is_whole(front, _FIRST_SLOT):
             return 'a damaged word'
-        found = self._read_word(content[:size], topics, states)
-        reserved = _fields(content[size:])
-        if reserved is not None and reserved[1:3] == (self._settings, self._topics):
-            if self.stored is None or self.stored.name != reserved[3]:
-                self.reserved = reserved[3]
-        return found
+        _, room, *reserved = _FRONT.unpack(front[:_FRONT.size])
+        if not _ROOM <= room <= _MOST_ROOM:
+            return 'a damaged word'
+        self._has_front, self._room, self._reservation = True, room, b''.join(reserved)
+        slots = [self._slot(0), self._slot(1)]
+        words = [slot for slot in slots if slot is not None]
+        word = max(words, key=lambda slot: slot.number, default=None)
+        if reserved[:2] == [self._settings, self._topics] and (
+                word is None or word.name != reserved[2]):
+            self.reserved = reserved[2]
+        if word is None:
+            return 'no word' if self._reservation != _NONE and self._is_blank() else \
+                'a damaged word'
+        self._newest, self._number = slots.index(word), word.number
+        return self._take_in(word, topics, states)
 
-    def _read_word(self, record, topics, states):
-        if not record.strip(b'\0'):
-            return 'no word'
-        fields = _fields(record)
-        if fields is None:
-            return 'a damaged word'
-        _, settings, topics_digest, name, process, clock, position, drawn_at, _ = fields
-        if topics_digest != self._topics:
+    def _slot(self, number):
+        """Return what a slot holds; None: nothing, or it is damaged."""
+        size, offset = _SLOT.size, _FIRST_SLOT + number * self._room
+        head = os.pread(self._file, size, offset)
+        if len(head) < size:
+            return None
+        length = _SLOT.unpack(head)[-1]
+        if length > os.fstat(self._file).st_size or self._room_for(length) != self._room:
+            return None
+        content = head + os.pread(self._file, length + _CHECKSUM.size, offset + size)
+        if not _is_whole(content, size + length + _CHECKSUM.size):
+            return None
+        return _Slot(*_SLOT.unpack(head), content[size:size + length])
+
+    def _is_blank(self):
+        """Return whether nothing was ever written to the slots."""
+        return not any(os.pread(self._file, _SLOT.size, _FIRST_SLOT + i * self._room).strip(b'\0')
+                       for i in (0, 1))
+
+    def _take_in(self, word, topics, states):
+        """Take in the word that runs and return `found`."""
+        if word.topics != self._topics:
             raise StateFileError(
                 f'state_file {self._path} holds a word between other topics than {topics}: it is '
                 "another robot's, or topics were renamed. Give each robot its own state_file. "
                 'If that word is not needed any more, remove the file')
-        if settings != self._settings:
+        if word.settings != self._settings:
             return 'a word of other settings'
-        if not (position < states or position == _NOTHING):
+        if not (word.position < states or word.position == _NOTHING):
             return 'a damaged word'
-        self.stored = StoredWord(name, None if position == _NOTHING else position,
-                                 drawn_at if clock == self._clock else _NOT_KEPT, process)
+        self.stored = StoredWord(
+            word.name, word.state, None if word.position == _NOTHING else word.position,
+            word.drawn_at if word.clock == self._clock else _NOT_KEPT, word.process)
         return 'a word to carry on'
 
 
-def _fields(record):
-    """Return the fields of a record; None where it is damaged."""
-    fields = _RECORD.unpack(record)
-    whole = fields[0] == _MAGIC and fields[-1] == crc32(record[:-_CHECKSUM.size])
-    return fields if whole else None
+class _Slot(NamedTuple):
+    """What a slot holds."""
+
+    settings: bytes
+    topics: bytes
+    name: bytes
+    process: bytes
+    clock: bytes
+    number: int
+    drawn_at: int
+    position: int
+    length: int
+    state: bytes
+
+
+def _is_whole(content, size):
+    """Return whether a content has this size, and ends with its checksum."""
+    return len(content) == size and content[-_CHECKSUM.size:] == _CHECKSUM.pack(
+        crc32(content[:-_CHECKSUM.size]))

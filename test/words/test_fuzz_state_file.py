@@ -3,8 +3,8 @@
 """
 Damaged state files, and files of other kinds in their place.
 
-Whatever is there, a word is carried on from the symbol that was stored, or not at all; and
-nothing but an error of our own is raised.
+Whatever is there, a word is carried on from the state that was stored last, or the one before, or
+not at all; and nothing but an error of our own is raised.
 """
 import os
 import socket
@@ -69,11 +69,12 @@ def test_state_file(tmp_path):
                 return
             raise AssertionError(f'{path.lstat()} is taken for a state file')
         file = StateFile(path, digest, states)
-        file.begin(NAME)
-        stored = None
+        stored = [(b'the first', None)]
+        file.begin(NAME, *stored[0])
         for _ in range(random.randint(0, 3)):
-            stored = random.randrange(states)
-            file.store(stored)
+            length = random.choice((0, 8, 40, 1500, 4000))
+            stored.append((random.randbytes(length), random.randrange(states)))
+            file.store(*stored[-1])
         file.close()
         content = path.read_bytes()
         other = random.random() < 0.2  # settings
@@ -86,14 +87,15 @@ def test_state_file(tmp_path):
             return
         assert file.found in FOUND and path.read_bytes() == content
         if file.found == 'a word to carry on':
-            assert not other and file.stored.position == stored
+            assert not other and (file.stored.state, file.stored.position) in stored[-2:]
         else:
             assert file.stored is None
-        file.begin(NAME)
-        file.store(states - 1)
+        file.begin(NAME, b'once more')
+        file.store(b'and more', states - 1)
         file.close()
         file = StateFile(path, bytes(32) if other else digest, states)
-        assert file.found == 'a word to carry on' and file.stored.position == states - 1
+        assert file.found == 'a word to carry on'
+        assert (file.stored.state, file.stored.position) == (b'and more', states - 1)
         file.close()
         path.unlink()
 

@@ -6,14 +6,15 @@ The word that a live node publishes: charged once, carried on, drawn once for ea
 Needs no ROS. The state machine at the end does what the node does at each transition, on a disk
 that may be full, in a process that may be killed at any step.
 """
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 import errno
 from fractions import Fraction
+from functools import cache
 import gc
 import os
 from pathlib import Path
-from random import Random
 import shutil
 from tempfile import TemporaryDirectory
 import weakref
@@ -36,6 +37,7 @@ from symdp_ros.words.state_file import StateFile
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 LIKELY = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': ['b', 'c'], 'c': {'c': 0.5, 'a': 0.5}}, 'a')
 LIVE = MechanismSettings('live')
+LATE = MechanismSettings('live', policy='adaptive', delay=2)
 OTHER_CHAIN = Chain({'a': ['a', 'b', 'c'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 
 
@@ -59,6 +61,11 @@ def place(tmp_path):
     return Place(tmp_path)
 
 
+@cache
+def made(chain, epsilon, how):
+    return how.online(chain, Privacy(epsilon))
+
+
 class Place:
     """A directory with a state file and a ledger, and the words that are made there."""
 
@@ -69,11 +76,11 @@ class Place:
         self.log = Log()
 
     def word(self, chain=CHAIN, *, former=None, epsilon=1.0, sampling=SamplingSettings(),
-             **given):
+             how=LIVE, **given):
         account = self.ledger_file and LiveAccount(
             self.ledger_file, Charging('r1', subject_budget=self.budget))
-        mechanism = OnlineMechanism(chain, Privacy(epsilon))
-        described = LIVE.described(chain, mechanism.privacy) | sampling.symbols()
+        mechanism = made(chain, epsilon, how).another()
+        described = how.described(chain, mechanism.privacy) | sampling.symbols()
         try:
             return LiveWord(mechanism, described=described, state_file=self.state_file,
                             account=account, former=former, logger=self.log, **given)
@@ -222,7 +229,8 @@ def test_within_a_process_the_word_goes_on_without_its_file(place, lost):
         place.state_file.unlink()
     else:
         content = bytearray(place.state_file.read_bytes())
-        content[-150] ^= 1
+        for slot in (92, 92 + 1024):
+            content[slot + 50] ^= 1
         place.state_file.write_bytes(b'' if lost == 'emptied' else bytes(content))
     word = place.word(former=word)
     assert word.begin() is Start.GOES_ON and word.last == last
@@ -230,32 +238,70 @@ def test_within_a_process_the_word_goes_on_without_its_file(place, lost):
     assert len(place.charges()) == 1
 
 
-@pytest.mark.parametrize('trust', [0.3, 1.0])
-def test_an_adaptive_word_goes_on_from_its_last_symbol(place, new_process, trust):
-    """Bit by bit as a mechanism that was reset to it: the models are as likely as at the start."""
-    settings, privacy = MechanismSettings('live', trust=trust, policy='adaptive'), Privacy(2.0)
+@pytest.mark.parametrize('delay', [0, 3])
+@pytest.mark.parametrize('same_process', [True, False])
+def test_an_adaptive_word_goes_on_exactly(place, new_process, delay, same_process):
+    """As one that nobody stopped: what was held back leaves later, and nothing is forgotten."""
+    settings = MechanismSettings('live', policy='adaptive', trust=0.3, delay=delay)
+    privacy, former, outputs = Privacy(2.0), None, []
 
-    def word(seed):
-        return LiveWord(settings.online(LIKELY, privacy, Random(seed)), logger=place.log,
-                        described=settings.described(LIKELY, privacy),
-                        state_file=place.state_file)
+    def begun(former, how=settings):
+        word = LiveWord(how.online(LIKELY, privacy), logger=place.log, former=former,
+                        described=how.described(LIKELY, privacy), state_file=place.state_file)
+        return word, word.begin()
 
-    first, expected = word(1), settings.online(LIKELY, privacy, Random(1))
-    assert first.begin() is Start.NEW
-    for symbol in 'abcabcaa':
-        assert first.draw(symbol) == expected.step(symbol)
-    last = first.last
-    first.close()
+    for number, part in enumerate(('ab', 'c', 'abcaab', 'cab')):
+        word, start = begun(former if same_process else None)
+        assert start is (Start.NEW if not number else
+                         Start.GOES_ON if same_process else Start.AFTER_RESTART)
+        if number:
+            assert word.mechanism.state == state and word.last == (outputs or [None])[-1]
+        for symbol in part:
+            output = word.draw(symbol)
+            outputs += [] if output is None else [output]
+        assert word.last == (outputs or [None])[-1]
+        former, state = word, word.mechanism.state
+        word.close()
+        if not same_process:
+            new_process()
+    assert len(outputs) == len('abcabcaabcab') - delay and LIKELY.is_feasible(outputs)
+    if not same_process:
+        for other in (replace(settings, delay=1), replace(settings, trust=0.5)):
+            word, start = begun(None, other)
+            assert start is Start.NEW
+            word.close()
+
+
+def test_a_state_that_the_mechanism_does_not_know_begins_a_charged_word(place, new_process):
+    """As that of another version of the package may be."""
+    word = place.word()
+    word.begin()
+    word.draw('b')
+    file = word._state_file
+    file.store(b'of another version', 1)
+    word.close()
     new_process()
-    second, expected = word(2), settings.online(LIKELY, privacy, Random(2))
-    assert second.begin() is Start.AFTER_RESTART
-    expected.reset(last)
-    for symbol in 'abcabcaa':
-        assert second.mechanism.belief.tobytes() == expected.belief.tobytes()
-        assert second.draw(symbol) == expected.step(symbol)
-    second.close()
-    settings = replace(settings, trust=0.5)
-    assert word(3).begin() is Start.NEW
+    other = place.word()
+    assert other.begin() is Start.NEW and other.last is None
+    assert 'it held a damaged word: a new word begins' in place.log[-1]
+    other.close()
+    assert place.charges() == [word.name, other.name]
+
+
+def test_a_damaged_file_begins_a_charged_word(place, new_process):
+    word = place.word()
+    word.begin()
+    word.draw('b')
+    word.close()
+    content = bytearray(place.state_file.read_bytes())
+    for slot in (92, 92 + 1024):
+        content[slot] ^= 1
+    place.state_file.write_bytes(content)
+    new_process()
+    other = place.word()
+    assert other.begin() is Start.NEW
+    other.close()
+    assert place.charges() == [word.name, other.name]
 
 
 def test_a_word_that_is_kept_keeps_no_tables(place):
@@ -271,7 +317,7 @@ def test_a_word_that_is_kept_keeps_no_tables(place):
 
 
 @pytest.mark.parametrize('given', [
-    {'chain': OTHER_CHAIN}, {'epsilon': 2.0}, {'sampling': SamplingSettings('change')},
+    {'chain': OTHER_CHAIN}, {'epsilon': 2.0}, {'how': LATE}, {'sampling': SamplingSettings('change')},
     {'sampling': SamplingSettings('period', period=2.0)}], ids=str)
 def test_other_settings_are_another_word(place, new_process, given):
     for between in (lambda: None, new_process):
@@ -404,6 +450,7 @@ class Node(RuleBasedStateMachine):
         self.chain, self.begun_chain = CHAIN, None
         self.word = self.sampling = self.tick_at = None
         self.drawn, self.published, self.last_time = set(), {}, -PERIOD
+        self.count = Counter()  # of the symbols of each word
         self.allowed = 1  # charges
         self.full, self.kill_at = False, None
         self.patched = pytest.MonkeyPatch()
@@ -431,9 +478,10 @@ class Node(RuleBasedStateMachine):
 
     @initialize(sampling=st.sampled_from(['message', 'change', 'period']), drop=st.booleans(),
                 files=st.sampled_from([(True, True), (True, True), (True, False), (False, True),
-                                       (False, False)]))
-    def set_up(self, sampling, drop, files):
+                                       (False, False)]), how=st.sampled_from([LIVE, LATE]))
+    def set_up(self, sampling, drop, files, how):
         state_file, ledger = files
+        self.how = how
         self.kind, self.drop = sampling, drop and sampling != 'period'
         self.place = Place(Path(self.directory.name), state_file=state_file, ledger=ledger)
         if ledger:
@@ -473,7 +521,10 @@ class Node(RuleBasedStateMachine):
             assert self.occasion not in self.drawn_here, 'drawn again for another word'
             self.drawn.add((name, self.occasion))
             self.drawn_here.add(self.occasion)
-        self.published.setdefault(name, (self.chain_in_use, []))[1].append(output)
+        published = self.published.setdefault(name, (self.chain_in_use, []))[1]
+        published += [] if output is None else [output]
+        self.count[name] += 1
+        assert len(published) == max(0, self.count[name] - self.how.delay), 'one was lost'
 
     def deliver(self, message):
         number, stay, region = message
@@ -514,7 +565,7 @@ class Node(RuleBasedStateMachine):
     def configure(self):
         former = self.word
         word = self.place.word(self.chain, former=former,
-                               sampling=SamplingSettings(self.kind))
+                               sampling=SamplingSettings(self.kind), how=self.how)
         self.word, self.chain_in_use, self.state = word, self.chain, 'inactive'
         if self.sampling is None:
             self.sampling = {

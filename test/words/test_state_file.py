@@ -3,6 +3,7 @@
 """The file that carries a word over a restart. Needs no ROS."""
 import errno
 import os
+from zlib import crc32
 
 import pytest
 from symdp_ros import StateFileError
@@ -11,7 +12,9 @@ from symdp_ros.words.state_file import StateFile
 DIGEST, OTHER = bytes(range(32)), bytes(32)
 NAME, OTHER_NAME = b'the name of it..', b'another name....'
 NEW = 'no word', None
-RECORD = 112  # bytes
+STATE = b'what draws it'
+FRONT, SLOT = 92, 1024  # bytes
+RECORD = 112 + len(STATE)
 
 
 @pytest.fixture
@@ -29,32 +32,33 @@ def opened(path, digest=DIGEST, states=10, **given):
 def written(path, position=None, drawn_at=-1, **given):
     """Write a word that has begun, and its last position."""
     file = StateFile(path, DIGEST, 10, **given)
-    file.reserve(NAME)
-    file.begin(NAME)
+    file.reserve(NAME, len(STATE))
+    file.begin(NAME, STATE)
     if position is not None:
-        file.store(position, drawn_at)
+        file.store(STATE, position, drawn_at)
     file.close()
 
 
 def test_a_word_that_has_not_begun_is_not_carried_on(path):
     assert opened(path) == opened(path) == NEW
     file = StateFile(path, DIGEST, 10)
-    file.reserve(NAME)
+    file.reserve(NAME, len(STATE))
     file.close()
     assert opened(path) == NEW
 
 
 def test_what_was_stored_is_found_again(path):
     file = StateFile(path, DIGEST, 10)
-    file.begin(NAME)
-    file.store(3)
-    file.store(7)
+    file.begin(NAME, STATE)
+    file.store(STATE, 3)
+    file.store(b'the next', 7)
     file.close()
     assert path.stat().st_mode & 0o777 == 0o600
     file = StateFile(path, DIGEST, 10)
     assert file.found == 'a word to carry on'
-    assert (file.stored.name, file.stored.position) == (NAME, 7)
-    file.begin(NAME, 7)
+    assert (file.stored.name, file.stored.state, file.stored.position) == (
+        NAME, b'the next', 7)
+    file.begin(NAME, STATE, 7)
     file.close()
     assert opened(path) == ('a word to carry on', 7)
 
@@ -73,8 +77,8 @@ def test_other_settings_are_another_word(path, digest, states, found):
     assert opened(path, digest, states) == (found, None)
     assert opened(path) == ('a word to carry on', 7), 'looking changes nothing'
     file = StateFile(path, digest, states)
-    file.reserve(OTHER_NAME)
-    file.begin(OTHER_NAME)
+    file.reserve(OTHER_NAME, len(STATE))
+    file.begin(OTHER_NAME, STATE)
     file.close()
     assert opened(path, digest, states) == ('a word to carry on', None)
 
@@ -88,7 +92,7 @@ def test_a_word_between_other_topics_is_refused_and_kept(path):
 
 def test_a_word_that_only_was_reserved_between_other_topics_is_nothing(path):
     file = StateFile(path, DIGEST, 10, topics='/r1/region')
-    file.reserve(NAME)
+    file.reserve(NAME, len(STATE))
     file.close()
     file = StateFile(path, DIGEST, 10, topics='/r2/region')
     assert (file.found, file.reserved) == ('no word', None)
@@ -97,14 +101,14 @@ def test_a_word_that_only_was_reserved_between_other_topics_is_nothing(path):
 
 def test_a_word_that_was_reserved_is_found_by_its_name_until_it_begins(path):
     file = StateFile(path, DIGEST, 10)
-    file.reserve(NAME)
+    file.reserve(NAME, len(STATE))
     file.close()
     for digest, reserved in ((DIGEST, NAME), (OTHER, None)):
         file = StateFile(path, digest, 10)
         assert file.reserved == reserved
         file.close()
     file = StateFile(path, DIGEST, 10)
-    file.begin(NAME)
+    file.begin(NAME, STATE)
     file.close()
     file = StateFile(path, DIGEST, 10)
     assert file.reserved is None and file.stored.name == NAME
@@ -115,7 +119,7 @@ def test_reserving_keeps_the_word_that_is_there(path):
     """The charge of the new one may be refused."""
     written(path, 7)
     file = StateFile(path, OTHER, 10)
-    file.reserve(OTHER_NAME)
+    file.reserve(OTHER_NAME, len(STATE))
     file.close()
     assert opened(path) == ('a word to carry on', 7)
 
@@ -137,38 +141,130 @@ def damaged(path, place):
     return before
 
 
-def test_every_changed_byte_of_the_word_is_noticed(path):
+@pytest.mark.parametrize('stored', [(), (3,), (3, 4), (3, 4, 5)], ids=len)
+def test_a_damaged_slot_leaves_the_one_before(path, stored):
+    """Every changed byte is noticed, and every place where the file ends in its last slot."""
+    written(path)
+    file = StateFile(path, DIGEST, 10)
+    file.begin(NAME, STATE)
+    for position in stored:
+        file.store(STATE, position)
+    file.close()
+    newest = FRONT + SLOT * (len(stored) % 2)  # `written` took slot 1, `begin` slot 0
+    before = [None, None, *stored][-2]
+    content = path.read_bytes()
+    for place in range(newest, newest + RECORD):
+        damaged(path, place)
+        assert opened(path) == ('a word to carry on', before), place
+        if newest > FRONT:
+            path.write_bytes(content[:place])
+            assert opened(path) == ('a word to carry on', before), place
+        path.write_bytes(content)
+    assert opened(path) == ('a word to carry on', [None, *stored][-1])
+    for place in (FRONT, FRONT + SLOT):
+        damaged(path, place + 100)
+    assert opened(path) == ('a damaged word', None)
+
+
+def test_a_word_that_ran_is_never_taken_for_one_that_was_only_reserved(path):
+    """Its name would be found among the charges, and another word begun for it."""
     written(path, 7)
-    for place in range(RECORD):
+    for place in (FRONT, FRONT + SLOT):
+        damaged(path, place)
+    file = StateFile(path, DIGEST, 10)
+    assert (file.found, file.reserved) == ('a damaged word', None)
+    file.close()
+
+
+def test_every_changed_byte_of_the_front_is_noticed(path):
+    written(path, 7)
+    for place in range(FRONT):
         before = damaged(path, place)
         if place < 15:
             with pytest.raises(StateFileError, match='a file of another kind'):
                 StateFile(path, DIGEST, 10)
         else:
-            assert opened(path)[0] == ('a word of another version' if place == 15 else
-                                       'a damaged word')
+            assert opened(path) == ('a word of another version' if place == 15 else
+                                    'a damaged word', None)
         path.write_bytes(before)
 
 
-def test_a_damaged_reservation_is_none_and_harms_no_word(path):
+@pytest.mark.parametrize('room', [0, SLOT - 1, 2**40 + 1, 2**64 - 1])
+def test_a_front_that_makes_no_sense_is_damaged(path, room):
     written(path, 7)
-    file = StateFile(path, DIGEST, 10)
-    file.reserve(OTHER_NAME)
-    file.close()
-    for place in range(RECORD, 2 * RECORD):
-        before = damaged(path, place)
-        file = StateFile(path, DIGEST, 10)
-        assert (file.stored.position, file.reserved) == (7, None)
+    content = path.read_bytes()
+    front = content[:16] + room.to_bytes(8, 'little') + content[24:FRONT - 4]
+    path.write_bytes(front + crc32(front).to_bytes(4, 'little') + content[FRONT:])
+    assert opened(path) == ('a damaged word', None)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+STATES = [bytes([number]) * length for number, length in enumerate(
+    (10, 3000, 20, 2000, 9000, 5, 20000))]
+
+
+def writing(path, end):
+    """Let a word run for some states; call `end(k)` before it writes for the k-th time."""
+    file, done = StateFile(path, DIGEST, 10), [None]
+    write = os.pwrite
+
+    def noted(descriptor, data, offset):
+        end(len(writes), data, offset, write, descriptor)
+        writes.append(len(data))
+        return write(descriptor, data, offset)
+
+    writes = []
+    os.pwrite = noted
+    try:
+        file.reserve(NAME, len(STATES[0]))
+        file.begin(NAME, STATES[0])
+        done.append(STATES[0])
+        for number, state in enumerate(STATES[1:]):
+            file.store(state, number)
+            done.append(state)
+        file.begin(NAME, STATES[-1], 0)
+    except Killed:
+        pass
+    finally:
+        os.pwrite = write
         file.close()
-        path.write_bytes(before)
+    return done, writes
 
 
-@pytest.mark.parametrize('length', [1, 15, 16, 47, 56, RECORD - 1, RECORD, RECORD + 1,
-                                    2 * RECORD - 1,
-                                    2 * RECORD + 1])
-def test_a_file_of_another_length_is_damaged_or_refused(path, length):
+def test_whenever_a_process_is_killed_a_whole_state_is_left(path):
+    """At every byte of every write; the front alone is written at once."""
+    _, writes = writing(path, lambda *_: None)
+    assert len(writes) == 15  # room is made three times, and twice a slot is copied for that
+    for number, length in enumerate(writes):
+        cuts = [0] if length == FRONT else [*range(0, length, 1 + length // 150), length]
+        for cut in cuts:
+            path.unlink(missing_ok=True)
+
+            def end(write_number, data, offset, write, descriptor, number=number, cut=cut):
+                if write_number == number:
+                    write(descriptor, data[:cut], offset)
+                    raise Killed
+
+            done, _ = writing(path, end)
+            file = StateFile(path, DIGEST, 10)
+            if file.stored is None:
+                assert done == [None]
+                assert file.reserved == (NAME if number else None), (number, cut)
+            else:
+                following = STATES[min(len(done) - 1, len(STATES) - 1)]
+                assert file.stored.state in (done[-1], following), (number, cut)
+                assert file.stored.state == done[-1] or cut == length or length == FRONT
+            file.close()
+
+
+@pytest.mark.parametrize('length', [1, 15, 16, 47, FRONT - 1, FRONT, FRONT + 1,
+                                    FRONT + RECORD, FRONT + SLOT + RECORD - 1])
+def test_a_file_that_ends_early_is_damaged_or_refused(path, length):
     written(path)
-    path.write_bytes((path.read_bytes() + b'more')[:length])
+    path.write_bytes(path.read_bytes()[:length])
     if length < 15:
         with pytest.raises(StateFileError, match='a file of another kind'):
             StateFile(path, DIGEST, 10)
@@ -179,8 +275,9 @@ def test_a_file_of_another_length_is_damaged_or_refused(path, length):
         assert opened(path) == ('a word to carry on', 3)
 
 
-def test_a_file_of_the_first_version_is_another_word(path):
-    path.write_bytes(b'symdp_ros word 1' + bytes(48))
+@pytest.mark.parametrize('version', [b'1', b'2'])
+def test_a_file_of_a_former_version_is_another_word(path, version):
+    path.write_bytes(b'symdp_ros word ' + version + bytes(208))
     assert opened(path) == ('a word of another version', None)
     written(path, 3)
     assert opened(path) == ('a word to carry on', 3)
@@ -202,7 +299,7 @@ def test_what_is_no_regular_file_is_refused(path):
 
 def test_one_process_at_a_time(path):
     file = StateFile(path, DIGEST, 10)
-    file.begin(NAME)
+    file.begin(NAME, STATE)
     with pytest.raises(StateFileError, match='in use by another process'):
         StateFile(path, DIGEST, 10)
     file.close()
@@ -223,14 +320,14 @@ def test_a_full_disk_is_an_error_of_our_own(path, monkeypatch, step):
     file = StateFile(path, DIGEST, 10)
     with monkeypatch.context() as patched:
         patched.setattr(os, step, full)
-        for write in (lambda: file.reserve(OTHER_NAME), lambda: file.begin(OTHER_NAME)):
+        for write in (lambda: file.reserve(OTHER_NAME, len(STATE)), lambda: file.begin(OTHER_NAME, STATE)):
             with pytest.raises(StateFileError, match='cannot be written: No space left'):
                 write()
-    file.begin(NAME, 7)
+    file.begin(NAME, STATE, 7)
     with monkeypatch.context() as patched:
         patched.setattr(os, 'pwrite', full)
         with pytest.raises(StateFileError, match='cannot be written: No space left'):
-            file.store(3)
+            file.store(STATE, 3)
     file.close()
     assert opened(path) == ('a word to carry on', 7)
 
@@ -245,10 +342,10 @@ def test_what_is_reserved_and_begun_is_durable_with_its_directory(path, monkeypa
 
     monkeypatch.setattr(os, 'fsync', note)
     file = StateFile(path, DIGEST, 10)
-    file.reserve(NAME)
+    file.reserve(NAME, len(STATE))
     assert flushed == [str(path), str(path.parent)]
-    file.begin(NAME)
+    file.begin(NAME, STATE)
     assert flushed[2:] == [str(path)]
-    file.store(3)
+    file.store(STATE, 3)
     assert len(flushed) == 3
     file.close()
