@@ -25,7 +25,7 @@ from symdp_ros.errors import ConfigurationError
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
 _POLICIES = {f'live, {policy}': policy for policy in POLICIES}
 LIVE = tuple(_POLICIES)
-_SIMULATED = 'live, adaptive'
+_SIMULATED = 'live, adaptive', 'causal, adaptive'
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
@@ -198,9 +198,7 @@ class Calibration:
         if name not in LOGGED:
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
                                      + '; '.join(MECHANISMS), setting='mechanism')
-        selection, base = CHOICES[name]
-        mechanism = OfflineMechanism(self._chain, privacy, selection=selection, base=base,
-                                     trust=self._trust)
+        mechanism = OfflineMechanism(self._chain, privacy, trust=self._trust, **CHOICES[name])
         mechanism.law.keep_counts(self._counts)
         return mechanism
 
@@ -216,10 +214,10 @@ def _two_at_a_time(jobs: Sequence[tuple[str, Callable[[], None]]]) -> None:
     They take about as long as all others, and leave Python free to run those meanwhile.
     """
     with ThreadPoolExecutor(1) as second:
-        futures = [(second.submit(job), job) for name, job in jobs if name == _SIMULATED]
+        futures = [(second.submit(job), job) for name, job in jobs if name in _SIMULATED]
         try:
             for name, job in jobs:
-                if name != _SIMULATED:
+                if name not in _SIMULATED:
                     job()
             for future, job in reversed(futures):
                 if future.cancel():

@@ -414,7 +414,7 @@ class AdaptiveWord:
 
         :raises ChainError: that is no `state`; nothing changes.
         """
-        arrays = self._ring, self._kinds, self._sizes, *self._chosen
+        arrays: list[np.ndarray] = [self._ring, self._kinds, self._sizes, *self._chosen]
         former, whole = copy.deepcopy(arrays), self._whole
         stood, knew = (self._count, self._previous, self._size), self._knows
         try:

@@ -65,7 +65,7 @@ def _best(begin: int, end: int, successors: ShortInts, later: Floats) -> int:
 @compiled
 def _reach(previous: int, moves: int, offsets: Ints, successors: ShortInts, seen: Floats,
            queue: Ints, levels: Ints) -> None:
-    """Put what so many moves can reach into `queue`; levels[i]: where what i + 1 can reach ends."""
+    """Put what so many moves can reach into `queue`: what i can reach ends at levels[i − 1]."""
     seen.fill(0.0)
     at, end = 0, 0
     for e in range(offsets[previous], offsets[previous + 1]):

@@ -19,8 +19,8 @@ from math import log
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
-from symdp_ros.core.compiled.compiling import compiled, ZERO
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
+from symdp_ros.core.compiled.compiling import compiled
 from symdp_ros.core.online.adaptive.decoding import report
 from symdp_ros.core.online.adaptive.lanes import follow, mix, total
 from symdp_ros.core.online.targets import Codes
@@ -255,9 +255,9 @@ def take(place: int, size: int, count: int, previous: int, delay: int, reports: 
         kinds[here, s] = 2 if code == 0 else 1 if code == place else 0
     reported = 0
     if reports and 0 <= delay <= count:
-        previous = report(count, previous, delay, ring, kinds, sizes[0], offsets, successors, weights,
-                          switch, first, symbols, X, across, match, shares, posterior, mixed,
-                          beside, best, known, some, queue, levels)
+        previous = report(count, previous, delay, ring, kinds, sizes[0], offsets, successors,
+                          weights, switch, first, symbols, X, across, match, shares, posterior,
+                          mixed, beside, best, known, some, queue, levels)
         reported = 1
     after = ring[(count + 1) % len(ring)]
     predict(ring[count % len(ring)], kinds[here], size, offsets, successors, weights, switch,
