@@ -84,6 +84,7 @@ class OnlineSteps(Mechanism):
             # A closure: a sixth faster than a method whose state is in self.
             step, self._continue, self._previous = _stepper(
                 self._chain, self._targets, self._responses, self._width, self._random)
+            self._continue(self._chain.initial_state)
         if self._policy == 'adaptive':
             word = self._word = self._alphabet_word(step) if self._tables is None else (
                 AdaptiveWord(self._chain, self._tables, self._delay, self._random))
@@ -138,8 +139,8 @@ class OnlineSteps(Mechanism):
 
     @property
     def previous(self) -> str:
-        """Return the last private symbol; before the first one, the initial state."""
-        return self._previous()
+        """Return what was published last; before the first time, where the word was begun."""
+        return self._previous() if self._word is None else self._word.previous
 
     @property
     def posterior(self) -> Floats | None:
