@@ -221,7 +221,7 @@ def without_times(text):
     {'policy': 'paper'},
     {'policy': 'guided', 'symbol_map': "['gannet=plover']"},
     {'sampling': 'period', 'period': 0.02},
-    {'policy': 'adaptive', 'trust': 1.0},  # its history: test_belief_adaptive
+    {'policy': 'adaptive', 'trust': 1.0, 'delay': 3, 'outputs': '[string, belief]'},
     POSES,  # what goes out is made from the private region alone: test_outputs
     {**POSES, 'sampling': 'period', 'period': 0.02},
 ], ids=['message', 'mapped', 'period', 'adaptive', 'poses', 'poses period'])
