@@ -16,7 +16,7 @@ defaults: {{chain_file: {CHAIN}, initial_state: '0', epsilon: 1.0}}
 robots:
   tb1: {{domain: 41, region: /route/_action/feedback, private_region: /fleet/tb1/region}}
   tb2: {{domain: 42, input: pose, pose: /amcl_pose, outputs: [string, pose, markers]}}
-  tb3: {{domain: 43, policy: adaptive, parameter_services: true}}
+  tb3: {{domain: 43, policy: adaptive, outputs: [string, belief], parameter_services: true}}
   tb4: {{domain: 44, outputs: [string, custom], output_type: std_msgs/msg/Int16MultiArray,
         output_template: '{{data: [1]}}'}}
 """
@@ -27,7 +27,8 @@ PRIVATE = {
     'tb2': {'/tb2/private_region': STRING,
             '/tb2/private_pose': 'geometry_msgs/msg/PoseWithCovarianceStamped',
             '/tb2/private_markers': 'visualization_msgs/msg/MarkerArray'},
-    'tb3': {'/tb3/private_region': STRING, '/tb3/private_region/history': STRING},
+    'tb3': {'/tb3/private_region': STRING,
+            '/tb3/private_belief': 'diagnostic_msgs/msg/DiagnosticStatus'},
     'tb4': {'/tb4/private_region': STRING, '/tb4/private_custom':
             'std_msgs/msg/Int16MultiArray'},
 }
@@ -230,7 +231,7 @@ def test_the_example_of_this_package(tmp_path):
 
 
 @pytest.mark.parametrize('parameters', [
-    {'policy': 'adaptive', 'parameter_services': 'false'},
+    {'policy': 'adaptive', 'outputs': "['string','belief']", 'parameter_services': 'false'},
     {'outputs': "['string','pose','markers']"},
     {'outputs': "['custom']", 'output_type': 'std_msgs/msg/Int16MultiArray',
      'output_template': '\'{data: [1, "{region}"]}\''}], ids=str)

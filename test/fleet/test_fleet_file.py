@@ -152,8 +152,9 @@ def test_qos_overrides_are_parameters_too(tmp_path):
      'a would publish /a/private_region, where the region of a comes in'),
     (DEFAULTS + 'robots:\n  a: {outputs: [string, pose], private_pose: private_region}', 3,
      'a would publish /a/private_region twice: give each of its outputs'),
-    (DEFAULTS + 'robots:\n  a: {policy: adaptive, outputs: [pose], private_pose: '
-     'private_region/history}', 3, 'a would publish /a/private_region/history twice'),
+    (DEFAULTS + 'robots:\n  a: {policy: adaptive, outputs: [string, belief], private_belief: '
+     'private_region}', 3, 'a would publish /a/private_region twice'),
+    (DEFAULTS + 'robots:\n  a: {delay: 1001}', 3, 'delay is 1001: it must be at most 1000'),
     (DEFAULTS + 'robots: {a: {state_file: "x\\0"}}', 2, 'is no name of a file'),
     (DEFAULTS + 'state_dir: "\\0"\nrobots: {a: }', 2, 'is no name of a file'),
     (DEFAULTS + f'robots: {{a: {{qos_overrides.b.c: {2**63}}}}}', 2, 'must be a text, a number'),

@@ -76,8 +76,10 @@ def test_a_lost_message_is_no_forbidden_move():
         words_of([[(1, 1), (3, 6)]])
 
 
-@pytest.mark.parametrize('keeps_state', [True, False], ids=['state_file', 'no_state_file'])
-def test_kill_privatizer(world, ring, tmp_path, keeps_state):
+@pytest.mark.parametrize('keeps_state, how', [
+    (True, {}), (False, {}), (True, {'policy': 'adaptive', 'delay': 3})],
+    ids=['state_file', 'no_state_file', 'adaptive'])
+def test_kill_privatizer(world, ring, tmp_path, keeps_state, how):
     seed = first_seed()
     random, path = Random(seed), tmp_path / 'spent.ledger'
     arrived, begins = [], []  # (time of publication, number, position); nanoseconds
@@ -111,7 +113,7 @@ def test_kill_privatizer(world, ring, tmp_path, keeps_state):
         begin = time.monotonic()
         begins.append(time.time_ns())
         run = world.start('privatizer', chain_file=ring, epsilon=EPSILON, subject='robot',
-                          ledger_file=path, **state)
+                          ledger_file=path, **state, **how)
         if random.random() < 0.4:  # while it starts
             send_for(random.random() * 1.2 * startup)
         else:

@@ -79,7 +79,8 @@ def record(directory, word, parameters):
             if value is not None:
                 publisher.publish(message_of(value, parameters))
             world.spin(0.02)
-        world.wait_until(lambda: len(private) >= len(word), 'the private word')
+        due = len(word) - parameters.get('delay', 0)
+        world.wait_until(lambda: len(private) >= due, 'the private word')
         statuses.clear()
         world.wait_until(lambda: len(statuses) > 1, 'reports on the whole word')
         reported = {pair.key: pair.value for pair in statuses[-1].values}
@@ -221,7 +222,7 @@ def without_times(text):
     {'policy': 'paper'},
     {'policy': 'guided', 'symbol_map': "['gannet=plover']"},
     {'sampling': 'period', 'period': 0.02},
-    {'policy': 'adaptive', 'trust': 1.0},  # its history: test_belief_adaptive
+    {'policy': 'adaptive', 'trust': 1.0, 'delay': 3, 'outputs': '[string, belief]'},
     POSES,  # what goes out is made from the private region alone: test_outputs
     {**POSES, 'sampling': 'period', 'period': 0.02},
 ], ids=['message', 'mapped', 'period', 'adaptive', 'poses', 'poses period'])

@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`policy: adaptive`: when regions leave, what `delay` holds back, and `outputs: [belief]`."""
+from random import Random
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import PoseWithCovarianceStamped
+from harness import LATCHED, RELIABLE, ROOT
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+import numpy as np
+import pytest
+from rclpy.parameter import Parameter
+from std_msgs.msg import String
+from symdp_ros import Chain, OnlineMechanism, Privacy
+from symdp_ros.maps import read_chain, read_graph
+from symdp_ros.maps.regions import read_places
+from symdp_ros.nodes.privatizer import Privatizer
+from symdp_ros.ros.outputs.pose_output import moments
+from test_sampling import SimulatedTime
+
+SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
+DEPOT = ROOT / 'config' / 'depot.geojson'
+LATE = {'policy': 'adaptive', 'delay': 3}
+WORD = 'bcaabddab'  # feasible
+
+
+def send(publisher, *values):
+    for value in values:
+        publisher.publish(String(data=value))
+
+
+def change(world, *transitions):
+    for transition in transitions:
+        request = ChangeState.Request()
+        request.transition.id = transition
+        assert world.call(ChangeState, '/privatizer/change_state', request).success
+
+
+def listen_to_status(world, topic='private_belief'):
+    """Return the list that whole messages are appended to."""
+    statuses = []
+    world.node.create_subscription(DiagnosticStatus, topic, statuses.append, LATCHED)
+    return statuses
+
+
+@pytest.mark.parametrize('sampling', ['message', 'change'])
+def test_each_region_leaves_so_many_messages_later(world, chain_file, sampling):
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE, sampling=sampling, **LATE)
+    private, statuses, publisher = world.listen(), world.diagnostics(), world.publisher()
+    word, expected = WORD if sampling == 'message' else 'bcabdab', ''
+    for count, region in enumerate(word, 1):
+        send(publisher, region)
+        expected = word[:max(0, count - 3)]
+        world.wait_until(lambda n=len(expected): len(private) == n, 'the region of then')
+    world.settle(0.3)
+    assert ''.join(private) == expected
+    statuses.clear()
+    world.wait_until(lambda: statuses, 'a report')
+    values = {pair.key: pair.value for pair in statuses[-1].values}
+    assert values['published'] == str(len(expected))
+    assert values['delay'] == ('3 messages' if sampling == 'message' else '3 changes')
+    assert f'each private region leaves {values["delay"]} later' in run.log
+
+
+def test_one_region_a_tick_once_the_delay_is_over(world, chain_file):
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='period', period=0.5,
+                           use_sim_time='true', **LATE)
+    private, statuses = world.listen(), world.diagnostics()
+    publisher, time = world.publisher(), SimulatedTime(world)
+    send(publisher, 'b')
+    for _ in range(6):
+        time.pass_quietly(0.5)
+    time.stand_until(lambda: len(private) == 3, 'the ticks but the last three')
+    world.wait_until(lambda: any(pair.key == 'delay' and pair.value == '1.5 s'
+                                 for status in statuses for pair in status.values), 'a report')
+    assert 'each private region leaves 1.5 s later' in run.log
+
+
+@pytest.mark.parametrize('how', ['activate', 'configure', 'restart'])
+def test_what_is_held_back_stays_so_until_the_word_goes_on(world, chain_file, tmp_path, how):
+    given = {'chain_file': chain_file, 'epsilon': SURE, 'state_file': tmp_path / 'word', **LATE}
+    run, private = world.privatizer(**given), world.listen()
+    publisher, arrived = world.publisher(qos=RELIABLE), 0
+    world.settle()
+    for part in ('bcaa', 'b', 'dd', 'ab'):
+        send(publisher, *part)
+        arrived += len(part)
+        expected = WORD[:arrived - 3]
+        world.wait_until(lambda n=len(expected): len(private) == n, 'what is due')
+        assert ''.join(private) == expected
+        if how == 'restart':
+            assert run.stop() == 0
+            world.node.destroy_publisher(publisher)
+            run = world.privatizer(**given)
+            world.wait_until(lambda n=len(expected): len(private) > n, 'the last region again')
+            assert private.pop() == expected[-1]
+            publisher = world.publisher(qos=RELIABLE)
+            world.settle()
+        else:
+            again = (Transition.TRANSITION_CLEANUP, Transition.TRANSITION_CONFIGURE)
+            change(world, Transition.TRANSITION_DEACTIVATE, *(again if how == 'configure' else ()),
+                   Transition.TRANSITION_ACTIVATE)
+            world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
+            world.settle()
+        assert ''.join(private) == expected, 'what was held back has left'
+    assert ''.join(private) == WORD[:-3]
+
+
+def in_this_process(world, **parameters):
+    """Return an active privatizer of this process that draws from a seed; and how to end it."""
+    node = Privatizer(context=world.context, use_global_arguments=False, random=Random(5),
+                      parameter_overrides=[Parameter(name, value=value)
+                                           for name, value in parameters.items()])
+    world._executor.add_node(node)
+    assert node.autostart()
+
+    def end():
+        node.stop()
+        world._executor.remove_node(node)
+        node.destroy_node()
+
+    return end
+
+
+@pytest.mark.parametrize('delay, top', [(0, 0), (2, 0), (2, 3)])
+def test_the_belief_is_the_posterior_of_the_mechanism(world, delay, top):
+    """As the library computes it from the same draws; the pose has its mean and covariance."""
+    chain = read_chain(DEPOT, '1', self_loops=True)
+    mechanism = OnlineMechanism(chain, Privacy(1.0), policy='adaptive', delay=delay,
+                                random=Random(5))
+    statuses, poses, private = listen_to_status(world), [], world.listen()
+    world.node.create_subscription(PoseWithCovarianceStamped, 'private_pose', poses.append,
+                                   LATCHED)
+    end = in_this_process(
+        world, chain_file=str(DEPOT), initial_state='1', self_loops=True, epsilon=1.0,
+        policy='adaptive', delay=delay, outputs=['string', 'belief', 'pose'], top=top)
+    try:
+        publisher, expected = world.publisher(), []
+        for region in ['2', '3', 'nowhere', '4', '4', '5', '6', '2', '1', '1']:
+            send(publisher, region)
+            report = mechanism.step(region if region in chain.states else None)
+            if report is not None:
+                expected.append((report, mechanism.posterior.copy()))
+            world.wait_until(lambda n=len(expected): len(statuses) == len(poses) == len(private)
+                             == n, 'what is due')
+        late = listen_to_status(world)
+        world.wait_until(lambda: late, 'the last belief, for who comes late')
+    finally:
+        end()
+    assert private == [report for report, _ in expected] and late == statuses[-1:]
+    places = read_places(read_graph(DEPOT))
+    places = [places[state] for state in chain.states]
+    for (report, posterior), status, pose in zip(expected, statuses, poses, strict=True):
+        shown = sorted(zip(chain.states, posterior, strict=True), key=lambda pair: -pair[1])
+        assert [(pair.key, pair.value) for pair in status.values] == [
+            (state, f'{chance:.6g}') for state, chance in shown[:top or None]]
+        assert (status.name, status.message) == ('/private_region', report)
+        mean, variance = moments(posterior, np.array([(p.x, p.y) for p in places]),
+                                 np.array([p.variance for p in places]))
+        assert (pose.pose.pose.position.x, pose.pose.pose.position.y) == pytest.approx(mean)
+        covariance = pose.pose.covariance.reshape(6, 6)
+        assert [covariance[0, 0], covariance[0, 1], covariance[1, 1]] == pytest.approx(variance)
+
+
+def test_the_last_region_is_shown_after_a_restart_without_a_draw(world, chain_file, tmp_path):
+    given = {'chain_file': chain_file, 'epsilon': 1.0, 'state_file': tmp_path / 'word',
+             'outputs': '[string, belief]', **LATE}
+    run, private = world.privatizer(**given), world.listen()
+    publisher = world.publisher(qos=RELIABLE)
+    world.settle()
+    send(publisher, *'bcabd')
+    world.wait_until(lambda: len(private) == 2, 'two regions')
+    assert run.stop() == 0
+    statuses, diagnostics = listen_to_status(world), world.diagnostics()
+    world.privatizer(**given)
+    world.wait_until(lambda: len(private) == 3 and diagnostics, 'the last one again')
+    assert private[2] == private[1] and not statuses, 'what was believed then is not stored'
+    assert {pair.key: pair.value for pair in diagnostics[-1].values}['published'] == '0'
+    world.node.destroy_publisher(publisher)
+    publisher = world.publisher(qos=RELIABLE)
+    world.settle()
+    send(publisher, 'a')
+    world.wait_until(lambda: len(private) == 4 and statuses, 'the next one')
+    chain = Chain.from_yaml(chain_file)
+    assert chain.is_feasible([*private[:2], private[3]]) and statuses[0].message == private[3]
+
+
+@pytest.mark.parametrize('node, given, sentence', [
+    ('privatizer', {'delay': 3}, 'delay needs policy: adaptive'),
+    ('privatizer', {'delay': -1}, 'delay is -1: it must be at least 0'),
+    ('privatizer', {'delay': 1001}, 'delay is 1001: it must be at most 1000'),
+    ('privatizer', {'delay': 1.5}, 'delay is 1.5: it must be an integer'),
+    ('privatizer', {'outputs': '[string, belief]'}, 'outputs: belief needs policy: adaptive. With '
+     'other policies the node belief infers it'),
+    ('belief', {'policy': 'adaptive'}, 'the node belief is not needed: the privatizer itself '
+     'publishes what others may believe, with outputs: [belief]'),
+    ('belief', {'outputs': '[belief]'}, "outputs is 'belief': it must be one of string, pose")])
+def test_wrong_parameters(starter, chain_file, node, given, sentence):
+    assert sentence in starter.refused(node, chain_file=chain_file, epsilon=1.0, **given)
