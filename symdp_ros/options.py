@@ -132,8 +132,8 @@ PRIVACY = (EPSILON, ADJACENCY)
 POLICY = Option('policy', str, DEFAULT_POLICY,
                 'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
                 'the true region is not one move away, toward it; planned: with the fewest '
-                'errors in the long run; adaptive: the same, by what all private symbols so far '
-                'let others believe. All keep the same ε', choices=POLICIES)
+                'errors in the long run; adaptive: signals are drawn, and the route that all so '
+                'far make likely is published. All keep the same ε', choices=POLICIES)
 TRUST = Option('trust', float, DEFAULT_TRUST,
                "for policies planned and adaptive, the weight of the map's probabilities of "
                'moves; the rest goes to six models that need no knowledge of the robot. Without '
