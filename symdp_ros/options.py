@@ -132,9 +132,8 @@ PRIVACY = (EPSILON, ADJACENCY)
 POLICY = Option('policy', str, DEFAULT_POLICY,
                 'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
                 'the true region is not one move away, toward it; planned: with the fewest '
-                'errors in the long run; adaptive: a signal is drawn that tells the most, and the '
-                'private symbol is the best that all signals so far say. All keep the same ε',
-                choices=POLICIES)
+                'errors in the long run; adaptive: signals are drawn, and the route that all so '
+                'far make likely is published. All keep the same ε', choices=POLICIES)
 TRUST = Option('trust', float, DEFAULT_TRUST,
                "for policies planned and adaptive, the weight of the map's probabilities of "
                'moves; the rest goes to six models that need no knowledge of the robot. Without '
@@ -404,7 +403,8 @@ PARAMETERS = {
         SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
         PARAMETER_SERVICES),
     'belief': (*CHAIN, *PRIVACY, POLICY, BELIEF_TRUST, SAMPLING, PERIOD, *VISITS, SYMBOL_MAP,
-               BELIEF_OUTPUTS, OUTPUT_TYPE, OUTPUT_TEMPLATE, REGIONS_FILE, MAP_FRAME, TOP, AUTOSTART, PARAMETER_SERVICES),
+               BELIEF_OUTPUTS, OUTPUT_TYPE, OUTPUT_TEMPLATE, REGIONS_FILE, MAP_FRAME, TOP,
+               AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
     'fleet': (FLEET, PARAMETER_SERVICES),
 }

@@ -38,6 +38,7 @@ not charged; and where the charge is refused, the word that the file held is sti
 Symbols are not flushed. After a power failure the file may hold an older state. The word then
 goes on from there; that costs no privacy, as each draw depends on former draws alone, and not on
 what they were drawn for; but the move across the gap may be one that the chain does not list.
+Where a state takes several pages of the disk, there may be none that is whole: a new word begins.
 """
 from contextlib import suppress
 import fcntl
@@ -186,7 +187,7 @@ class StateFile:
         os.close(self._file)
 
     def _room_for(self, length):
-        """Return the room of slots for states of this length; more is at least twice as much."""
+        """Return the room of slots for states of this length: as now, or twice what is needed."""
         needed = _SLOT.size + length + _CHECKSUM.size
         return self._room if needed <= self._room else 2 * needed
 

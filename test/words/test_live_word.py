@@ -243,7 +243,7 @@ def test_within_a_process_the_word_goes_on_without_its_file(place, lost):
 def test_an_adaptive_word_goes_on_exactly(place, new_process, delay, same_process):
     """As one that nobody stopped: what was held back leaves later, and nothing is forgotten."""
     settings = MechanismSettings('live', policy='adaptive', trust=0.3, delay=delay)
-    privacy, former, outputs = Privacy(2.0), None, []
+    privacy, former, state, outputs = Privacy(2.0), None, b'', []
 
     def begun(former, how=settings):
         word = LiveWord(how.online(LIKELY, privacy), logger=place.log, former=former,
@@ -317,7 +317,8 @@ def test_a_word_that_is_kept_keeps_no_tables(place):
 
 
 @pytest.mark.parametrize('given', [
-    {'chain': OTHER_CHAIN}, {'epsilon': 2.0}, {'how': LATE}, {'sampling': SamplingSettings('change')},
+    {'chain': OTHER_CHAIN}, {'epsilon': 2.0}, {'how': LATE},
+    {'sampling': SamplingSettings('change')},
     {'sampling': SamplingSettings('period', period=2.0)}], ids=str)
 def test_other_settings_are_another_word(place, new_process, given):
     for between in (lambda: None, new_process):

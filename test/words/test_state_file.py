@@ -320,7 +320,8 @@ def test_a_full_disk_is_an_error_of_our_own(path, monkeypatch, step):
     file = StateFile(path, DIGEST, 10)
     with monkeypatch.context() as patched:
         patched.setattr(os, step, full)
-        for write in (lambda: file.reserve(OTHER_NAME, len(STATE)), lambda: file.begin(OTHER_NAME, STATE)):
+        for write in (lambda: file.reserve(OTHER_NAME, len(STATE)),
+                      lambda: file.begin(OTHER_NAME, STATE)):
             with pytest.raises(StateFileError, match='cannot be written: No space left'):
                 write()
     file.begin(NAME, STATE, 7)
