@@ -113,17 +113,18 @@ def worth(mechanism, f, X, founders, every):
     return found
 
 
-def best_routes(mechanism, signals, previous, waited):
+def best_routes(mechanism, signals, previous, count, ended):
     """
     Return (value, route) of every feasible route of the last symbols, the best first.
 
-    :param waited: how many symbols follow the first of these; None: all symbols of a word that
-        has ended.
+    :param previous: the report before them.
+    :param count: of these symbols.
+    :param ended: whether the word has; else equation (3) of the policy.
     """
     chain, index = mechanism.chain, mechanism.chain.state_index
-    gamma = adaptive_posteriors(mechanism, signals)
-    if waited is not None:
+    gamma = adaptive_posteriors(mechanism, signals)[-count:]
+    if not ended:
         last = np.array(gamma[-1])
-        gamma = [*gamma[-1 - waited:-1], table(mechanism) @ np.where(last > 1e-6, last, 0)]
+        gamma[-1] = table(mechanism) @ np.where(last > 1e-6, last, 0)
     return sorted(((sum(g[index[o]] for g, o in zip(gamma, route, strict=True)), route)
-                   for route in feasible_words(chain, len(gamma), previous)), reverse=True)
+                   for route in feasible_words(chain, count, previous)), reverse=True)
