@@ -12,7 +12,7 @@ from time import perf_counter_ns
 import tracemalloc
 
 from bench.chains import (ALPHABET, any_word, grid, PRIVACY, random_chain, town, walk,
-                          with_habits, with_staying)
+                          with_staying)
 from bench.measure import Figure, medians, no_garbage_collection, peer, ratios, Row, side_by_side
 import numpy as np
 from symdp_ros.core.chain import Chain

@@ -251,7 +251,7 @@ the chain's P | simulated |
 | guided, planned | yes | ours; on a log: `selection: causal` | exact |
 | adaptive | yes | ours | simulated |
 | adaptive, 3 symbols later | yes | ours, `delay: 3` | simulated |
-| adaptive, the whole word | no | ours, `selection: causal`; a log is decoded as a whole | simulated |
+| adaptive, the whole word | no | ours; on a log: `selection: causal` | simulated |
 | exponential, base: chain | no | ours, trust 0.8 | exact |
 
 Mechanisms 1 and 2 of the paper are its Mechanisms 3 and 4 on a map where every state can follow
