@@ -151,12 +151,6 @@ class OnlineSteps(Mechanism):
         costs no privacy. Shape (states,). None with other policies than 'adaptive', before the
         first report, and after `restore`.
         """
-        Return P[s_u = s | all signals so far] of the symbol s_u that was reported last.
-
-        Exact, if the robot moves by `chain.models(trust)`. It is computed of signals alone, so it
-        costs no privacy. Shape (states,). None with other policies than 'adaptive', before the first report,
-        and after `restore`.
-        """
         return None if self._word is None else self._word.posterior
 
     @property
