@@ -32,8 +32,6 @@ class MechanismSettings:
         least, chosen from chain, ε, k and length alone (with the base 'counting', of those without
         the chain's base measure); 'live': the online mechanism, symbol by symbol.
 
-    :param delay: of `OnlineMechanism`, live.
-
     The others are those of `OnlineMechanism` and `OfflineMechanism`.
     """
 
@@ -64,7 +62,7 @@ class MechanismSettings:
         """Return what draws live; parameters and errors as of `OnlineMechanism`."""
         from symdp_ros.core.online import OnlineMechanism
 
-        return OnlineMechanism(chain, privacy, random=random, **self._delay(),
+        return OnlineMechanism(chain, privacy, delay=self.delay, random=random,
                                **self._fields(SELECTIONS['causal']))
 
     def offline(self, chain: 'Chain', privacy: 'Privacy',
@@ -75,9 +73,6 @@ class MechanismSettings:
         settings = asdict(self)
         del settings['delay']
         return OfflineMechanism(chain, privacy, random=random, **settings)
-
-    def _delay(self) -> dict[str, Any]:
-        return {'delay': self.delay} if self.delay else {}
 
     def _fields(self, names: Iterable[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
@@ -103,7 +98,7 @@ class MechanismSettings:
             used.pop('trust', None)  # nothing that is used trusts the chain
         return {'chain': chain.digest(), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'mechanism': self.selection, **used,
-                **self._delay()}
+                **({'delay': self.delay} if self.delay else {})}
 
     def text(self, chain: 'Chain') -> str:
         """Return which mechanism draws, and how it takes the robot to move, for people to read."""

@@ -91,6 +91,7 @@ class LiveWord:
                 state_file, self.settings, len(mechanism.chain), topics=topics, clock=clock,
                 process=_PROCESS)
         self._find(former)
+        self._position = None if self.last is None else self._positions[self.last]
 
     def _find(self, former):
         """Find the word to go on with, in this process or in the file."""
@@ -177,10 +178,6 @@ class LiveWord:
         self._is_charged = True
 
     @property
-    def _position(self) -> int | None:
-        return None if self.last is None else self._positions[self.last]
-
-    @property
     def posterior(self) -> 'Floats | None':
         """Return what `last` and all before it let others believe: `OnlineMechanism`'s."""
         return self.mechanism.posterior
@@ -196,7 +193,7 @@ class LiveWord:
         # Stored first: a crash between the two may lose a symbol, but never contradicts one.
         output, self.drawn_at = self._step(symbol), now
         if output is not None:
-            self.last = output
+            self.last, self._position = output, self._positions[output]
         if self._store is not None:
             self._store(self.mechanism.state, self._position, now)
         return output

@@ -170,14 +170,13 @@ class StateFile:
         """
         number = self._number + 1
         changes = _CHANGES.pack(number, drawn_at, _NOTHING if position is None else position,
-                                len(state))
-        checksum = crc32(state, crc32(changes, self._start_checksum))
-        record = b''.join((self._start, changes, state, _CHECKSUM.pack(checksum)))
-        room = self._room_for(len(state))
-        if room != self._room:
-            self._make_room(room)
+                                len(state)) + state
+        checksum = crc32(changes, self._start_checksum)
+        record = self._start + changes + _CHECKSUM.pack(checksum)
+        if len(record) > self._room:
+            self._make_room(self._room_for(len(state)))
         slot = 1 - self._newest
-        self._write(record, _FIRST_SLOT + slot * room)
+        self._write(record, _FIRST_SLOT + slot * self._room)
         self._newest, self._number = slot, number
 
     def close(self) -> None:

@@ -220,9 +220,13 @@ def test_a_state_file_that_fails_ends_the_node_before_the_symbol_goes_out(world,
 import sys
 from symdp_ros.errors import StateFileError
 from symdp_ros.words.state_file import StateFile
-def store(self, position, drawn_at=-1):
+begin = StateFile.begin
+def store(*given):
     raise StateFileError('state_file x cannot be written: Input/output error')
-StateFile.store = store
+def begin_and_fail(self, *given):
+    begin(self, *given)
+    self.store = store
+StateFile.begin = begin_and_fail
 from symdp_ros.nodes.privatizer import main
 sys.exit(main())
 """)
