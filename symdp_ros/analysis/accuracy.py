@@ -48,7 +48,7 @@ _KEPT = 2**24             # and states·words·2√n
 _COUNTING_STEPS = 10**10  # n²·|E|·walks that `best_mechanism` spends on permute-and-flip
 _LEAST_WALKS = 2
 _SIMULATED, _MOST_DRAWS = 20_000, 400  # symbols in all, and outputs of a word
-_SIMULATED_STEPS = 10**7               # symbols·edges
+_SIMULATED_STEPS = 2 * 10**7           # symbols·edges
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,7 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
     `shared_walks`, at equal ones the first of those that count no words.
     What counts words (permute-and-flip) is left out where it is refused, and gets fewer walks
     where counting is long (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the
-    others then.
+    others then. So does what is simulated (n·|E|·walks ≤ 2·10⁷).
 
     :param base: 'counting': what uses the models of how a robot moves is left out.
     :param trust: the weight of the chain's P among its models (`core.models`).
@@ -288,14 +288,16 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
             for name, choice in CHOICES.items()
             if base == 'chain' or name not in CHOICES_BY_MODELS}
     steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
+    simulated = _SIMULATED_STEPS // (length * chain.edge_count)
+    most = {name: _COUNTING_STEPS // steps[name] if steps[name] else
+            simulated if mechanism.law.is_simulated else walks for name, mechanism in made.items()}
     words = shared_walks(chain, length, walks, trust)
     found = {name: average_accuracy(made[name], words).error
-             for name in made if steps[name] == 0}
+             for name in made if steps[name] == 0 and most[name] >= walks}
     best = min(found, key=lambda name: found[name])
     for name in made:
-        if counting and 0 < steps[name] <= MOST_COUNTING_STEPS:
-            few = shared_walks(chain, length, min(walks, max(
-                _LEAST_WALKS, _COUNTING_STEPS // steps[name])), trust)
+        if name not in found and steps[name] <= (MOST_COUNTING_STEPS if counting else 0):
+            few = shared_walks(chain, length, min(walks, max(_LEAST_WALKS, most[name])), trust)
             least = average_accuracy(made[best], few).error
             counted = found[name] = average_accuracy(made[name], few).error
             best = name if counted < least * (1 - 1e-9) else best
