@@ -12,10 +12,11 @@ from time import perf_counter_ns
 import tracemalloc
 
 from bench.chains import (ALPHABET, any_word, grid, PRIVACY, random_chain, town, walk,
-                          with_habits, with_staying)
+                          with_staying)
 from bench.measure import Figure, medians, no_garbage_collection, peer, ratios, Row, side_by_side
 import numpy as np
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 
 _WORD = 10_000
@@ -237,13 +238,27 @@ def _start_up(effort):
     yield Figure('start-up', tuple(1e3 * t for t in times['start-up']), medians(times))
 
 
-def _adaptive(make, goal):
+def _adaptive(make, goal, delay=0, length=1_000):
     def measure(effort):
         chain = make()
-        mechanism, word = OnlineMechanism(chain, PRIVACY, policy='adaptive'), walk(chain, 1_000)
+        mechanism = OnlineMechanism(chain, PRIVACY, policy='adaptive', delay=delay)
+        word = walk(chain, length)
         times = _a_call(side_by_side({'step': _through(mechanism.step, word)}, effort), len(word))
         yield Figure(goal, tuple(1e3 * t for t in times['step']), medians(times))
     return measure
+
+
+def _adaptive_log(effort):
+    chain = with_staying(random_chain(1_000))
+    mechanism = OfflineMechanism(chain, PRIVACY, selection='causal', policy='adaptive')
+    word = walk(chain, 10_000)
+    times = side_by_side({'log': lambda: mechanism.privatize(word)}, effort)
+    yield Figure('adaptive-log', times['log'], medians(times))
+    tracemalloc.start()
+    mechanism.privatize(word)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    yield Figure('adaptive-log-memory', (most / 1e6,), {})
 
 
 ROWS = (
@@ -260,16 +275,23 @@ ROWS = (
         '43 symbols that can all follow one another and on the town, guided, as strings of the '
         'chain and as other equal ones. The worst of the four counts, in the worst process.'),
     Row('adaptive-100', ('adaptive-100',), _adaptive(
-        lambda: with_habits(grid(10, 10)), 'adaptive-100'),
-        'All of a step: the draw, and what is made ready for the next one (belief, set, targets). '
-        'A grid of 10 × 10 with a likely move (0.9) from each state, a walk of 1,000 symbols.'),
-    Row('adaptive-1000', ('adaptive-1000',),
-        _adaptive(lambda: with_habits(random_chain(1_000)), 'adaptive-1000'),
+        lambda: with_staying(grid(10, 10)), 'adaptive-100'),
+        'All of a step: the draw, the report, and what is made ready for the next draw (belief, '
+        'cells). A grid of 10 × 10, staying allowed; nothing is known of how the robot moves: six '
+        'models. A walk of 1,000 symbols.'),
+    Row('adaptive-100-later', ('adaptive-100-later',), _adaptive(
+        lambda: with_staying(grid(10, 10)), 'adaptive-100-later', 10),
+        'The same, each report 10 symbols later.'),
+    Row('adaptive-1000-later', ('adaptive-1000-later',), _adaptive(
+        lambda: with_staying(random_chain(1_000)), 'adaptive-1000-later', 10),
         'The same on a random chain of degree 4.'),
-    Row('adaptive-models-100', ('adaptive-models-100',),
-        _adaptive(lambda: with_staying(grid(10, 10)), 'adaptive-models-100'),
-        'The same on the grid, staying allowed, where nothing is known of how the robot moves: '
-        'six models.'),
+    Row('adaptive-10000-later', ('adaptive-10000-later',), _adaptive(
+        lambda: with_staying(grid(100, 100)), 'adaptive-10000-later', 10, 200),
+        'The same on a grid of 100 × 100, a walk of 200 symbols.'),
+    Row('adaptive-log', ('adaptive-log', 'adaptive-log-memory'), _adaptive_log,
+        'Causal release by the policy adaptive, which decodes the whole log: a walk on a random '
+        'chain of degree 4, staying allowed, six models. Memory: the most that NumPy and Python '
+        'hold meanwhile (`tracemalloc`), the tables of the mechanism apart.'),
     Row('step-opendp', ('step-opendp',), _step_and_opendp,
         "The same step, and OpenDP's randomized response over the same 43 strings, at the same "
         'ε = 2 (its privacy map says so).'),

@@ -21,6 +21,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import ChainError
 from symdp_ros.figures.routes import draw_routes
 from symdp_ros.maps import read_graph, SUFFIXES
@@ -31,6 +32,7 @@ DATA = Path(__file__).resolve().parents[2] / 'shared' / 'data'
 WAREHOUSE = 'nav2/bringup_warehouse_graph.geojson'
 LENGTH, WALKS, HABIT = 50, 24, 0.9
 LONG, MANY = 100, 40  # symbols and walks where models are compared
+SHORT = 60            # symbols where signals are
 
 _PAGE = """\
 # What the extensions gain
@@ -47,7 +49,8 @@ that of the first error to the second; *met* says whether it is within the goal.
 
 *Nothing known*: the map names no probabilities, and six public models take their place
 ([python.md](python.md#how-the-robot-moves)). A robot *wanders* that makes all moves equally often.
-Rows that speak of it have words of {long} symbols and {many} walks.
+Rows that speak of it have words of {long} symbols and {many} walks, rows that speak of the policy
+adaptive {short} and {many}.
 
 {table}
 """
@@ -118,16 +121,51 @@ def rows() -> Iterator[Row]:
                   'base: counting', error(exponential(chain, 2.0), walks),
                   error(exponential(chain, 2.0, base='counting'), walks),
                   0.75 if name == WAREHOUSE else 1.0)
-    for epsilon, goal in ((2.0, 0.65), (3.0, 0.75)):
-        yield Row(f'adaptive, trust 1; habit, ε = {epsilon:g}', 'guided',
-                  error(OnlineMechanism(known, Privacy(epsilon), policy='adaptive', trust=1.0),
-                        words),
-                  error(OnlineMechanism(known, Privacy(epsilon)), words), goal)
+    yield from signals(graph)
     yield from visits(graph)
     yield from learned(plain, known)
     yield from learned_from_releases(plain, known)
     yield from nothing_known(graph)
     yield from wrong(graph)
+
+
+def signals(graph: TransitionGraph) -> Iterator[Row]:
+    """Yield what signals apart from reports are worth: the policy adaptive."""
+    plain = graph.chain()
+    known = {'uniform moves': named(plain), 'habit': habit(plain),
+             'stays 0.9': with_stay(graph, 0.9), 'stays 0.97': with_stay(graph, 0.97)}
+    for name, epsilon, goals in (('uniform moves', 3.0, (1.0, 0.7, 0.62)),
+                                 ('habit', 2.0, (0.6, 0.4, 0.32)),
+                                 ('stays 0.97', 2.0, (0.34, 0.18, 0.15))):
+        walks = patrols(known[name], SHORT, MANY)
+        guided = error(OnlineMechanism(known[name], Privacy(epsilon)), walks)
+        for delay, goal in zip((0, 3, 10), goals, strict=True):
+            yield Row(f'adaptive, delay {delay}, trust 1; {name}, ε = {epsilon:g}', 'guided',
+                      error(adaptive(known[name], epsilon, delay, 1.0), walks), guided, goal)
+    for name, goal in (('habit', 0.7), ('stays 0.9', 0.68), ('stays 0.97', 0.6),
+                       ('uniform moves', 0.68)):
+        walks = patrols(known[name], SHORT, MANY)
+        yield Row(f'adaptive, the whole word, trust 1; {name}, ε = 3',
+                  'exponential, base: chain, trust 1',
+                  error(adaptive(known[name], 3.0, None, 1.0), walks),
+                  error(exponential(known[name], 3.0, trust=1.0), walks), goal)
+    walks = patrols(plain, SHORT, MANY)
+    for name in ('stays 0.97', 'habit'):
+        for epsilon in (2.0, 3.0):
+            guided = error(OnlineMechanism(plain, Privacy(epsilon)), walks)
+            for delay, goal in ((0, 1.15), (3, 0.9)):
+                yield Row(f'the map is wrong: {name}, but it wanders; adaptive, delay {delay}, '
+                          f'ε = {epsilon:g}', 'guided',
+                          error(adaptive(known[name], epsilon, delay), walks), guided, goal)
+    walks = patrols(known['stays 0.97'], SHORT, MANY)
+    yield Row('nothing known; walks that stay 0.97, adaptive, delay 3, ε = 2', 'P known',
+              error(adaptive(plain, 2.0, 3), walks),
+              error(adaptive(known['stays 0.97'], 2.0, 3, 1.0), walks), 2.5)
+
+
+def adaptive(chain: Chain, epsilon: float, delay: int | None,
+             trust: float = DEFAULT_TRUST) -> OnlineMechanism:
+    return OnlineMechanism(chain, Privacy(epsilon), policy='adaptive', trust=trust, delay=delay)
 
 
 def nothing_known(graph: TransitionGraph) -> Iterator[Row]:
@@ -285,7 +323,7 @@ def main(file: str) -> None:
         sys.exit(f'the maps are not there: {DATA.name}')
     draw_hour(Path(file).with_name('hour.svg'))
     Path(file).write_text(_PAGE.format(length=LENGTH, walks=WALKS, habit=HABIT, long=LONG,
-                                       many=MANY, table=table()),
+                                       many=MANY, short=SHORT, table=table()),
                           encoding='utf-8')
 
 

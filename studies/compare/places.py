@@ -10,8 +10,7 @@ import numpy as np
 from studies.compare import areas, location, matching
 from studies.compare.adversary import by_channel, posteriors, transitions
 from studies.compare.section import measure_all, table
-from symdp_ros.analysis.adversary import moves_of, walk_distribution
-from symdp_ros.analysis.belief import smooth_together
+from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs, walk_distribution
 from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
@@ -84,11 +83,7 @@ def _edge_length(area: areas.Area) -> float:
 def _symbols(chain: Chain, policy: str, epsilon: float, words: ShortInts,
              seed: int) -> tuple[ShortInts, Floats]:
     mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy, random=Random(seed))
-    offsets = np.arange(len(words) + 1) * words.shape[1]
-    outputs = mechanism.privatize_many(words.ravel(), offsets).reshape(words.shape)
-    states = np.array(chain.states, object)
-    return outputs, smooth_together(mechanism, [row.tolist() for row in states[outputs]],
-                                    moves_of(chain))
+    return outputs_and_beliefs(mechanism, words, moves_of(chain))
 
 
 def _by_location_set(area: areas.Area, chain: Chain, epsilon: float, words: ShortInts,

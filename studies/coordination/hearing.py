@@ -4,7 +4,6 @@
 from random import Random
 
 import numpy as np
-from symdp_ros.analysis.belief import Filter
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
 
@@ -13,8 +12,8 @@ class Hearing:
     """
     The private words of some robots, drawn together, and the beliefs that follow from them.
 
-    The beliefs are those of `symdp_ros.analysis.belief.Filter`; except for the policy 'adaptive',
-    they are computed for all words at once.
+    The beliefs are those of `symdp_ros.analysis.belief.Filter`, computed for all words at once;
+    of the policy 'adaptive' its `posterior`.
 
     :param mechanisms: one for each word: its chain begins where the robot does. All chains have
         the same states and probabilities.
@@ -27,14 +26,12 @@ class Hearing:
                        for i, mechanism in enumerate(mechanisms)]
         self._last = np.array([chain.state_index[word.previous] for word in self._words])
         self.beliefs = np.eye(len(chain))[self._last]
-        self._filters = self._likelihoods = None
-        if mechanisms[0].tables is None:
+        self._draws_signals = mechanisms[0].tables is not None
+        if not self._draws_signals:
             self._models = chain.models(mechanisms[0].trust)
             self._joint = np.stack([self._models.begin(state, len(chain))
                                     for state in self._last], axis=2)  # (models, states, words)
             self._likelihoods = likelihoods(mechanisms[0])
-        else:
-            self._filters = [Filter(mechanism) for mechanism in mechanisms]
 
     def step(self, places: np.ndarray) -> np.ndarray:
         """Draw the next symbol of each word: positions of states, shape (words,)."""
@@ -42,9 +39,8 @@ class Hearing:
         outputs = [word.step(states[place])
                    for word, place in zip(self._words, places, strict=True)]
         heard = np.array([index[output] for output in outputs])
-        if self._filters is not None:
-            for row, filter_, output in zip(self.beliefs, self._filters, outputs, strict=True):
-                row[:] = filter_.update(output)
+        if self._draws_signals:
+            self.beliefs = np.array([word.posterior for word in self._words])
         else:
             self._joint = (self._models.forward(self._joint)
                            * self._likelihoods[self._last, heard].T)
@@ -56,10 +52,7 @@ class Hearing:
     def keep(self, which: np.ndarray) -> None:
         """Go on with some of the words alone: a mask of shape (words,)."""
         self._words = [word for word, kept in zip(self._words, which, strict=True) if kept]
-        if self._filters is not None:
-            self._filters = [filter_ for filter_, kept in zip(self._filters, which, strict=True)
-                             if kept]
-        else:
+        if not self._draws_signals:
             self._joint = self._joint[:, :, which]
         self._last, self.beliefs = self._last[which], self.beliefs[which]
 

@@ -37,8 +37,8 @@ from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
 from symdp_ros.core.models import check_base, MAP, UNIFORM
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (CHOICES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
-                                     SELECTIONS)
+from symdp_ros.core.registry import (CHOICES, CHOICES_BY_MODELS, DEFAULT_BASE, DEFAULT_POLICY,
+                                     DEFAULT_TRUST)
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 WALKS = 100
@@ -47,7 +47,8 @@ _TOGETHER = 2**20         # edges·words that are looked at together,
 _KEPT = 2**24             # and states·words·2√n
 _COUNTING_STEPS = 10**10  # n²·|E|·walks that `best_mechanism` spends on permute-and-flip
 _LEAST_WALKS = 2
-_SIMULATED, _MOST_DRAWS = 40_000, 400  # symbols in all, and outputs of a word
+_SIMULATED, _MOST_DRAWS = 20_000, 400  # symbols in all, and outputs of a word
+_SIMULATED_STEPS = 10**7               # symbols·edges
 
 
 @dataclass(frozen=True)
@@ -276,17 +277,16 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
     where counting is long (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the
     others then.
 
-    :param base: 'counting': the base measure of the chain is left out.
+    :param base: 'counting': what uses the models of how a robot moves is left out.
     :param trust: the weight of the chain's P among its models (`core.models`).
     :param policy: of causal release.
     :param counting: whether a mechanism that counts words may be chosen.
     :raises ConfigurationError: unknown base or policy; `trust`, `length` or `walks` out of range.
     """
     check_base(base, trust)
-    made = {name: OfflineMechanism(chain, privacy, selection=selection, base=own, trust=trust,
-                                   policy=policy)
-            for name, (selection, own) in CHOICES.items()
-            if not ('base' in SELECTIONS[selection] and own == 'chain' != base)}
+    made = {name: OfflineMechanism(chain, privacy, trust=trust, **{'policy': policy, **choice})
+            for name, choice in CHOICES.items()
+            if base == 'chain' or name not in CHOICES_BY_MODELS}
     steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
     words = shared_walks(chain, length, walks, trust)
     found = {name: average_accuracy(made[name], words).error
@@ -311,7 +311,8 @@ def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Wo
 
 def _simulated(mechanism: Mechanism, words: Sequence[Word]) -> Iterator[Booleans]:
     """Yield where private words differ from each word: shape (draws, n). The seed is fixed."""
-    each = _SIMULATED // max(1, sum(map(len, words)))
+    symbols_in_all = min(_SIMULATED, _SIMULATED_STEPS // mechanism.chain.edge_count)
+    each = symbols_in_all // max(1, sum(map(len, words)))
     draws = max(2, min(each, _MOST_DRAWS))
     symbols = np.repeat(_positions(mechanism.chain, words), draws, axis=0)
     offsets = np.arange(len(symbols) + 1) * symbols.shape[1]

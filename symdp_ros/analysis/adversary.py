@@ -17,7 +17,7 @@ from random import Random
 import numpy as np
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.belief import smooth_together
-from symdp_ros.core.annotations import Floats
+from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import known_model, Models, uniform_model
 from symdp_ros.core.online import OnlineMechanism
@@ -52,19 +52,33 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
     robot = mechanism.chain if walks_by is None else walks_by
     prior = walk_distribution(robot, length).max(axis=1).mean()
     drawing = mechanism.another(random=Random(length))
-    words = patrols(robot, length, walks)
-    if mechanism.tables is None:
-        outputs = [drawing.privatize(word) for word in words]
-    else:
-        index, states = mechanism.chain.state_index, mechanism.chain.states
-        symbols = np.array([index[s] for word in words for s in word], np.int32)
-        _, signals = drawing.draw_signals(symbols, np.arange(walks + 1) * length)
-        outputs = [[states[i] for i in row] for row in signals.reshape(walks, length).tolist()]
+    index = mechanism.chain.state_index
+    words = np.array([[index[symbol] for symbol in word]
+                      for word in patrols(robot, length, walks)], np.int32)
     together = max(1, _TOGETHER // (length * len(robot)))
     after = np.concatenate([
-        smooth_together(mechanism, outputs[i:i + together], moves_of(robot)).max(axis=1).mean(
+        outputs_and_beliefs(drawing, words[i:i + together], moves_of(robot))[1].max(axis=1).mean(
             axis=0) for i in range(0, walks, together)])
     return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
+
+
+def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts,
+                        models: Models) -> tuple[ShortInts, Floats]:
+    """
+    Draw private words, and return the beliefs of who knows all that was drawn.
+
+    :param words: of one length: shape (words, n), positions of states.
+    :param models: how the robot moves.
+    :return: shapes (words, n) and (n, states, words).
+    """
+    offsets = np.arange(len(words) + 1) * words.shape[1]
+    if mechanism.tables is None:
+        drawn = outputs = mechanism.privatize_many(words.ravel(), offsets)
+    else:
+        outputs, drawn = mechanism.draw_signals(words.ravel(), offsets)
+    states = np.array(mechanism.chain.states, object)
+    names = [row.tolist() for row in states[drawn.reshape(words.shape)]]
+    return outputs.reshape(words.shape), smooth_together(mechanism, names, models)
 
 
 def walk_distribution(chain: Chain, length: int) -> Floats:

@@ -77,16 +77,11 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
                                      f'to {most}', setting=setting)
     words = [*product((*chain.states, None), repeat=length)]
     outputs = [*_feasible(chain, length, chain.initial_state)]
-    rows = []
-    for policy in POLICIES:
-        law: Law = OnlineMechanism(chain, privacy, policy=policy).law
-        signals = law.of_signals
-        rows.append(_row(law, words, outputs, privacy, 'online', policy) if signals is None else
-                    _row(signals, words, signals.everything(length), privacy, 'online', policy))
+    rows = [_drawn(OnlineMechanism(chain, privacy, policy=policy).law, words, outputs, privacy,
+                   'online', policy) for policy in POLICIES]
     for name in WHOLE_WORD:
-        selection, base = CHOICES[name]
-        law = OfflineMechanism(chain, privacy, selection=selection, base=base).law
-        rows.append(_row(law, words, outputs, privacy, name))
+        law = OfflineMechanism(chain, privacy, **CHOICES[name]).law
+        rows.append(_drawn(law, words, outputs, privacy, name))
     return rows
 
 
@@ -109,6 +104,14 @@ def _float_probabilities(law: Law, word: Word, outputs: Sequence[Sequence[str]])
             by_distance[distance] = law.log_probability(word, output)
         result.append(by_distance[distance])
     return result
+
+
+def _drawn(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], privacy: Privacy,
+           *names: str) -> AuditRow:
+    """Compare all pairs under one law, of signals where these are drawn."""
+    if law.of_signals is not None:
+        law, outputs = law.of_signals, law.of_signals.everything(len(words[0]))
+    return _row(law, words, outputs, privacy, *names)
 
 
 def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], privacy: Privacy,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from math import log
+from typing import Any
 
 import numpy as np
 from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, errors_of_words,
@@ -23,9 +24,10 @@ from symdp_ros.core.registry import CHOICES, DEFAULT_TRUST, POLICIES, WHOLE_WORD
 from symdp_ros.errors import ConfigurationError
 
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
-_POLICIES = {f'live, {policy}': policy for policy in POLICIES}
+_POLICIES: dict[str, dict[str, Any]] = {
+    **{f'live, {policy}': {'policy': policy} for policy in POLICIES},
+    'live, adaptive, delay 3': {'policy': 'adaptive', 'delay': 3}}
 LIVE = tuple(_POLICIES)
-_SIMULATED = 'live, adaptive'
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
@@ -193,14 +195,11 @@ class Calibration:
     def _mechanism(self, name: str, epsilon: float) -> Mechanism:
         privacy = Privacy(epsilon, self._adjacency)
         if name in _POLICIES:
-            return OnlineMechanism(self._chain, privacy, policy=_POLICIES[name],
-                                   trust=self._trust)
+            return OnlineMechanism(self._chain, privacy, trust=self._trust, **_POLICIES[name])
         if name not in LOGGED:
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
                                      + '; '.join(MECHANISMS), setting='mechanism')
-        selection, base = CHOICES[name]
-        mechanism = OfflineMechanism(self._chain, privacy, selection=selection, base=base,
-                                     trust=self._trust)
+        mechanism = OfflineMechanism(self._chain, privacy, trust=self._trust, **CHOICES[name])
         mechanism.law.keep_counts(self._counts)
         return mechanism
 
@@ -216,10 +215,10 @@ def _two_at_a_time(jobs: Sequence[tuple[str, Callable[[], None]]]) -> None:
     They take about as long as all others, and leave Python free to run those meanwhile.
     """
     with ThreadPoolExecutor(1) as second:
-        futures = [(second.submit(job), job) for name, job in jobs if name == _SIMULATED]
+        futures = [(second.submit(job), job) for name, job in jobs if 'adaptive' in name]
         try:
             for name, job in jobs:
-                if name != _SIMULATED:
+                if 'adaptive' not in name:
                     job()
             for future, job in reversed(futures):
                 if future.cancel():

@@ -28,7 +28,7 @@ from symdp_ros.core.models import MAP
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import DEFAULT_TRUST, POLICIES
+from symdp_ros.core.registry import CHOICES, CHOICES_BY_MODELS, DEFAULT_TRUST, POLICIES
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports
@@ -136,10 +136,11 @@ class VisitCalibration:
             random=Random(ticks)), ticks), moves) for policy, moves in tried),
             key=lambda pair: pair[0].wrong)
         chain = self._chain(ticks, moves)
-        logged = min((self._errors('exponential', OfflineMechanism(
-            chain, privacy, trust=self._trust, random=Random(ticks)), ticks),
-            replace(live, mechanism=f'causal, {live.mechanism}')),
-            key=lambda errors: errors.wrong)
+        logged = min((self._errors(name, OfflineMechanism(
+            chain, privacy, trust=self._trust, random=Random(ticks), **CHOICES[name]), ticks)
+            for name in CHOICES_BY_MODELS), key=lambda errors: errors.wrong)
+        if live.wrong < logged.wrong:
+            logged = replace(live, mechanism=f'causal, {live.mechanism}')
         found = self._guess(OnlineMechanism(chain, privacy, policy=live.mechanism,
                                             trust=self._trust), ticks, moves) if guess else None
         return Row(period, moves, k, epsilon, self._held(ticks), live, logged, found)

@@ -24,7 +24,7 @@ from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (ADJACENCY, LENGTH, LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT,
                                VISIT_EPSILON, VISIT_STAY, WALKS)
 
-EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
+EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 _BY_ROBOT = 2.0             # the ε at which every robot is shown
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
 _MOST_STEPS = 4 * 10**9    # at about a million per second
@@ -97,8 +97,8 @@ def run(options) -> int:
                       _needed(needed, calibration, several), sep='\n')
     console.print(f'expected error: share of symbols that are wrong{which}',
                   _errors(calibration, names),
-                  'live: what nodes do, by policy, and mechanism: causal for logs; the others are '
-                  'for logs only', sep='\n')
+                  'live: what nodes do, by policy, and mechanism: causal for logs (with adaptive: '
+                  'causal, adaptive); the others are for logs only', sep='\n')
     if several:
         console.print(f'by robot, at ε = {_BY_ROBOT:g}; a stay: symbols in one place, on average',
                       _by_robot(calibration, names), sep='\n')
@@ -172,13 +172,13 @@ def _errors(calibration, names):
     from rich.table import Table
 
     table = Table(padding=(0, 0))  # so narrow that it fits into 80 columns
-    table.add_column('ε', justify='right', no_wrap=True)
-    for name in names:
-        table.add_column(name.replace(', ', ',\n'), justify='right', no_wrap=True)
+    table.add_column('ε', no_wrap=True)
     for epsilon in EPSILONS:
-        table.add_row(f'{epsilon:g}', *(_range(
+        table.add_column(f'{epsilon:g}', justify='right', no_wrap=True)
+    for name in names:
+        table.add_row(name, *(_range(
             [error.mean for error in calibration.errors(name, epsilon).values()])
-            for name in names))
+            for epsilon in EPSILONS))
     return table
 
 

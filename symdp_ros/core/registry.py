@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What can be chosen, by name; what computes it is imported when it is first made."""
+from typing import Any
+
 from symdp_ros.errors import ConfigurationError
 
 POLICIES = ('paper', 'guided', 'planned', 'adaptive')
@@ -20,13 +22,18 @@ SELECTIONS: dict[str, tuple[str, ...]] = {
     'permute_and_flip': (),
     'causal': ('policy', 'trust'),
 }
-#: What can be compared, by name → selection and base.
-CHOICES = {selection if base == DEFAULT_BASE else f'{selection}, {base}': (selection, base)
-           for selection, used in SELECTIONS.items()
-           for base in (BASES if 'base' in used else (DEFAULT_BASE,))}
-#: Those that look at the whole word: the others err as the online mechanism does.
-WHOLE_WORD = tuple(name for name, (selection, _) in CHOICES.items()
-                   if 'policy' not in SELECTIONS[selection])
+#: What can be compared, by name → the settings that make it.
+CHOICES: dict[str, dict[str, Any]] = {
+    'exponential': {'selection': 'exponential', 'base': 'chain'},
+    'exponential, counting': {'selection': 'exponential', 'base': 'counting'},
+    'permute_and_flip': {'selection': 'permute_and_flip'},
+    'causal': {'selection': 'causal'},
+    'causal, adaptive': {'selection': 'causal', 'policy': 'adaptive'},
+}
+#: Those that look at the whole word: the other errs as the online mechanism does.
+WHOLE_WORD = tuple(name for name in CHOICES if name != 'causal')
+#: Of these, what uses the models of how a robot moves (`core.models`).
+CHOICES_BY_MODELS = ('exponential', 'causal, adaptive')
 
 
 def check_delay(policy: str, delay: int | None) -> None:

@@ -13,7 +13,7 @@ from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import CHOICES
+from symdp_ros.core.registry import CHOICES, DEFAULT_BASE
 from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ class Mechanisms:
             self._of(settings).privatize([None] * _SHORT)
 
     def _choice(self, name: str) -> MechanismSettings:
-        selection, base = CHOICES[name]
-        return replace(self._settings.mechanism, selection=selection, base=base)
+        return replace(self._settings.mechanism, **{'base': DEFAULT_BASE, **CHOICES[name]})
 
     def _compared(self, length: int, symbols: int = 0) -> dict[str, float]:
         settings = self._settings

@@ -34,10 +34,9 @@ def warm_up() -> None:
             OnlineMechanism(chain, Privacy(epsilon)).privatize_many(*_WORDS)
         for policy in COMPILED_POLICIES:
             OnlineMechanism(chain, Privacy(1.0), policy=policy).privatize_many(*_WORDS)
-        for selection, base in CHOICES.values():
+        for choice in CHOICES.values():
             for trust in (DEFAULT_TRUST, 1.0):  # with several models, and with one
-                mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection, base=base,
-                                             trust=trust)
+                mechanism = OfflineMechanism(chain, Privacy(1.0), trust=trust, **choice)
                 mechanism.privatize(_WORD)
                 mechanism.privatize_many(*_WORDS)
         compare_mechanisms(chain, Privacy(1.0), len(_WORD), walks=2)

@@ -67,11 +67,12 @@ def test_the_tables_are_the_calibrations():
             epsilon, robot = re.fullmatch(r'(.*) \((.*)\)', cell).groups()
             assert robot in walking
             assert epsilon == f'{calibration.epsilon_for(name, 0.3, best=own):.3g}'
-    assert head == ['ε', *MECHANISMS]
-    assert [float(row[0]) for row in rows] == [float(row[0]) for row in guesses] == [*EPSILONS]
-    for epsilon, *cells in rows:
-        for name, cell in zip(MECHANISMS, cells, strict=True):
-            errors = [error.mean for error in calibration.errors(name, float(epsilon)).values()]
+    assert [float(epsilon) for epsilon in head[1:]] == [*EPSILONS]
+    assert [float(row[0]) for row in guesses] == [*EPSILONS]
+    assert [name for name, *_ in rows] == [*MECHANISMS]
+    for name, *cells in rows:
+        for epsilon, cell in zip(EPSILONS, cells, strict=True):
+            errors = [error.mean for error in calibration.errors(name, epsilon).values()]
             assert [float(end) for end in cell.split('–')] == pytest.approx(
                 [min(errors), max(errors)], abs=0.00501)
     assert stays == ['a stay', *(f'{stay:.1f}' for stay in calibration.mean_stay.values())]
@@ -145,8 +146,8 @@ def test_one_robot(tmp_path):
     assert 7 < float(said[1]) < 14 and 'how it moves: as the map says\n' in run.stdout
     (_, *rows), guesses = tables(run)
     errors = Calibration(Chain.from_yaml(file), 1, 200, walks=10, trust=1.0).table(EPSILONS)
-    assert rows == [[f'{epsilon:g}', *(f'{error.mean:.3f}' for error in row.values())]
-                    for epsilon, row in errors.items()]
+    assert rows == [[name, *(f'{row[name].mean:.3f}' for row in errors.values())]
+                    for name in MECHANISMS]
     assert all('±' in row[2] for row in guesses[1:])
 
 
@@ -180,11 +181,11 @@ def test_a_given_word_is_sensitive_and_is_said_so(log):
     assert run.returncode == 0 and run.stderr == SENSITIVE
     assert f'6 symbols, k = 1; for the word of {log}' in run.stdout
     [(head, *rows)] = tables(run)
-    assert head == ['ε', *MECHANISMS]  # no guess, which is over walks
+    assert len(head) == 1 + len(EPSILONS)  # no guess, which is over walks
     table = Calibration(Chain.from_yaml(CHAIN), 1, 6, word=[
         None if symbol == 'none' else symbol for symbol in WORD]).table(EPSILONS)
-    assert rows == [[f'{epsilon:g}', *(f'{error.mean:.3f}' for error in row.values())]
-                    for epsilon, row in table.items()]
+    assert rows == [[name, *(f'{row[name].mean:.3f}' for row in table.values())]
+                    for name in MECHANISMS]
 
 
 @pytest.mark.parametrize('arguments, status, text', [
@@ -243,7 +244,8 @@ def test_a_building_map():
     state = next(iter(read_graph(file, graph=0, level='L1').successors))
     run = calibrate(*options, '--initial-state', state)
     assert run.returncode == 0, run.stderr
-    assert f'{count} states; 5 symbols' in run.stdout and len(tables(run)[0]) == 1 + len(EPSILONS)
+    assert f'{count} states; 5 symbols' in run.stdout
+    assert len(tables(run)[0]) == 1 + len(MECHANISMS)
 
 
 def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):

@@ -53,15 +53,30 @@ class HiddenSwitch:
         return {(m, s): q * (s == state) for m, q in enumerate(self.prior)
                 for s in self.chain.states}
 
-    def forward(self, belief):
-        """Return the belief after a move and a switch."""
+    def moved(self, belief):
+        """Return the belief after a move by the model it has."""
         moved = dict.fromkeys(belief, Fraction(0))
         for (m, s), chance in belief.items():
             if chance:
                 for t, p in self.moves[m][s].items():
                     moved[m, t] += chance * p
-        return {(m, s): sum(self.turn(before, m) * moved[before, s]
+        return moved
+
+    def turned(self, belief):
+        """Return the belief after a switch."""
+        return {(m, s): sum(self.turn(before, m) * belief[before, s]
                             for before in range(len(self.prior))) for m, s in belief}
+
+    def forward(self, belief):
+        """Return the belief after a move and a switch."""
+        return self.turned(self.moved(belief))
+
+    def backward(self, values):
+        """Return Σ P[model and state after a switch and a move | those before]·values."""
+        moved = {(m, s): sum(p * values[m, t] for t, p in self.moves[m][s].items())
+                 for m, s in values}
+        return {(m, s): sum(self.turn(m, after) * moved[after, s]
+                            for after in range(len(self.prior))) for m, s in values}
 
     def weighed(self, belief, likelihood):
         """Return the belief after something of a likelihood {state: probability} was seen."""
@@ -85,12 +100,33 @@ def hidden_switch(chain, trust):
     return HiddenSwitch(chain, trust)
 
 
-def adaptive_belief(mechanism, history):
-    """Return the exact f of the policy adaptive after a history, by Bayes over its rows."""
-    known, walker = hidden_switch(mechanism.chain, mechanism.trust), mechanism.another()
-    belief = known.forward(known.begin(mechanism.chain.initial_state))
-    for output in history:
-        rows = {s: walker.exact_current_distribution(s)[output] for s in mechanism.chain.states}
-        belief = known.forward(known.weighed(belief, rows))
-        walker.advance(output)
-    return belief
+def likelihoods(mechanism, signals):
+    """Return {state: P[z_t | state]} of each of some signals of the policy adaptive."""
+    walker, found = mechanism.another(), []
+    for signal in signals:
+        found.append({s: walker.exact_current_distribution(s)[signal]
+                      for s in mechanism.chain.states})
+        walker.advance(signal)
+    return found
+
+
+def adaptive_beliefs(mechanism, signals):
+    """Return f of each symbol, the next one included: {(model of the move to it, state): …}."""
+    known = hidden_switch(mechanism.chain, mechanism.trust)
+    found = [known.moved(known.begin(mechanism.chain.initial_state))]
+    for likelihood in likelihoods(mechanism, signals):
+        found.append(known.moved(known.turned(known.weighed(found[-1], likelihood))))
+    return found
+
+
+def adaptive_posteriors(mechanism, signals):
+    """Return γ_u(s) = P[s_u = s | all these signals] of each symbol: shape (n, states)."""
+    known = hidden_switch(mechanism.chain, mechanism.trust)
+    beliefs, later, found = adaptive_beliefs(mechanism, signals), None, []
+    for belief, likelihood in reversed([*zip(beliefs, likelihoods(mechanism, signals))]):
+        after = dict.fromkeys(belief, Fraction(1)) if later is None else known.backward(later)
+        later = {(m, s): chance * likelihood[s] for (m, s), chance in after.items()}
+        joint = {place: belief[place] * later[place] for place in belief}
+        total = sum(joint.values())
+        found.insert(0, known.by_state({place: p / total for place, p in joint.items()}))
+    return found

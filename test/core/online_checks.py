@@ -22,6 +22,12 @@ def histories(mechanism, length):
         reached = following
 
 
+def every_signal(mechanism, length):
+    """Return every history of this length that can be drawn."""
+    return [(*history, output) for history, rows in histories(mechanism, length)
+            if len(history) == length - 1 for output in rows[None]]
+
+
 def excess(mechanism, length, epsilon, adjacency):
     """
     Return an output and j that break P[o|w] ≤ e^{jε/k}·P[o|w'], or None.
@@ -39,7 +45,7 @@ def excess(mechanism, length, epsilon, adjacency):
     assert all(sum(row.values()) == 1 for found in rows.values() for row in found.values())
     for output in {(*history, o) for history, row in rows.items() if len(history) == length - 1
                    for o in row[None]}:
-        assert chain.is_feasible(output)
+        assert mechanism.tables is not None or chain.is_feasible(output)  # no signals
         steps = [{symbol: row[o] for symbol, row in rows[output[:t]].items()}
                  for t, o in enumerate(output)]
         chances = [prod(step[symbol] for step, symbol in zip(steps, word)) for word in every]

@@ -8,8 +8,8 @@ from symdp_ros.core.compiled.compiling import numba
 from symdp_ros.core.compiled.vectors import LANES
 
 
-def _gather_models(targets: Numbers | ShortInts, weights: Weights, first: int, last: int, keep: float,
-                   switch: Floats, after: Floats, here: Floats, s: int) -> None:
+def _gather_models(targets: Numbers | ShortInts, weights: Weights, first: int, last: int,
+                   keep: float, switch: Floats, after: Floats, here: Floats, s: int) -> None:
     """
     here[s, m] = keep·V(m) + Σ_m' switch[m']·V(m'), V(m) = Σ_e weights[e, m]·after[targets[e], m].
 

@@ -20,9 +20,9 @@ class OnlineMechanism(OnlineSteps):
     policy='paper': the target is s_t itself, where it is feasible; else there is none (Theorem 7).
     policy='planned': the target, where s_t is feasible too, is the feasible state that lets the
     fewest errors be expected in the long run, by the chain's P (`core.online.planned`).
-    policy='adaptive': what is drawn is a signal about s_t, a cell of a partition of all states that
-    is fitted to the public belief; o_t is decoded from all signals so far, and from the `delay`
-    later ones that are waited for: the feasible route of most expected matches
+    policy='adaptive': what is drawn is a signal about s_t: a cell of a partition of all states,
+    which is fitted to the public belief. o_t is decoded from all signals so far, and from the
+    `delay` later ones that are waited for: the feasible route of most expected matches
     (`core.online.adaptive`). `replay`, `advance` and `current_distribution` are then of signals,
     and the methods that take `previous` do not describe it. Where `Chain.complete` made the chain,
     there is nothing to infer: signals are those of guided, and the reports.
@@ -34,8 +34,9 @@ class OnlineMechanism(OnlineSteps):
     μ(o_t | w_t, o_{t−1}); for adjacent words at most k factors differ: the ratio is at most e^ε.
     Changing j symbols costs at most j·ε/k.
 
-    A step takes O(1) time (adaptive: see there); the mechanism O(states + edges) memory, the table of targets apart. One
-    mechanism draws one word at a time: use it from one thread, and `another` for each other word.
+    A step takes O(1) time (adaptive: see there); the mechanism O(states + edges) memory, the table
+    of targets apart. One mechanism draws one word at a time: use it from one thread, and `another`
+    for each other word.
 
     :param chain: the public chain.
     :param privacy: ε and k.

@@ -44,8 +44,8 @@ def _planned(chain: Chain, privacy: Privacy, trust: float,
 #: policy → its table of targets, or None where every target is the symbol itself: where every
 #: symbol is feasible, there is nothing to guide or to plan.
 _TARGETS = {'guided': _guided, 'planned': _planned, 'paper': lambda *_: None}
-_BY_HISTORY = ('policy adaptive draws by all signals so far, not by the last private symbol alone: '
-               'replay(signals), then ask {}')
+_BY_HISTORY = ('policy adaptive draws by all signals so far, not by the last private symbol '
+               'alone: replay(signals), then ask {}')
 _POSITION = 4  # bytes
 
 
@@ -79,23 +79,25 @@ class OnlineSteps(Mechanism):
         self._begin_word()
 
     def _begin_word(self) -> None:
+        self._word = None
         if self._tables is None:
-            self._word = None
             # A closure: a sixth faster than a method whose state is in self.
             step, self._continue, self._previous = _stepper(
                 self._chain, self._targets, self._responses, self._width, self._random)
+            self._continue(self._chain.initial_state)
         if self._policy == 'adaptive':
-            if self._tables is None:
-                initial = self._chain.initial_state
-                self._word = AlphabetWord(
-                    self._chain, self._delay, step,
-                    lambda symbol: self.exact_distribution(symbol, initial),
-                    lambda signal: self.likelihood(signal, initial))
-            else:
-                self._word = AdaptiveWord(self._chain, self._tables, self._delay, self._random)
-            step = self._word.step
+            word = self._word = self._alphabet_word(step) if self._tables is None else (
+                AdaptiveWord(self._chain, self._tables, self._delay, self._random))
+            step, self._previous = word.step, lambda: word.previous
         self.step = step  # type: ignore[assignment, method-assign]  # which documents it
         self.reset()
+
+    def _alphabet_word(self, step: _Step) -> AlphabetWord:
+        initial = self._chain.initial_state
+        self._continue(initial)
+        return AlphabetWord(self._chain, self._delay, step,
+                            lambda symbol: self.exact_distribution(symbol, initial),
+                            lambda signal: self.likelihood(signal, initial))
 
     def another(self: _Steps, *, random: RandomBits | None = None) -> _Steps:
         """
@@ -137,17 +139,17 @@ class OnlineSteps(Mechanism):
 
     @property
     def previous(self) -> str:
-        """Return the last private symbol; before the first one, the initial state."""
-        return self._previous()
+        """Return what was published last; before the first time, where the word was begun."""
+        return self._previous() if self._word is None else self._word.previous
 
     @property
     def posterior(self) -> Floats | None:
         """
         Return P[s_u = s | all signals so far] of the symbol s_u that was reported last.
 
-        Exact, if the robot moves by one of `chain.models(trust)`. Public: it is computed of signals
-        alone. Shape (states,). None with other policies than 'adaptive', before the first report,
-        and after `restore`.
+        Exact, if the robot moves by `chain.models(trust)`. It is computed of signals alone, so it
+        costs no privacy. Shape (states,). None with other policies than 'adaptive', before the
+        first report, and after `restore`.
         """
         return None if self._word is None else self._word.posterior
 

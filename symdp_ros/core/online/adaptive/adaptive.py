@@ -81,6 +81,7 @@ DISCOUNT = 0.9
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
 _SEGMENT = 64                             # symbols of a whole word whose f is kept once
 _STATE = struct.Struct('<QI')             # symbols so far, position of the last report
+_MOST_SYMBOLS = 2**62                     # that a state can have: the loops count in int64
 
 
 class Loops(NamedTuple):
@@ -414,7 +415,7 @@ class AdaptiveWord:
 
         :raises ChainError: that is no `state`; nothing changes.
         """
-        arrays = self._ring, self._kinds, self._sizes, *self._chosen
+        arrays: list[np.ndarray] = [self._ring, self._kinds, self._sizes, *self._chosen]
         former, whole = copy.deepcopy(arrays), self._whole
         stood, knew = (self._count, self._previous, self._size), self._knows
         try:
@@ -438,8 +439,8 @@ class AdaptiveWord:
         begin = np.frombuffer(state, '<f8', n * some, _STATE.size).reshape(n, some)
         signals = np.frombuffer(state, '<u4', offset=_STATE.size + begin.nbytes)
         held = count if self._delay < 0 else min(count, self._delay)
-        if (len(signals) != held or previous >= n or not ((begin >= 0) & (begin < 2)).all()
-                or abs(begin.sum() - 1) > 1e-6):
+        if (len(signals) != held or previous >= n or count >= _MOST_SYMBOLS
+                or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
         self._whole, since = [], count - held
         joint = self._ring[since % len(self._ring)]

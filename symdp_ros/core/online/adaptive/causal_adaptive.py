@@ -25,7 +25,7 @@ class SignalLaw:
 
     def __init__(self, online: OnlineSteps):
         self._online = online.another()
-        self._rows: dict[tuple[str, ...], dict[str | None, dict[str, Fraction]]] = {}
+        self._rows: dict[tuple[tuple[str, ...], str | None], dict[str, Fraction]] = {}
 
     def everything(self, length: int) -> list[tuple[str, ...]]:
         """
@@ -35,27 +35,30 @@ class SignalLaw:
         """
         found: list[tuple[str, ...]] = [()]
         for _ in range(length):
-            found = [(*before, z) for before in found for z in self._after(before)[None]]
-            if len(found) > MOST_HISTORIES:
-                raise ConfigurationError(
-                    'the probability of what the policy adaptive publishes is that of all signals '
-                    f'it may be decoded from: of words of {length} symbols there are more than '
-                    f'{MOST_HISTORIES:,}', setting='policy')
+            longer: list[tuple[str, ...]] = []
+            for before in found:
+                longer += [(*before, z) for z in self._after(before, None)]
+                if len(longer) > MOST_HISTORIES:
+                    raise ConfigurationError(
+                        'the probability of what the policy adaptive publishes is that of all '
+                        f'signals it may be decoded from: of words of {length} symbols there are '
+                        f'more than {MOST_HISTORIES:,}', setting='policy')
+            found = longer
         return found
 
     def exact_probabilities(self, word: Word,
                             outputs: Sequence[Sequence[str]]) -> list[Fraction]:
         """Return P[signals | word] of some signals that are possible."""
-        return [prod((self._after(tuple(signals[:t]))[symbol][signals[t]]
+        return [prod((self._after(tuple(signals[:t]), symbol)[signals[t]]
                       for t, symbol in enumerate(word)), start=Fraction(1)) for signals in outputs]
 
-    def _after(self, signals: tuple[str, ...]) -> dict[str | None, dict[str, Fraction]]:
-        """Return the next row of each symbol."""
-        if signals not in self._rows:
+    def _after(self, signals: tuple[str, ...], symbol: str | None) -> dict[str, Fraction]:
+        """Return the next row of a symbol."""
+        row = self._rows.get((signals, symbol))
+        if row is None:
             self._online.replay(signals)
-            self._rows[signals] = {s: self._online.exact_current_distribution(s)
-                                   for s in (*self._online.chain.states, None)}
-        return self._rows[signals]
+            row = self._rows[signals, symbol] = self._online.exact_current_distribution(symbol)
+        return row
 
 
 class CausalAdaptive(Causal):

@@ -65,7 +65,7 @@ def _best(begin: int, end: int, successors: ShortInts, later: Floats) -> int:
 @compiled
 def _reach(previous: int, moves: int, offsets: Ints, successors: ShortInts, seen: Floats,
            queue: Ints, levels: Ints) -> None:
-    """Put what so many moves can reach into `queue`; levels[i]: where what i + 1 can reach ends."""
+    """Put what so many moves can reach into `queue`: what i can reach ends at levels[i − 1]."""
     seen.fill(0.0)
     at, end = 0, 0
     for e in range(offsets[previous], offsets[previous + 1]):
@@ -87,8 +87,8 @@ def _reach(previous: int, moves: int, offsets: Ints, successors: ShortInts, seen
 
 @compiled
 def _matches_to_come(whole: float, reached: Ints, first: Ints, symbols: ShortInts, X: Weights,
-                     across: Weights, match: Floats, found: Floats, some: Ints,
-                     best: Floats) -> None:
+                     across: Weights, match: Floats, found: Floats, some: Ints, best: Floats,
+                     sums: Weights) -> None:
     """Put into best[o] the expected X(o, s_t), for the states o that can be reached."""
     count = 0
     for s in range(len(found)):
@@ -108,11 +108,12 @@ def _matches_to_come(whole: float, reached: Ints, first: Ints, symbols: ShortInt
                 value += found[s] * row[s]
             best[o] = value / whole
     else:
-        best.fill(0.0)
+        sums.fill(0.0)
         for s in some[:count]:
-            row, chance = across[first[s]:first[s + 1]], found[s] / whole
-            for o in range(len(best)):  # several at a time
-                best[o] += chance * row[o]
+            row, chance = across[first[s]:first[s + 1]], np.float32(found[s] / whole)
+            for o in range(len(sums)):  # eight at a time
+                sums[o] += chance * row[o]
+        best[:] = sums
 
 
 @compiled
@@ -120,14 +121,14 @@ def report(count: int, previous: int, delay: int, ring: Floats, kinds: Numbers, 
            offsets: Ints, successors: ShortInts, weights: Weights, switch: Floats, first: Ints,
            symbols: ShortInts, X: Weights, across: Weights, match: Floats, shares: Floats,
            posterior: Floats, after: Floats, here: Floats, best: Floats, seen: Floats, some: Ints,
-           queue: Ints, levels: Ints) -> int:
+           queue: Ints, levels: Ints, sums: Weights) -> int:
     """Return the report of the symbol `delay` before the one of number `count`, from 0."""
     _reach(previous, delay + 1, offsets, successors, seen, queue, levels)
     row = count % len(ring)
     whole = _end(ring[row], kinds[row], sizes[row], shares, after, posterior)
     later, now = best[0], best[1]
     _matches_to_come(whole, queue[:levels[delay]], first, symbols, X, across, match, posterior,
-                     some, later)
+                     some, later, sums)
     for ago in range(1, delay + 1):
         row = (count - ago) % len(ring)
         whole = _back(ring[row], kinds[row], sizes[row], 1.0 / whole, offsets, successors, weights,

@@ -19,8 +19,8 @@ from math import log
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
-from symdp_ros.core.compiled.compiling import compiled, ZERO
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
+from symdp_ros.core.compiled.compiling import compiled
 from symdp_ros.core.online.adaptive.decoding import report
 from symdp_ros.core.online.adaptive.lanes import follow, mix, total
 from symdp_ros.core.online.targets import Codes
@@ -167,27 +167,30 @@ def choose(previous: int, at_once: bool, joint: Floats, offsets: Ints, successor
         known[i], own[i], cells[i] = belief[some[i]], 0.0, 0
     for again in range(2 if at_once else 1):
         for j in range(count):
-            values, sums[0, j] = _spread(founders[j], first, symbols, X, match, row), 0.0
+            values = _spread(founders[j], first, symbols, X, match, row)
             for i in range(states):
                 near[j, i] = values[some[i]]
-                sums[0, j] += known[i] * near[j, i]
             _clear(founders[j], first, symbols, row)
+            if at_once:
+                sums[0, j] = 0.0
+                for i in range(states):
+                    sums[0, j] += known[i] * near[j, i]
         if at_once and again == 0:
             sums[1, :count] = sums[0, :count]
             _order(founders, count, sums[1])
-    largest, chosen = -1.0, 1
+    largest, chosen, masses = -1.0, 1, sums[1]
+    masses[:] = 0.0
+    for i in range(states):
+        masses[0] += known[i]
     for m in range(1, count + 1):
         joining = near[m - 1]
-        for i in range(states):  # without a branch: several at a time
-            joins = joining[i] > own[i] + _TIE
-            own[i] = joining[i] if joins else own[i]
-            cells[i] = m if joins else cells[i]
+        for i in range(states):
+            if joining[i] > own[i] + _TIE:
+                masses[cells[i]] = max(0.0, masses[cells[i]] - known[i])
+                masses[m] += known[i]
+                own[i], cells[i] = joining[i], m
         if m > CELLS and m < count:
             continue
-        masses = sums[1]
-        masses[:m + 1] = 0.0
-        for i in range(states):
-            masses[cells[i]] += known[i]
         value = _information(m, shares, masses)
         if at_once:
             value = _INFORMATION * value + _matches(m, count, shares, near, known, cells, states,
@@ -255,9 +258,9 @@ def take(place: int, size: int, count: int, previous: int, delay: int, reports: 
         kinds[here, s] = 2 if code == 0 else 1 if code == place else 0
     reported = 0
     if reports and 0 <= delay <= count:
-        previous = report(count, previous, delay, ring, kinds, sizes[0], offsets, successors, weights,
-                          switch, first, symbols, X, across, match, shares, posterior, mixed,
-                          beside, best, known, some, queue, levels)
+        previous = report(count, previous, delay, ring, kinds, sizes[0], offsets, successors,
+                          weights, switch, first, symbols, X, across, match, shares, posterior,
+                          mixed, beside, best, known, some, queue, levels, row)
         reported = 1
     after = ring[(count + 1) % len(ring)]
     predict(ring[count % len(ring)], kinds[here], size, offsets, successors, weights, switch,

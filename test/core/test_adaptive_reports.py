@@ -1,0 +1,373 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The reports of the adaptive policy: against a search of all routes; restarts; what they err."""
+from itertools import pairwise
+from math import inf, nan
+from random import Random
+from struct import pack
+
+from adaptive_reference import best_routes, HABIT, hub, made, PARTED, PERIOD, RESTLESS
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+from online_checks import every_signal
+import pytest
+from refusals import refused
+from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, RING,
+                        SPLIT, words)
+from symdp_ros import Chain, ChainError, OfflineMechanism, OnlineMechanism, Privacy
+from symdp_ros.analysis.accuracy import accuracy, average_accuracy, patrols
+from symdp_ros.core.online import targets
+
+MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
+          'period': PERIOD, 'restless': RESTLESS}
+DELAYS = [0, 1, 2, 5, None]
+for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
+
+
+# The routes of most expected matches.
+
+@pytest.mark.parametrize('delay', [0, 1, 2, None])
+@pytest.mark.parametrize('chain', [*MODELS.values(), hub(4)], ids=[*MODELS, 'hub'])
+def test_every_report_begins_a_best_route(chain, delay):
+    """Within 10⁻⁹ of the best of all that are feasible: while the word goes on, and at its end."""
+    mechanism = made(chain, 1.5, delay=delay, trust=0.3)
+    every = every_signal(mechanism, 4)
+    for signals in Random(1).sample(every, min(12, len(every))):
+        mechanism.reset()
+        previous, reports = chain.initial_state, []
+        for t, z in enumerate(signals):
+            mechanism.advance(z)
+            if delay is not None and t >= delay:
+                found = best_routes(mechanism, signals[:t + 1], previous, delay + 1, False)
+                previous = mechanism.previous
+                reports.append(previous)
+                assert previous in {route[0] for value, route in found
+                                    if value >= found[0][0] - 1e-9}
+        held = len(signals) if delay is None else delay
+        rest = mechanism.finish()
+        if held:
+            found = best_routes(mechanism, signals, previous, held, True)
+            values = {route: value for value, route in found}
+            assert values[tuple(rest)] >= max(values.values()) - 1e-9
+        assert mechanism.decode(signals) == reports + rest
+
+
+@pytest.mark.parametrize('delay', [0, 2, None])
+def test_the_first_of_equals_is_reported(delay):
+    """Without privacy loss all states of an alphabet are alike at all times."""
+    mechanism = made(all_to_all(4), 0.0, delay=delay)
+    assert mechanism.privatize(['s3', 's1', 's2', None]) == ['s0'] * 4
+    backward = Chain({s: ['c', 'a', 'b'] for s in 'abc'}, 'a')
+    assert made(backward, 0.0, delay=delay).privatize(['a', 'b', 'b']) == ['c'] * 3
+
+
+@pytest.mark.parametrize('length', [63, 64, 65, 128, 200])
+@pytest.mark.parametrize('chain', [grid(4), PERIOD], ids=['grid', 'period'])
+def test_long_words_by_plain_numpy(chain, length):
+    """f is kept once in 64 symbols, and computed again: the route is a best one all the same."""
+    mechanism, models, n = made(chain, delay=None, random=Random(length)), chain.models(0.8), len(
+        chain)
+    word = np.array([Random(5).randrange(-1, n) for _ in range(length)], np.int32)
+    (route,), (signals,) = (drawn[None] for drawn in mechanism.draw_signals(
+        word, np.array([0, length])))
+    signals = [chain.states[i] for i in signals]
+    assert mechanism.decode(signals) == [chain.states[i] for i in route]
+    likely, walker = [], mechanism.another()
+    for z in signals:
+        likely.append(walker.current_likelihood(z))
+        walker.advance(z)
+    matrices = [matrix.toarray() for matrix in models.matrices]
+    before = [np.array([q * matrix[chain.state_index[chain.initial_state]]
+                        for q, matrix in zip(models.prior, matrices)])]  # (model, state)
+    for chance in likely[:-1]:
+        switched = models.switched(before[-1] * chance / (before[-1] * chance).sum())
+        before.append(np.array([f @ matrix for f, matrix in zip(switched, matrices)]))
+    after, later = np.ones_like(before[0]), np.zeros(n)
+    allowed = np.where(sum(matrices) > 0, 0.0, -np.inf)
+    gammas = []
+    for f, chance in zip(reversed(before), reversed(likely)):
+        gammas.insert(0, (f * chance * after).sum(axis=0) / (f * chance * after).sum())
+        later = gammas[0] + (allowed + later).max(axis=1) if len(gammas) > 1 else gammas[0]
+        after = models.mixed(np.array([matrix @ (v * chance)
+                                       for matrix, v in zip(matrices, after)]))
+        after /= after.max()
+    best = (allowed[chain.state_index[chain.initial_state]] + later).max()
+    assert chain.is_feasible([chain.states[i] for i in route])
+    assert sum(gamma[o] for gamma, o in zip(gammas, route)) == pytest.approx(best, abs=1e-9)
+
+
+# Live, whole and many at a time.
+
+@given(st.data(), chains(), st.integers(0, 2**32), st.sampled_from(DELAYS))
+def test_steps_whole_words_and_many_words_are_one(data, chain, seed, delay):
+    some = data.draw(st.lists(words(chain, 8), min_size=1, max_size=3))
+    stepped, whole, many = (made(chain, random=Random(seed), delay=delay) for _ in range(3))
+    found = []
+    for word in some:
+        told = [stepped.step(symbol) for symbol in word]
+        waits = len(word) if delay is None else min(delay, len(word))
+        assert told[:waits] == [None] * waits and None not in told[waits:]
+        rest = stepped.finish()
+        assert len(rest) == waits and stepped.finish() == []
+        found.append(told[waits:] + rest)
+        assert chain.is_feasible(found[-1])
+    assert [whole.privatize(word) for word in some] == found
+    if not chain.stores_edges:
+        return
+    flat = np.array([-1 if s is None else chain.state_index[s] for word in some for s in word],
+                    np.int32)
+    ends = np.cumsum([0, *map(len, some)])
+    assert many.privatize_many(flat, ends).tolist() == [
+        chain.state_index[o] for reports in found for o in reports]
+    reports, signals = made(chain, random=Random(seed), delay=delay).draw_signals(flat, ends)
+    assert reports.dtype == signals.dtype == np.int32
+    for begin, end, expected in zip(ends, ends[1:], found):
+        assert many.decode([chain.states[i] for i in signals[begin:end]]) == expected
+
+
+@given(st.data(), chains(complete=False), st.sampled_from([0, 1, 2]))
+def test_what_was_published_stays(data, chain, delay):
+    """Whatever signals follow: reports are those of a word that ended there, but for the last."""
+    mechanism, signals, told = made(chain, delay=delay), [], []
+    for t in range(8):
+        if t >= delay:
+            told += mechanism.decode(signals)[len(told):len(signals) - delay]
+        mechanism.replay(signals)
+        signals.append(data.draw(st.sampled_from([*mechanism.current_distribution(None)])))
+        assert mechanism.decode(signals)[:len(told)] == told
+        assert mechanism.state == made(chain, delay=delay).state  # as after reset
+
+
+@pytest.mark.parametrize('delay', [0, 1, 3, None])
+def test_an_alphabet_reports_its_signals(delay):
+    mechanism = made(COMPLETE, delay=delay, random=Random(7))
+    guided = OnlineMechanism(COMPLETE, Privacy(2.0), random=Random(7))
+    assert mechanism.tables is None and mechanism.policy == 'adaptive'
+    word = ['y', None, 'z', 'x', 'x']
+    assert mechanism.privatize(word) == guided.privatize(word)
+    assert mechanism.distribution('y', 'x') == guided.distribution('y', 'x')
+    told = [mechanism.step(s) for s in word]
+    shown = [*filter(None, told)]
+    assert mechanism.previous == (shown[-1] if shown else 'x')
+    if shown:
+        expected = guided.likelihood(shown[-1], 'x')
+        assert mechanism.posterior == pytest.approx(expected / expected.sum())
+    assert len(shown + mechanism.finish()) == len(word)
+    assert mechanism.previous == 'x' and mechanism.posterior is None
+    assert mechanism.decode(['z', 'y']) == ['z', 'y']
+    for call in (mechanism.decode, mechanism.replay):
+        with refused(ChainError, state='SECRET'):
+            call(['z', 'SECRET'])
+
+
+# The law of whole words.
+
+@pytest.mark.parametrize('delay', [0, 1, None])
+@for_all_models
+def test_the_errors_by_enumeration(chain, delay):
+    """The seed is fixed: 6 standard errors."""
+    mechanism = made(chain, 1.5, delay=delay)
+    release = OfflineMechanism(chain, Privacy(1.5), selection='causal', policy='adaptive')
+    word = [chain.states[1], None, chain.states[-1]]
+    distances = np.zeros(len(word) + 1)
+    for signals in every_signal(mechanism, len(word)):
+        chance, walker = 1, mechanism.another()
+        for symbol, z in zip(word, signals):
+            chance *= walker.exact_current_distribution(symbol)[z]
+            walker.advance(z)
+        reports = mechanism.decode(signals)
+        distances[sum(s != o for s, o in zip(word, reports))] += float(chance)
+    assert mechanism.distance_distribution(word) == pytest.approx(distances, abs=1e-12)
+    mean = distances @ np.arange(len(word) + 1)
+    found = accuracy(mechanism, word)
+    assert found.mean == pytest.approx(mean, abs=6 * found.standard_error + 1e-12)
+    if delay is None:
+        assert release.law.online.delay is None
+        assert release.distance_distribution(word) == pytest.approx(distances, abs=1e-12)
+        exact = release.law.exact_probabilities(word, [*feasible_words(chain, len(word))])
+        assert sum(exact) == 1
+
+
+def test_words_with_too_many_signals_are_refused():
+    release = OfflineMechanism(grid(4), Privacy(2.0), selection='causal', policy='adaptive')
+    for call in (release.distance_distribution,
+                 lambda word: release.log_probability(word, ['0,0'] * len(word))):
+        with refused(Exception, 'more than 100,000', setting='policy'):
+            call(['0,0'] * 30)
+
+
+# Restarts.
+
+def standing(mechanism):
+    """Return all that may follow."""
+    return (mechanism.state, mechanism.previous,
+            [(*mechanism.exact_current_distribution(s).items(),)
+             for s in (*mechanism.chain.states, None)])
+
+
+@pytest.mark.parametrize('delay', DELAYS)
+@pytest.mark.parametrize('chain', [*MODELS.values(), grid(3), COMPLETE],
+                         ids=[*MODELS, 'grid', 'complete'])
+def test_a_restart_at_every_place_changes_nothing(chain, delay):
+    mechanism, random, restarted = made(chain, delay=delay), Random(3), []
+    symbols = 70 if delay is None and len(chain) == 9 else 9
+    for t in range(symbols):
+        if t % (1 + symbols // 9) == 0:
+            restarted.append(mechanism.another())
+            restarted[-1].restore(mechanism.state)
+            assert restarted[-1].posterior is None
+        z = random.choice([*mechanism.current_distribution(None)])
+        for one in (mechanism, *restarted):
+            one.advance(z)
+            assert standing(one) == standing(mechanism)
+            if mechanism.posterior is not None:
+                assert one.posterior.tolist() == mechanism.posterior.tolist()
+    assert len({tuple(one.finish()) for one in (mechanism, *restarted)}) == 1
+
+
+@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned'])
+@pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
+def test_a_restart_of_the_other_policies(chain, policy):
+    mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(4))
+    for symbol in (*chain.states, None):
+        mechanism.step(symbol)
+        other = mechanism.another()
+        other.restore(mechanism.state)
+        assert standing(other) == standing(mechanism)
+    before = standing(mechanism)
+    for state in (b'', mechanism.state[:-1], mechanism.state + b'\0', b'\xff' * 4):
+        with refused(ChainError, 'no state'):
+            mechanism.restore(state)
+        assert standing(mechanism) == before
+
+
+@given(st.data(), st.sampled_from([FOUR, HABIT, SPLIT, COMPLETE]), st.sampled_from([0, 1, 3, None]))
+def test_other_bytes_are_refused_or_are_a_state(data, chain, delay):
+    mechanism = made(chain, delay=delay, random=Random(1))
+    for symbol in (*chain.states, None)[:data.draw(st.integers(0, 5))]:
+        mechanism.step(symbol)
+    before = standing(mechanism), str(mechanism.posterior)
+    content = bytearray(mechanism.state)
+    for _ in range(data.draw(st.integers(1, 3))):
+        begin = data.draw(st.integers(0, len(content)))
+        end = begin + data.draw(st.sampled_from([0, 1, 1, 1, 4, 8, 1000]))
+        content[begin:end] = data.draw(st.binary(max_size=8) | st.just(content[begin:end] * 2)
+                                       | st.just(bytes(b ^ 1 for b in content[begin:end])))
+    content = bytes(content)
+    try:
+        mechanism.restore(content)
+    except ChainError:
+        assert (standing(mechanism), str(mechanism.posterior)) == before
+    else:
+        assert mechanism.state == content and mechanism.posterior is None
+        route = [mechanism.previous]
+        route += filter(None, [mechanism.step(symbol) for symbol in (*chain.states, None)])
+        assert all(b in chain.successors(a) for a, b in pairwise(route + mechanism.finish()))
+
+
+@pytest.mark.parametrize('delay', [0, 2, None])
+@pytest.mark.parametrize('place, wrong', [
+    (0, pack('<Q', 2**62)), (0, pack('<Q', 2**63)), (0, b'\xff' * 8), (8, pack('<I', 3)),
+    *[(12, pack('<d', value)) for value in (-0.9, 2.0, 0.5, 0.0, 1e308, inf, nan)]], ids=str)
+def test_a_state_that_cannot_be(place, wrong, delay):
+    """More symbols than can be counted, a report that is no state, beliefs that are none."""
+    mechanism = made(HABIT, trust=1.0, delay=delay, random=Random(1))
+    for symbol in 'abc':
+        mechanism.step(symbol)
+    before = standing(mechanism)
+    with refused(ChainError, 'no state'):
+        mechanism.restore(before[0][:place] + wrong + before[0][place + len(wrong):])
+    assert standing(mechanism) == before
+
+
+@pytest.mark.parametrize('delay', [0, 2, None])
+def test_states_of_others_are_refused(delay):
+    mechanism = made(FOUR, delay=delay)
+    for other in (made(FOUR, delay=3), made(HABIT, delay=delay), made(grid(3), delay=delay),
+                  made(FOUR, delay=1), OnlineMechanism(FOUR, Privacy(1.0)),
+                  made(COMPLETE, delay=delay)):
+        for _ in range(5):
+            other.advance([*other.current_distribution(None)][0])
+        before = standing(mechanism)
+        with refused(ChainError, 'no state'):
+            mechanism.restore(other.state)
+        assert standing(mechanism) == before
+
+
+# A robot that does what nobody takes it to do.
+
+def with_staying(chain, chance):
+    """Return a chain that stays so often, and else makes each other move alike."""
+    return Chain({s: {t: chance if t == s else (1 - chance) / (len(chain.successors(s)) - 1)
+                      for t in chain.successors(s)} for s in chain.states}, chain.initial_state)
+
+
+#: Streets of one direction: around, and across.
+ONE_WAY = with_staying(Chain({f's{i}': [f's{i}', f's{(i + 1) % 16}'] + [f's{(i + 6) % 16}'] * (
+    i % 4 == 0) for i in range(16)}, 's0'), 0.9)
+GRID = with_staying(grid(5), 0.9)
+
+
+def carried(chain, walk, random):
+    """Half way through the first two thirds it is put somewhere else, and walks on from there."""
+    elsewhere = chain.states[len(chain) // 2 + random.randrange(len(chain) // 2)]
+    third = len(walk) // 3
+    rest = patrols(Chain({s: chain.probabilities(s) for s in chain.states}, elsewhere),
+                   len(walk) - third, 1)[0]
+    return walk[:third] + rest
+
+
+def begun_elsewhere(chain, walk, random):
+    start = random.choice(chain.states[1:])
+    return patrols(Chain({s: chain.probabilities(s) for s in chain.states}, start), len(walk),
+                   1)[0]
+
+
+def partly_unknown(chain, walk, random):
+    return [None if t < 2 * len(walk) // 3 and random.random() < 0.3 else s
+            for t, s in enumerate(walk)]
+
+
+def late_error(mechanism, walks):
+    """Return the share of the last third of walks that is reported wrong."""
+    wrong = total = 0
+    for walk in walks:
+        reports = mechanism.privatize(walk)
+        assert mechanism.chain.is_feasible(reports) and len(reports) == len(walk)
+        late = 2 * len(walk) // 3
+        wrong += sum(s != o for s, o in zip(walk[late:], reports[late:], strict=True))
+        total += len(walk) - late
+    return wrong / total
+
+
+@pytest.mark.parametrize('trust', [0.8, 1.0])
+@pytest.mark.parametrize('delay', [0, 3, None])
+@pytest.mark.parametrize('chain', [GRID, ONE_WAY], ids=['grid', 'one-way'])
+@pytest.mark.parametrize('disturbed', [carried, begun_elsewhere, partly_unknown])
+def test_the_error_recovers(disturbed, chain, delay, trust):
+    """
+    In the last third it errs at most twice as often as if nothing had been. The seeds are fixed.
+
+    Who learns nothing from signals errs far more.
+    """
+    random, walks = Random(1), patrols(chain, 90, 40)
+    mechanism = made(chain, 3.0, delay=delay, trust=trust, random=Random(2))
+    calm = late_error(mechanism, walks)
+    after = [disturbed(chain, walk, random) for walk in walks]
+    assert late_error(mechanism, after) <= 2 * calm + 0.02
+    assert late_error(made(chain, 0.0, delay=delay, trust=trust), after) > 2 * calm + 0.02
+
+
+def test_it_errs_less_the_longer_it_waits():
+    """A robot that stays nine times out of ten, or more: the seeds are fixed, the margins wide."""
+    chain = with_staying(grid(5), 0.97)
+    walks = patrols(chain, 60, 60)
+    guided = average_accuracy(OnlineMechanism(chain, Privacy(2.0)), walks).error
+    at_once, after_three, whole = (
+        average_accuracy(made(chain, delay=delay, trust=1.0), walks).error
+        for delay in (0, 3, None))
+    assert at_once < 0.5 * guided and after_three < 0.6 * at_once and whole < 0.9 * after_three
+    unknown = Chain({s: chain.successors(s) for s in chain.states}, chain.initial_state)
+    found_out = average_accuracy(made(unknown, delay=3), walks).error
+    assert len(unknown.models(0.8)) == 6 and found_out < 0.4 * guided
