@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import log, prod, sqrt
 
 import numpy as np
+from online_checks import every_signal
 import pytest
 from strategies import CHAINS, COMPLETE, feasible_words, FOUR, probability
 from studies.belief import structured
@@ -40,7 +41,7 @@ def enumerated(mechanism, length, robot):
     """
     words = [(word, prior(robot, word)) for word in feasible_words(robot, length)]
     mean = square = 0.0
-    for output in feasible_words(mechanism.chain, length):
+    for output in every_signal(mechanism, length):
         chances = defaultdict(float)  # (t, s): P[s_t = s, the output]
         total = 0.0
         for word, chance in words:
@@ -48,8 +49,6 @@ def enumerated(mechanism, length, robot):
             total += chance
             for place in enumerate(word):
                 chances[place] += chance
-        if not total:  # outside what is drawn from
-            continue
         right = sum(max(chances[t, s] for s in robot.states) for t in range(length)) / length
         mean += right
         square += right**2 / total

@@ -7,6 +7,7 @@ from math import exp, log
 from types import SimpleNamespace
 
 from offline_checks import distance
+from online_checks import every_signal
 import pytest
 from refusals import refused
 from strategies import (CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, per_symbol,
@@ -57,12 +58,8 @@ def test_against_a_plain_search(chain, adjacency):
 
     def online(policy):
         mechanism = OnlineMechanism(chain, privacy, policy=policy)
-
-        def law(word):
-            found = {output: probability(mechanism, word, output) for output in outputs}
-            return {output: chance for output, chance in found.items() if chance}
-
-        return law
+        drawn = every_signal(mechanism, 2)
+        return lambda word: {output: probability(mechanism, word, output) for output in drawn}
 
     def offline(name):
         selection, base = CHOICES[name]
@@ -70,7 +67,8 @@ def test_against_a_plain_search(chain, adjacency):
         return lambda word: {o: exp(mechanism.log_probability(word, o)) for o in outputs}
 
     for row in audit(chain, privacy, 2):
-        assert row.holds and (row.outputs == len(outputs) or row.policy == 'adaptive')
+        signals = every_signal(OnlineMechanism(chain, privacy, policy=row.policy or 'guided'), 2)
+        assert row.holds and row.outputs == len(signals)
         assert row.pairs == sum(0 < distance(v, w) <= adjacency for v, w in product(
             product((*chain.states, None), repeat=2), repeat=2))
         if row.policy is not None:
@@ -95,14 +93,20 @@ def log_odds():
     return log((1 - r + r * r / 3) / (0.5 - r / 6))
 
 
-@pytest.mark.parametrize('mechanism', ['online', 'exponential'])
+@pytest.mark.parametrize('mechanism', ['online', 'adaptive', 'exponential'])
 def test_it_finds_a_broken_promise(mechanism):
     """A mechanism of ε = 2 + 10⁻⁶ under a promise of 2: the exact rows show it."""
-    law = (Causal(OnlineMechanism(FOUR, Privacy(2.0 + 1e-6)))
-           if mechanism == 'online' else OfflineMechanism(forced(), Privacy(8.0)).law)
-    chain = FOUR if mechanism == 'online' else forced()
+    chain, online = FOUR, OnlineMechanism(FOUR, Privacy(2.0 + 1e-6),
+                                          policy='adaptive' if mechanism == 'adaptive' else 'paper')
+    law, outputs = Causal(online), every_signal(online, 2)
+    if mechanism == 'adaptive':
+        law = online.law.of_signals
+        assert sorted(law.everything(2)) == sorted(outputs)
+    if mechanism == 'exponential':
+        chain, law = forced(), OfflineMechanism(forced(), Privacy(8.0)).law
+        outputs = [*feasible_words(chain, 2)]
     words = [*product((*chain.states, None), repeat=2)]
-    row = module._row(law, words, [*feasible_words(chain, 2)], Privacy(2.0), mechanism)
+    row = module._row(law, words, outputs, Privacy(2.0), mechanism)
     assert not row.holds and row.loss > 2
 
 

@@ -23,7 +23,7 @@ def histories(mechanism, length):
 
 
 def every_signal(mechanism, length):
-    """Return every history of this length that can be drawn."""
+    """Return every history of this length that can be drawn; with adaptive, of signals."""
     return [(*history, output) for history, rows in histories(mechanism, length)
             if len(history) == length - 1 for output in rows[None]]
 

@@ -47,7 +47,7 @@ def log_probabilities(mechanism):
 
 def divergences(first, second, order):
     """Return D_α of the rows of two arrays of log probabilities."""
-    possible = np.isfinite(first)  # a state that adaptive leaves out is left out for all words
+    possible = np.isfinite(first)  # what adaptive does not publish it publishes of no word
     assert (possible == np.isfinite(second)).all()
     terms = np.where(possible, order * np.where(possible, first, 0)
                      - (order - 1) * np.where(possible, second, 0), -np.inf)

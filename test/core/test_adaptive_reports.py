@@ -17,7 +17,6 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FO
                         SPLIT, words)
 from symdp_ros import Chain, ChainError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy, average_accuracy, patrols
-from symdp_ros.core.online import targets
 
 MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
           'period': PERIOD, 'restless': RESTLESS}
@@ -242,7 +241,8 @@ def test_a_restart_of_the_other_policies(chain, policy):
         assert standing(mechanism) == before
 
 
-@given(st.data(), st.sampled_from([FOUR, HABIT, SPLIT, COMPLETE]), st.sampled_from([0, 1, 3, None]))
+@given(st.data(), st.sampled_from([FOUR, HABIT, SPLIT, COMPLETE]),
+       st.sampled_from([0, 1, 3, None]))
 def test_other_bytes_are_refused_or_are_a_state(data, chain, delay):
     mechanism = made(chain, delay=delay, random=Random(1))
     for symbol in (*chain.states, None)[:data.draw(st.integers(0, 5))]:

@@ -68,10 +68,15 @@ for name, chain in CHAINS.items():
         many = kind(chain, Privacy(1.5), random=Random(7)).privatize_many(
             np.concatenate(words), offsets)
         found[f'{name}, {kind.__name__}'] = many.tolist()
-    adaptive = OnlineMechanism(chain, Privacy(2.0), policy='adaptive', random=Random(8))
-    found[f'{name}, adaptive'] = adaptive.privatize(word(chain, 30, 3))
-    adaptive.replay(found[f'{name}, adaptive'])
-    found[f'{name}, adaptive, belief'] = adaptive._word.belief.tobytes().hex()
+    for delay, length in ((0, 30), (3, 30), (None, 70)):
+        adaptive = OnlineMechanism(chain, Privacy(2.0), policy='adaptive', delay=delay,
+                                   random=Random(8))
+        symbols = np.array([chain.states.index(s) if s else -1 for s in word(chain, length, 3)])
+        drawn = adaptive.draw_signals(symbols, np.array([0, length - 20, length]))
+        found[f'{name}, adaptive, {delay}'] = [row.tolist() for row in drawn]
+        adaptive.replay(chain.states[i] for i in drawn[1][:length - 20])
+        found[f'{name}, adaptive, {delay}, state'] = [
+            adaptive.state.hex(), *([] if delay is None else adaptive.posterior.tolist())]
     found[f'{name}, planned'] = OnlineMechanism(
         chain, Privacy(2.0), policy='planned', random=Random(8)).privatize(word(chain, 30, 3))
 print(json.dumps(found))
@@ -93,7 +98,7 @@ def drawn(directory, without_numba):
 def test_the_same_words(tmp_path):
     pytest.importorskip('numba', reason='numba is not installed: nothing to compare with')
     compiled, uncompiled = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
-    assert len(compiled) == 72 and sum(words is not None for words in compiled.values()) >= 34
+    assert len(compiled) == 88 and sum(words is not None for words in compiled.values()) >= 50
     for name, words in compiled.items():
         assert uncompiled[name] == words, name
 
