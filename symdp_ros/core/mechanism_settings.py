@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.registry import (BY_MODELS, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
-                                     SELECTIONS)
-from symdp_ros.errors import ConfigurationError
+from symdp_ros.core.registry import (BY_MODELS, check_delay, DEFAULT_BASE, DEFAULT_POLICY,
+                                     DEFAULT_TRUST, SELECTIONS)
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -56,8 +55,7 @@ class MechanismSettings:
         from symdp_ros.core.models import check_base
 
         check_base(self.base, self.trust)
-        if self.delay and self.policy != 'adaptive':
-            raise ConfigurationError('delay needs policy: adaptive', setting='delay')
+        check_delay(self.policy, self.delay)
 
     def online(self, chain: 'Chain', privacy: 'Privacy',
                random: 'RandomBits | None' = None) -> 'OnlineMechanism':
