@@ -22,7 +22,8 @@ def add_parser(commands) -> None:
     parser = commands.add_parser(
         'demo', help='run a simulated robot and its privatizer, and show both regions',
         description='Runs the nodes patrol, privatizer and belief as processes of their own, and '
-                    'shows the true, the private and the most probable region side by side. '
+                    'shows the true, the private and the most probable region side by side (with '
+                    '--policy adaptive there is no belief: the private region is that). '
                     'Then lets the node log_release release the same patrol as a log. With '
                     '--robots: several robots, in one process that lets nothing but private '
                     'regions into the ROS domain of the fleet. Other programs see nothing of it, '

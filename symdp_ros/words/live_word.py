@@ -91,7 +91,8 @@ class LiveWord:
                 state_file, self.settings, len(mechanism.chain), topics=topics, clock=clock,
                 process=_PROCESS)
         self._find(former)
-        self._position = None if self.last is None else self._positions[self.last]
+        self._position: int | None = (
+            None if self.last is None else self._positions[self.last])
 
     def _find(self, former):
         """Find the word to go on with, in this process or in the file."""
