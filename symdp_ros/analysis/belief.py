@@ -138,7 +138,7 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
     """
     Return c_t of equation (2) for each position of a private word: shape (n, states).
 
-    For words of an online mechanism and for causal releases: `mechanism` is the online one, with
+    With the policy 'adaptive', the word is one of signals, never of reports. For words of an online mechanism and for causal releases: `mechanism` is the online one, with
     the release's policy. (The exponential mechanism on a complete chain draws as the online one
     with policy='paper'.) O(n·models·edges) time; the result, 8·n·states bytes, and 16·√n·models·
     states bytes meanwhile, are all that grows with n.
@@ -152,8 +152,6 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
                     models: Models | None = None) -> Floats:
     """
     Return `smooth` of each of some private words of one length: shape (n, states, words).
-
-    With the policy 'adaptive', the words are signals.
 
     :param models: how the robot moves; None: those of the mechanism's chain and trust.
     :raises ChainError: a word is not feasible from the initial state, or cannot have been drawn.

@@ -96,8 +96,8 @@ def log_odds():
 @pytest.mark.parametrize('mechanism', ['online', 'adaptive', 'exponential'])
 def test_it_finds_a_broken_promise(mechanism):
     """A mechanism of ε = 2 + 10⁻⁶ under a promise of 2: the exact rows show it."""
-    chain, online = FOUR, OnlineMechanism(FOUR, Privacy(2.0 + 1e-6),
-                                          policy='adaptive' if mechanism == 'adaptive' else 'paper')
+    policy = 'adaptive' if mechanism == 'adaptive' else 'paper'
+    chain, online = FOUR, OnlineMechanism(FOUR, Privacy(2.0 + 1e-6), policy=policy)
     law, outputs = Causal(online), every_signal(online, 2)
     if mechanism == 'adaptive':
         law = online.law.of_signals

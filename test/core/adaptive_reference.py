@@ -20,6 +20,10 @@ PERIOD = Chain({'a': {'b': 0.95, 'd': 0.05}, 'b': {'a': 0.5, 'c': 0.5}, 'c': ['b
 #: Where no state can stay, all models that need no knowledge are one.
 RESTLESS = Chain({'a': ['b', 'c'], 'b': ['c'], 'c': ['b', 'a']}, 'a')
 ALONE = Chain({'a': ['a']}, 'a')
+#: Two branches, in which it is here and there by turns: every other time who reports the one has
+#: no cell for the other, from which no moves lead to it either.
+FORKED = Chain({'a': {'c': 0.4, 'd': 0.3, 'e': 0.3}, 'b': {'c': 0.7, 'e': 0.3}, 'c': ['b'],
+                'd': ['g'], 'e': ['b'], 'g': ['d']}, 'a')
 
 
 def made(chain, epsilon=2.0, adjacency=1, **options):

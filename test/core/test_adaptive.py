@@ -8,8 +8,8 @@ from math import exp, log
 from random import Random
 import sys
 
-from adaptive_reference import (ALONE, belief, candidates, HABIT, hub, joined, made, PARTED,
-                                PERIOD, RESTLESS, table, values, worth)
+from adaptive_reference import (ALONE, belief, candidates, FORKED, HABIT, hub, joined, made,
+                                PARTED, PERIOD, RESTLESS, table, values, worth)
 from hidden_switch import adaptive_beliefs, adaptive_posteriors, hidden_switch, likelihoods
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +28,7 @@ from symdp_ros.core.online.response import exp_lower_bound, Response
 
 ALPHA = 1e-6
 MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
-          'period': PERIOD, 'restless': RESTLESS}
+          'period': PERIOD, 'restless': RESTLESS, 'forked': FORKED}
 for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 
 

@@ -17,7 +17,7 @@ import pytest
 from refusals import refused
 from scipy.stats import binomtest
 from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
-                        privacies, probability, replayable_random, Tape)
+                        privacies, replayable_random, Tape)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.offline.exponential import Exponential
@@ -134,8 +134,10 @@ def test_words_are_drawn_from_the_product(chain, policy, epsilon, lookup):
     some = [list(word) for word in product(states, repeat=2)]
     drawn = privatized(mechanism, some * 400)
     counts = Counter((tuple(word), tuple(output)) for word, output in zip(some * 400, drawn))
-    assert_drawn(counts, {(tuple(word), output): probability(mechanism, word, output) / len(some)
-                          for word in some for output in feasible_words(chain, 2)}, len(drawn))
+    outputs, law = [*feasible_words(chain, 2)], mechanism.law
+    assert_drawn(counts, {(tuple(word), output): chance / len(some) for word in some
+                          for output, chance in zip(outputs, law.exact_probabilities(
+                              word, outputs), strict=True)}, len(drawn))
 
 
 @pytest.mark.parametrize('source', [None, 'replayable'])
