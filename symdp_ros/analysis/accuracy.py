@@ -287,11 +287,11 @@ def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str
     made = {name: OfflineMechanism(chain, privacy, trust=trust, **{'policy': policy, **choice})
             for name, choice in CHOICES.items()
             if base == 'chain' or name not in CHOICES_BY_MODELS}
+    words = shared_walks(chain, length, walks, trust)
     steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
     simulated = _SIMULATED_STEPS // (length * chain.edge_count)
     most = {name: _COUNTING_STEPS // steps[name] if steps[name] else
             simulated if mechanism.law.is_simulated else walks for name, mechanism in made.items()}
-    words = shared_walks(chain, length, walks, trust)
     found = {name: average_accuracy(made[name], words).error
              for name in made if steps[name] == 0 and most[name] >= walks}
     best = min(found, key=lambda name: found[name])

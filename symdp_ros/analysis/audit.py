@@ -123,6 +123,10 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
         error = COUNTING_ERROR
         values = np.array([_float_probabilities(law, word, outputs) for word in words])
     else:
+        # What no word can give tells nothing; what some can, and others cannot, tells all.
+        possible = [i for i in range(len(outputs)) if any(row[i] for row in table)]
+        outputs = [outputs[i] for i in possible]
+        table = [[row[i] for i in possible] for row in table]
         different: dict[Fraction, int] = {}
         numbers = np.array([[different.setdefault(chance, len(different)) for chance in row]
                             for row in table])

@@ -138,10 +138,11 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
     """
     Return c_t of equation (2) for each position of a private word: shape (n, states).
 
-    With the policy 'adaptive', the word is one of signals, never of reports. For words of an online mechanism and for causal releases: `mechanism` is the online one, with
-    the release's policy. (The exponential mechanism on a complete chain draws as the online one
-    with policy='paper'.) O(n·models·edges) time; the result, 8·n·states bytes, and 16·√n·models·
-    states bytes meanwhile, are all that grows with n.
+    For words of an online mechanism and for causal releases: `mechanism` is the online one, with
+    the release's policy; with 'adaptive', the word is one of signals, never of reports. (The
+    exponential mechanism on a complete chain draws as the online one with policy='paper'.)
+    O(n·models·edges) time; the result, 8·n·states bytes, and 16·√n·models·states bytes meanwhile,
+    are all that grows with n.
 
     :raises ChainError: the word is not feasible from the initial state.
     """
