@@ -22,6 +22,8 @@ from symdp_ros.core.online.adaptive import causal_adaptive
 
 MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
           'period': PERIOD, 'restless': RESTLESS, 'forked': FORKED}
+#: Of many states few can be reported.
+WAYS = Chain({f's{i}': {f's{(i + 1) % 8}': 0.6, f's{(i + 3) % 8}': 0.4} for i in range(8)}, 's0')
 DELAYS = [0, 1, 2, 5, None]
 for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 
@@ -29,7 +31,7 @@ for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 # The routes of most expected matches.
 
 @pytest.mark.parametrize('delay', [0, 1, 2, None])
-@pytest.mark.parametrize('chain', [*MODELS.values(), hub(3)], ids=[*MODELS, 'hub'])
+@pytest.mark.parametrize('chain', [*MODELS.values(), hub(3), WAYS], ids=[*MODELS, 'hub', 'ways'])
 def test_every_report_begins_a_best_route(chain, delay):
     """Within 10⁻⁹ of the best of all that are feasible: while the word goes on, and at its end."""
     mechanism = made(chain, 1.5, delay=delay, trust=0.3)
@@ -288,6 +290,12 @@ def test_a_state_that_cannot_be(place, wrong, delay):
 
 @pytest.mark.parametrize('delay', [0, 2, None])
 def test_states_of_others_are_refused(delay):
+    mechanism = made(COMPLETE, delay=1)
+    for other in (made(COMPLETE, delay=2), made(FOUR)):
+        for _ in range(2):
+            other.advance([*other.current_distribution(None)][0])
+        with refused(ChainError, 'no state'):
+            mechanism.restore(other.state)
     mechanism = made(FOUR, delay=delay)
     for other in (made(FOUR, delay=3), made(HABIT, delay=delay), made(grid(3), delay=delay),
                   made(FOUR, delay=1), OnlineMechanism(FOUR, Privacy(1.0)),
