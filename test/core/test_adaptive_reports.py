@@ -22,8 +22,9 @@ from symdp_ros.core.online.adaptive import causal_adaptive
 
 MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
           'period': PERIOD, 'restless': RESTLESS, 'forked': FORKED}
-#: Of many states few can be reported.
-WAYS = Chain({f's{i}': {f's{(i + 1) % 8}': 0.6, f's{(i + 3) % 8}': 0.4} for i in range(8)}, 's0')
+#: The most probable way is not the one by which most is matched: nobody knows where it leads.
+WAYS = Chain({'s': {'t': 0.4, 'u': 0.3, 'v': 0.3}, 't': ['p', 'q', 'r'], 'u': ['w'], 'v': ['w'],
+              **{end: [end] for end in 'pqrw'}}, 's')
 DELAYS = [0, 1, 2, 5, None]
 for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 
@@ -34,7 +35,7 @@ for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 @pytest.mark.parametrize('chain', [*MODELS.values(), hub(3), WAYS], ids=[*MODELS, 'hub', 'ways'])
 def test_every_report_begins_a_best_route(chain, delay):
     """Within 10⁻⁹ of the best of all that are feasible: while the word goes on, and at its end."""
-    mechanism = made(chain, 1.5, delay=delay, trust=0.3)
+    mechanism = made(chain, 0.7, delay=delay, trust=0.3)
     every = every_signal(mechanism, 4)
     for signals in Random(1).sample(every, min(6, len(every))):
         mechanism.reset()
