@@ -282,10 +282,10 @@ def test_pairs_within_a_radius_that_covers_all(chain, length, delay, monkeypatch
 
 
 @pytest.mark.parametrize('delay', [0, 2, None])
-def test_beyond_the_radius_cells_spread_by_moves(delay, monkeypatch):
+@pytest.mark.parametrize('chain, pairs', [(grid(6), 400), (grid(6, staying=False), 130)])
+def test_beyond_the_radius_cells_spread_by_moves(chain, pairs, delay, monkeypatch):
     monkeypatch.setattr(targets, 'DENSE_STATES', 0)
-    monkeypatch.setattr(targets, 'MOST_PAIRS', 400)
-    chain = grid(6)
+    monkeypatch.setattr(targets, 'MOST_PAIRS', pairs)
     mechanism = made(chain, 3.0, delay=delay)
     assert 1 <= mechanism.tables.radius < 10 and (table(mechanism) == 0).any()
     for _ in range(4):

@@ -10,9 +10,10 @@ model of the move to s_t), and z_t is drawn as below:
     f'(m', s')  ∝  Σ_m T(m'|m)·Σ_s P_m'(s'|s)·P[z_t | s]·f(m, s).                               (1)
 
 Before s_t is looked at, m states found a cell each, and every state s joins the founder c of the
-largest X(c, s), the first where several come within 10⁻¹² of it. z_t is the cell of s_t by
-randomized response (`core.online.response`): the integers b for its own cell, a for each other;
-for an unknown symbol, and one that no founder can follow, each cell is equally likely.
+largest X(c, s), the first where several come within 10⁻¹² of it; where X is 0 for all of them,
+the cell from which the fewest moves lead to s. z_t is the cell of s_t by randomized response
+(`core.online.response`): the integers b for its own cell, a for each other; for an unknown symbol,
+and one to which no moves lead from any cell, each cell is equally likely.
 
 X(c, s) is how many matches, this one and the discounted later ones (γ = 0.9), are expected of who
 reports c where s is true, and can aim from then on (`core.online.planned`, equation (1), where s
@@ -48,8 +49,12 @@ rows along z; for adjacent words at most k factors differ: the ratio is at most 
 any f. Reports are functions of signals: post-processing, which costs nothing. So are f, γ and the
 state (`state`, `restore`).
 
+Left out are, for the choice of m and the order of founders, states with f below 10⁻⁹ (those
+without X count as equally likely in each cell), and in the last sum of (3) those with γ below 10⁻⁶.
+
 **The same everywhere.** All sums are in a fixed order; but for the logarithm in H, no function
-but + − × ÷ and max is used, and what is compared has a margin of 10⁻¹².
+but + − × ÷ and max is used, and what is compared has a margin of 10⁻¹², but for the order in which
+founders are tried.
 
 **Cost.** X for all pairs of states, twice, 4 bytes each; above `targets.DENSE_STATES` states for
 the pairs within the radius of the guided policy: there symbols that are farther off join the
