@@ -50,7 +50,8 @@ any f. Reports are functions of signals: post-processing, which costs nothing. S
 state (`state`, `restore`).
 
 Left out are, for the choice of m and the order of founders, states with f below 10⁻⁹ (those
-without X count as equally likely in each cell), and in the last sum of (3) those with γ below 10⁻⁶.
+without X count as equally likely in each cell), and in the last sum of (3) those with γ below
+10⁻⁶.
 
 **The same everywhere.** All sums are in a fixed order; but for the logarithm in H, no function
 but + − × ÷ and max is used, and what is compared has a margin of 10⁻¹², but for the order in which
