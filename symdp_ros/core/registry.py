@@ -22,13 +22,13 @@ SELECTIONS: dict[str, tuple[str, ...]] = {
     'permute_and_flip': (),
     'causal': ('policy', 'trust'),
 }
-_VARIANTS: dict[str, dict[str, dict[str, str]]] = {
-    'exponential': {'exponential, counting': {'base': 'counting'}},
-    'causal': {'causal, adaptive': {'policy': 'adaptive'}}}
+_VARIANTS: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
+    'exponential': (('exponential, counting', {'base': 'counting'}),),
+    'causal': (('causal, adaptive', {'policy': 'adaptive'}),)}
 #: What can be compared, by name → the settings that make it.
 CHOICES: dict[str, dict[str, Any]] = {
     name: {'selection': selection, **more} for selection in SELECTIONS
-    for name, more in ({selection: {}} | _VARIANTS.get(selection, {})).items()}
+    for name, more in ((selection, {}), *_VARIANTS.get(selection, ()))}
 #: Those that look at the whole word: the other errs as the online mechanism does.
 WHOLE_WORD = tuple(name for name in CHOICES if name != 'causal')
 #: Of these, what uses the models of how a robot moves (`core.models`).

@@ -263,7 +263,7 @@ class AdaptiveWord:
 
     def finish(self) -> list[str]:
         """Return the reports of the rest of the word; then a new word begins."""
-        route, _ = self._finish()
+        route = self._finish()
         self.reset()
         return [self._labels[i] for i in route.tolist()]
 
@@ -280,13 +280,9 @@ class AdaptiveWord:
         for begin, end in pairwise(ends):
             self.reset()
             self._draw(symbols[begin:end], signals[begin:end], reports[begin:end])
-            route, _ = self._finish()
+            route = self._finish()
             reports[end - len(route):end] = route
         return reports, signals
-
-    def guesses(self) -> Ints:
-        """Return the most probable s_t of each symbol of the word so far; `delay` is None."""
-        return self._finish()[1]
 
     def _draw(self, symbols: Ints, signals: Ints, reports: Ints) -> None:
         at = 0
@@ -353,8 +349,8 @@ class AdaptiveWord:
                                                   self._random, response.reader())
         self._draws = self._draws_of[size]
 
-    def _finish(self) -> tuple[Ints, Ints]:
-        """Return the reports that are left, and the most probable symbols, as positions."""
+    def _finish(self) -> Ints:
+        """Return the reports that are left, as positions."""
         n = self._ring.shape[1]
         offsets, successors, weights, switch, *_, shares = self._tables.arrays
         public = offsets, successors, weights, switch, shares
@@ -362,16 +358,16 @@ class AdaptiveWord:
         after, here, found = mixed, beside, np.empty(n)
         kind = np.uint16 if int(np.diff(offsets).max()) < 2**16 else np.uint32
         length = self._held
-        choices, guesses = np.zeros((length, n), kind), np.zeros(length, np.int64)
+        choices = np.zeros((length, n), kind)
         whole, end = 0.0, length
         for rows, kinds, sizes in self._segments(length):
             begin = end - len(sizes)
             whole = self._loops.decode(whole, rows, kinds, sizes, *public, after, here, best[0],
-                                       best[1], found, choices[begin:end], guesses[begin:end])
+                                       best[1], found, choices[begin:end])
             end = begin
         route = np.empty(length, np.int64)
         self._loops.follow_choices(self._previous, offsets, successors, best[0], choices, route)
-        return route, guesses
+        return route
 
     def _segments(self, length: int) -> Iterator[tuple[Floats, Numbers, Ints]]:
         """Yield (f of each symbol, kinds, sizes) of the symbols that are left, from the end."""

@@ -148,15 +148,14 @@ def report(count: int, previous: int, delay: int, ring: Floats, kinds: Numbers, 
 @compiled
 def decode(whole: float, rows: Floats, kinds: Numbers, sizes: Ints, offsets: Ints,
            successors: ShortInts, weights: Weights, switch: Floats, shares: Floats, after: Floats,
-           here: Floats, later: Floats, now: Floats, found: Floats, choices: Numbers,
-           guesses: Ints) -> float:
+           here: Floats, later: Floats, now: Floats, found: Floats, choices: Numbers) -> float:
     """
     Go back over some symbols, given what follows them.
 
     whole: what it returned for the symbols after these; 0: the word ends with them. `after` and
     `later`: of the symbol after these, then of the first of these: P[all later signals | m, s],
     and the most matches to be had from each state on. choices[t, o]: which move from o to take
-    after the t-th of these; guesses[t]: its most probable state.
+    after the t-th of these.
     """
     for t in range(len(sizes) - 1, -1, -1):
         if whole == 0.0:
@@ -171,8 +170,6 @@ def decode(whole: float, rows: Floats, kinds: Numbers, sizes: Ints, offsets: Int
                 now[o] = later[np.int64(np.uint32(successors[edge]))]
         for o in range(len(now)):
             later[o] = now[o] + found[o] / whole
-            if found[o] > found[guesses[t]]:
-                guesses[t] = o
         after[:] = here
     return whole
 
