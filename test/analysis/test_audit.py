@@ -20,7 +20,7 @@ from symdp_ros.core.registry import CHOICES
 
 MECHANISMS = [('online', 'paper'), ('online', 'guided'), ('online', 'planned'),
               ('online', 'adaptive'), ('exponential', None), ('exponential, counting', None),
-              ('permute_and_flip', None)]
+              ('permute_and_flip', None), ('causal, adaptive', None)]
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 
 
@@ -56,23 +56,24 @@ def test_against_a_plain_search(chain, adjacency):
     privacy = Privacy(2.0, adjacency)
     outputs = [*feasible_words(chain, 2)]
 
-    def online(policy):
-        mechanism = OnlineMechanism(chain, privacy, policy=policy)
+    def online(policy, **options):
+        mechanism = OnlineMechanism(chain, privacy, policy=policy, **options)
         drawn = every_signal(mechanism, 2)
         return lambda word: {output: probability(mechanism, word, output) for output in drawn}
 
     def offline(name):
-        selection, base = CHOICES[name]
-        mechanism = OfflineMechanism(chain, privacy, selection=selection, base=base)
+        mechanism = OfflineMechanism(chain, privacy, **CHOICES[name])
         return lambda word: {o: exp(mechanism.log_probability(word, o)) for o in outputs}
 
     for row in audit(chain, privacy, 2):
-        signals = every_signal(OnlineMechanism(chain, privacy, policy=row.policy or 'guided'), 2)
-        assert row.holds and row.outputs == len(signals)
+        whole = {'policy': 'adaptive', 'delay': None}  # a log: signals are chosen otherwise
+        options = whole if row.mechanism == 'causal, adaptive' else {'policy': row.policy or 'paper'}
+        assert row.holds
+        assert row.outputs == len(every_signal(OnlineMechanism(chain, privacy, **options), 2))
         assert row.pairs == sum(0 < distance(v, w) <= adjacency for v, w in product(
             product((*chain.states, None), repeat=2), repeat=2))
-        if row.policy is not None:
-            assert row.ratio == plain_search(chain, 2, adjacency, online(row.policy))
+        if row.policy is not None or options is whole:
+            assert row.ratio == plain_search(chain, 2, adjacency, online(**options))
         else:
             found = plain_search(chain, 2, adjacency, offline(row.mechanism))
             assert row.loss == pytest.approx(log(found), abs=1e-8)
@@ -84,7 +85,7 @@ def test_losses_by_hand():
     assert [row.loss for row in rows[:6]] == pytest.approx([log(2)] * 6, abs=1e-9)
     # Permute-and-flip: one word at distance 0, two at 1, R = √2.
     assert rows[6].loss == pytest.approx(0.5 * log(2) + log_odds(), abs=1e-8)
-    assert [row.loss for row in audit(RING, Privacy(5.0), 3)] == [0.0] * 7
+    assert [row.loss for row in audit(RING, Privacy(5.0), 3)] == [0.0] * 8
 
 
 def log_odds():
