@@ -65,7 +65,7 @@ def test_the_command_writes_the_page(monkeypatch, tmp_path):
 
 
 @needs_maps
-@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned', 'adaptive'])
+@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned'])
 def test_beliefs_are_those_of_the_filter(policy):
     mechanisms = area('grid').mechanisms(policy, 2.0)
     hearing, filters = Hearing(mechanisms, 5), [Filter(m) for m in mechanisms]

@@ -252,8 +252,8 @@ class ReleasedLearner:
             return _ByMatches(self, mechanism)
         if mechanism.online.tables is not None:
             raise ConfigurationError(
-                'the reports of the policy adaptive depend on all that was drawn before: how '
-                'likely they are is not known, and no P is learned from them', setting='policy')
+                'how likely the routes of the policy adaptive are is not known, so no P is '
+                'learned from them: release with the mechanism exponential', setting='policy')
         return _ByTargets(self.chain, mechanism.online)
 
     def _pieces(self, routes: Sequence[Ints]) -> list[_Pieces]:

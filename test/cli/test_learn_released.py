@@ -81,7 +81,7 @@ def test_a_chain_that_costs_nothing(place, capsys):
 
 
 def test_it_is_a_map_like_any_other(place, capsys):
-    assert learn() == 0
+    assert learn('--mechanism', 'exponential') == 0
     assert main(['release', 'logs/day_3.csv', '--map', 'robot.chain.yaml', '--epsilon', '1',
                  '--trust', '0.9', '-o', 'next', '--ledger', 'spent', '--subject', 'r1']) == 0
     assert main(['check', 'robot.chain.yaml']) == 0

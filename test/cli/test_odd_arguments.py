@@ -108,7 +108,7 @@ def test_the_demo_shows_states_that_look_like_markup():
     chain = Chain({'[/]': ['[red]', '[/]'], '[red]': ['[/]']}, '[/]')
     os.environ.setdefault('ROS_DOMAIN_ID', '0')
     screen = Screen(chain, SimpleNamespace(chain_file='[/].yaml', epsilon=1.0, adjacency=1,
-                                           policy='guided', duration=1.0, rate=1.0))
+                                           policy='guided', duration=1.0, rate=1.0), True)
     console = Console(width=200)
     with console.capture() as captured:
         console.print(screen.table({'region': ['[/]', '[red]'], 'private_region': ['[red]', '[/]'],

@@ -69,7 +69,7 @@ def test_the_first_of_equals_is_reported(delay):
 @pytest.mark.parametrize('length', [63, 64, 65, 128, 200])
 @pytest.mark.parametrize('chain', [grid(4), PERIOD], ids=['grid', 'period'])
 def test_long_words_by_plain_numpy(chain, length):
-    """f is kept once in 64 symbols, and computed again: the route is a best one all the same."""
+    """What is believed is kept once in 64 symbols, and computed again: no route is better."""
     mechanism, models, n = made(chain, delay=None, random=Random(length)), chain.models(0.8), len(
         chain)
     word = np.array([Random(5).randrange(-1, n) for _ in range(length)], np.int32)
