@@ -118,9 +118,6 @@ Ratios to true places; nothing heard: {none_average:.2f}.
 
 {average_table}
 
-Planned and adaptive nearly always aim at the same states here at ε = 4 and 8, and the seeds are
-the same: so their numbers agree.
-
 ## Worst idleness by policy
 
 Ratios to true places; nothing heard: {none_worst:.2f}.
@@ -232,8 +229,8 @@ _TEAM_LESSONS = """\
 - **Belief** raises *reaching* at ε = 1 from {p1:.0%} to {pb1:.0%} (`paper`) and at ε = 10 from
   {p10:.0%} to {pb10:.0%}; *independent* has {ib1:.1%} at ε = 1. But at a small ε this is all due
   to knowing how robot 0 is meant to move: at ε = 0.01, which tells nothing, *reaching* has
-  {pb0:.0%}, too. With belief, the policies differ by little, and `adaptive` has as much without
-  a filter ({a1:.0%} at ε = 1).
+  {pb0:.0%}, too. With belief, the policies differ by little; `adaptive` has {a1:.0%} at ε = 1
+  without a filter.
 - **What is lost:** {true_reaching:.0%} of the runs of *reaching* succeed with true symbols, at
   ε = 10 {best10:.0%} at best."""
 
