@@ -63,10 +63,6 @@ class Lanes:
                 values, number, self._ir.Constant(self._ir.IntType(32), i))
         return values
 
-    def larger(self, one: Any, other: Any) -> Any:
-        """Return the larger of two, or of two in each lane."""
-        return self._builder.select(self._builder.fcmp_ordered('>', other, one), other, one)
-
     def number(self, array: int, *index: Any) -> Any:
         """Return one element of an array of float32, as float64."""
         return self._builder.fpext(self._builder.load(self.place(array, *index)),

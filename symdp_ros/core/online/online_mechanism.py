@@ -30,9 +30,9 @@ class OnlineMechanism(OnlineSteps):
     **Privacy.** Fix the previous private symbol o (adaptive: all signals so far). For any two
     sensitive symbols, the probability of one output differs by a factor of at most e^{ε/k}
     (`core.online.response`, Claim), whatever the targets are, as long as they are fixed by public
-    data. P[o_1…o_n | w] is the product of
-    μ(o_t | w_t, o_{t−1}); for adjacent words at most k factors differ: the ratio is at most e^ε.
-    Changing j symbols costs at most j·ε/k.
+    data. P[o_1…o_n | w] is the product of μ(o_t | w_t, o_{t−1}); for adjacent words at most k
+    factors differ: the ratio is at most e^ε. Changing j symbols costs at most j·ε/k. What adaptive
+    publishes is computed from signals, of which the same holds.
 
     A step takes O(1) time (adaptive: see there); the mechanism O(states + edges) memory, the table
     of targets apart. One mechanism draws one word at a time: use it from one thread, and `another`

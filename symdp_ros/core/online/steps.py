@@ -314,10 +314,12 @@ class OnlineSteps(Mechanism):
         """
         Return the reports, and the signals that they were decoded from, as `privatize_many`.
 
-        With the policy 'adaptive', on a chain that stores its edges.
+        :raises ConfigurationError: no signals are drawn: another policy, or `Chain.complete`.
         """
         word, begins = self.another()._word, np.zeros(len(symbols), np.bool_)
-        assert isinstance(word, AdaptiveWord)  # by policy
+        if not isinstance(word, AdaptiveWord):
+            raise ConfigurationError('what is drawn is what is published: use privatize_many',
+                                     setting='policy')
         begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
         reports, signals = word.draw(symbols.astype(np.int64), begins)
         return reports.astype(np.int32), signals.astype(np.int32)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import inf, log, prod
+from threading import Lock
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
@@ -24,7 +25,7 @@ class SignalLaw:
     """
 
     def __init__(self, online: OnlineSteps):
-        self._online = online.another()
+        self._online, self._lock = online.another(), Lock()
         self._rows: dict[tuple[tuple[str, ...], str | None], dict[str, Fraction]] = {}
 
     def everything(self, length: int) -> list[tuple[str, ...]]:
@@ -56,8 +57,10 @@ class SignalLaw:
         """Return the next row of a symbol."""
         row = self._rows.get((signals, symbol))
         if row is None:
-            self._online.replay(signals)
-            row = self._rows[signals, symbol] = self._online.exact_current_distribution(symbol)
+            with self._lock:  # several threads may ask
+                self._online.replay(signals)
+                row = self._online.exact_current_distribution(symbol)
+            self._rows[signals, symbol] = row
         return row
 
 
@@ -114,10 +117,9 @@ class CausalAdaptive(Causal):
 
     @cached_property
     def _decoded(self) -> Callable[[int], dict[tuple[str, ...], tuple[str, ...]]]:
-        online = self.online.another()
-
         @lru_cache(maxsize=4)
         def decoded(length: int) -> dict[tuple[str, ...], tuple[str, ...]]:
+            online = self.online.another()
             return {signals: tuple(online.decode(signals))
                     for signals in self.of_signals.everything(length)}
 
