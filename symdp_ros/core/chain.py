@@ -40,7 +40,7 @@ class Chain:
     """
 
     __slots__ = ('_states', '_index', '_initial', '_offsets', '_targets', '_probabilities',
-                 '_named', '_public', '_digest')
+                 '_named', '_public', '_digest', '_single', '_ticks')
 
     #: What `from_yaml` calls: set by `maps.chain_file`, as nothing in `core` reads files.
     read_file: ClassVar[Callable[[str | PathLike[str], str | None, bool], 'Chain'] | None] = None
@@ -76,6 +76,8 @@ class Chain:
         self._named = probabilities is not None if named is None else named
         self._public = public  # None: the public models are those of single moves
         self._digest: str | None = None
+        self._single: Chain | None = None  # this one
+        self._ticks = 1
         for array in (offsets, targets, probabilities, public):
             if array is not None:
                 array.flags.writeable = False
@@ -259,7 +261,18 @@ class Chain:
         other = Chain.__new__(Chain)
         other._set(self._index, self.initial_state, offsets, targets, rows[0], named=self._named,
                    public=rows[1:])
+        other._ticks, other._single = self.ticks * ticks, self.single
         return other
+
+    @property
+    def ticks(self) -> int:
+        """Return how many steps of `single` one step of this chain takes."""
+        return self._ticks
+
+    @property
+    def single(self) -> 'Chain':
+        """Return the chain of single ticks that `every` made this one from, or this chain."""
+        return self if self._single is None else self._single
 
     @property
     def names_probabilities(self) -> bool:
@@ -338,7 +351,10 @@ class Chain:
         return slice(self._offsets[i], self._offsets[i + 1])
 
     def __eq__(self, other: object) -> bool:
-        return self.digest() == other.digest() if isinstance(other, Chain) else NotImplemented
+        if not isinstance(other, Chain):
+            return NotImplemented
+        return self.digest() == other.digest() and self.ticks == other.ticks and (
+            self.ticks == 1 or self.single == other.single)
 
     def __hash__(self) -> int:
         return hash(self.digest())

@@ -47,3 +47,17 @@ def check_delay(policy: str, delay: int | None) -> None:
     if delay != 0 and policy != 'adaptive':
         raise ConfigurationError(f'delay is {delay}, which needs the policy adaptive: the policy is '
                                  f'{policy}', setting='delay')
+
+
+def check_reports(policy: str, reports: int) -> None:
+    """
+    Refuse a number of reports for each symbol that a policy does not have.
+
+    :raises ConfigurationError: it is no number ≥ 1, or not 1 and the policy not adaptive.
+    """
+    if isinstance(reports, bool) or not isinstance(reports, int) or reports < 1:
+        raise ConfigurationError('reports must be a number of reports for each symbol, 1 or more, '
+                                 f'not {reports!r}', setting='reports')
+    if reports > 1 and policy != 'adaptive':
+        raise ConfigurationError(f'{reports} reports for each symbol need the policy adaptive: '
+                                 f'the policy is {policy}', setting='reports')

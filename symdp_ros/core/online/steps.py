@@ -19,7 +19,7 @@ from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import check_delay, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
+from symdp_ros.core.registry import check_delay, check_reports, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.files.cache import Cache
 
@@ -57,7 +57,7 @@ class OnlineSteps(Mechanism):
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
-                 trust: float = DEFAULT_TRUST, delay: int | None = 0,
+                 trust: float = DEFAULT_TRUST, delay: int | None = 0, reports: int = 1,
                  random: RandomBits | None = None):
         if policy not in POLICIES:
             raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
@@ -65,14 +65,19 @@ class OnlineSteps(Mechanism):
         super().__init__(chain, privacy)
         check_base('chain', trust)
         check_delay(policy, delay)
+        check_reports(policy, reports)
+        if reports > 1 and not chain.stores_edges:
+            raise ConfigurationError(f'reports is {reports}: between two symbols, where all can '
+                                     'follow all, nothing is known', setting='reports')
         self._policy, self._trust, self._delay = policy, float(trust), delay
+        self._per_symbol = reports
         self._random = random
         self._batch: OnlineBatch | None = None
         self._word: AdaptiveWord | AlphabetWord | None
         self._continue: Callable[[str], None]
         self._previous: Callable[[], str]
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
-        self._tables = AdaptiveTables(chain, privacy, self._trust) if (
+        self._tables = AdaptiveTables(chain, privacy, self._trust, reports) if (
             policy == 'adaptive' and chain.stores_edges) else None
         self._targets = None if policy == 'adaptive' else _TARGETS[policy](
             chain, privacy, self._trust, self.weights())
@@ -126,6 +131,11 @@ class OnlineSteps(Mechanism):
     def delay(self) -> int | None:
         """Return how many symbols after its own a report leaves; None: with `finish`."""
         return self._delay
+
+    @property
+    def reports(self) -> int:
+        """Return how many reports there are for each symbol."""
+        return self._per_symbol
 
     @property
     def targets(self) -> Targets | None:
@@ -259,6 +269,20 @@ class OnlineSteps(Mechanism):
         """
         raise NotImplementedError('__init__ puts the step of the policy here')
 
+    def tick(self) -> str | None:
+        """
+        Go on by one report without a symbol: with `reports`, that often less one after a `step`.
+
+        Nothing is drawn. In place of a `step`, the symbol is left out.
+
+        :return: the report that is due, as of `step`.
+        :raises ConfigurationError: not with the policy adaptive, or on `Chain.complete`.
+        """
+        if not isinstance(self._word, AdaptiveWord):
+            raise ConfigurationError('without a symbol nothing can be published: with the policy '
+                                     'adaptive, on a map, it can', setting='policy')
+        return self._word.tick()
+
     def finish(self) -> list[str]:
         """Return the private symbols that the `delay` has held back; then a new word begins."""
         if self._word is not None:
@@ -268,8 +292,12 @@ class OnlineSteps(Mechanism):
 
     def _reports(self, takes: Callable[[_Symbol], str | None],
                  symbols: Iterable[_Symbol]) -> list[str]:
-        reports = [report for symbol in symbols if (report := takes(symbol)) is not None]
-        return reports + self.finish()
+        reports: list[str | None] = []
+        for i, symbol in enumerate(symbols):
+            if i:
+                reports += [self.tick() for _ in range(self._per_symbol - 1)]
+            reports.append(takes(symbol))
+        return [report for report in reports if report is not None] + self.finish()
 
     def privatize(self, word: Iterable[str | None]) -> list[str]:
         """

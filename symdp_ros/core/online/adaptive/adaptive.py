@@ -80,14 +80,16 @@ from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.errors import ChainError, UnknownSymbolError
+from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 
 DISCOUNT = 0.9
 
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
-_SEGMENT = 64                             # symbols of a whole word whose f is kept once
-_STATE = struct.Struct('<QI')             # symbols so far, position of the last report
-_MOST_SYMBOLS = 2**62                     # that a state can have: the loops count in int64
+_SEGMENT = 64                             # ticks, at least, of a whole word whose f is kept once
+_STATE = struct.Struct('<QI')             # ticks so far, position of the last report
+_MOST_TICKS = 2**62                       # that a state can have: the loops count in int64
+_MOST_BYTES = 2**32                       # of f in the window of a delay
+_NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due
 
 
 class Loops(NamedTuple):
@@ -106,15 +108,17 @@ class AdaptiveTables:
     """
     What is known before the first symbol, shared by all words.
 
-    :param chain: one that stores its edges.
+    :param chain: of reports; one that stores its edges. What is known of the robot moves by its
+        single ticks (`Chain.single`).
     :param privacy: ε and k.
     :param trust: the weight of P among the models.
+    :param reports: ≥ 1, how many there are for each signal.
 
     `radius` and `nbytes` are as those of `core.online.targets`; `responses` has the `Response` for
     each number of cells that can be taken, `width` is that of their draws.
     """
 
-    def __init__(self, chain: Chain, privacy: Privacy, trust: float):
+    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int):
         from symdp_ros.core.online.adaptive.signals import CELLS, MOST_CELLS
 
         n, degrees = len(chain), chain.out_degrees()
@@ -122,26 +126,26 @@ class AdaptiveTables:
         counts = {*range(1, min(CELLS, self.most) + 1), self.most, *degrees.tolist()}
         self.width, self.responses = responses(
             {count for count in counts if count <= self.most}, privacy)
-        self.models = models = chain.models(trust)
+        models = chain.single.models(trust)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
         if sparse is not None:
             first, symbols, _ = sparse.pairs()
         self.radius = None if sparse is None else sparse.radius
-        tolerance = _TOLERANCE if sparse is None else _NEAR_TOLERANCE
-        X, work = planned.values(chain, first, symbols, *_aims(chain, privacy, models.mean),
-                                 models.mean, DISCOUNT, tolerance)
+        tolerance, mean = _TOLERANCE if sparse is None else _NEAR_TOLERANCE, chain.models(trust).mean
+        X, work = planned.values(chain, first, symbols, *_aims(chain, privacy, mean), mean, DISCOUNT,
+                                 tolerance)
         X, match = X.astype(np.float32), work[3]  # X(c, c), whether or not that is a pair
         across = np.empty(0, np.float32) if sparse else X.reshape(n, n).T.flatten()
         shares = np.zeros((3, self.most + 1))
         for count, response in self.responses.items():
             shares[:, count] = (response.a / response.total, response.b / response.total,
                                 1 / count)
-        offsets, successors = chain.csr()
         switch = np.stack([np.full(len(models), models.keep), models.switch])
         self.shares, self.prior = shares, in_lanes(models.prior[None])[0]
-        self.arrays = (offsets, successors, in_lanes(models.weights.T), in_lanes(switch), first,
-                       symbols, X, across, match, shares)
+        self.clock = np.array([chain.ticks, chain.ticks * reports], np.int64)
+        self.arrays = (*chain.single.csr(), in_lanes(models.weights.T), in_lanes(switch),
+                       *chain.csr(), first, symbols, X, across, match, shares, self.clock)
         self.nbytes = sum(array.nbytes for array in self.arrays)
 
 
@@ -159,9 +163,9 @@ def _aims(chain: Chain, privacy: Privacy, moves: Floats) -> tuple[Floats, Floats
 
 
 class _Segment(NamedTuple):
-    """Some symbols of a word that is decoded as a whole."""
+    """Some ticks of a word that is decoded as a whole."""
 
-    begin: Floats    # f of its first symbol
+    begin: Floats    # f of the first of them
     kinds: Numbers   # these two as in `core.online.adaptive.signals`
     sizes: Ints
 
@@ -173,7 +177,7 @@ class AdaptiveWord:
     :param tables: of the mechanism.
     :param delay: in symbols; None: all reports leave with `finish`.
     :param random: as `OnlineMechanism`.
-
+    :raises ConfigurationError: the delay is too long for this chain.
     """
 
     def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
@@ -191,19 +195,25 @@ class AdaptiveWord:
         # are left, and of which filling of the buffer they are.
         self._drawn = np.empty((0, 0), np.int32)
         self._left, self._fills = np.zeros((2, tables.most + 1), np.int64)
-        window, most = self._delay + 1, tables.most
+        self._report, self._signal = tables.clock.tolist()  # ticks
+        most, held = tables.most, max(0, self._delay)
+        if 8 * LANES * n * held * self._signal > _MOST_BYTES:
+            raise ConfigurationError(
+                f'delay is {delay}: for {n} states and {self._signal} ticks for each symbol, at '
+                f'most {_MOST_BYTES // (8 * LANES * n * self._signal)}', setting='delay')
         codes = np.zeros(n + 1, np.uint32)
         self._codes = memoryview(codes.data)  # of each symbol, the number of its cell
         self._cells = [0]  # room for a cell that is drawn, and the founders of all
-        self._ring, self._posterior = np.zeros((max(1, window), n, LANES)), np.zeros(n)
+        self._ring, self._posterior = np.zeros((held * self._signal + 1, n, LANES)), np.zeros(n)
         self._whole: list[_Segment] = []
+        self._length = max(1, _SEGMENT // self._signal)  # of a segment, in signals
         self._count, self._previous, self._size, self._knows = 0, self._initial, 0, False
-        self._kinds = np.zeros((max(1, window), n), np.uint8)
-        self._sizes = np.zeros((2, max(1, window)), np.int64)
+        self._window = self._segment(held + 1)
         self._chosen = codes, np.zeros(most, np.int64), self._posterior
-        by_cell = (most, most + 1) if window == 1 else (1, 1)
+        by_cell = (most, most + 1) if self._delay == 0 else (1, 1)
         self._work = (np.zeros((n, LANES)), np.zeros((n, LANES)), np.zeros((2, n)),
-                      *np.zeros((2, n + 1), np.int64), np.zeros(max(1, window), np.int64),
+                      *np.zeros((2, n + 1), np.int64),
+                      np.zeros(held * self._signal // self._report + 1, np.int64),
                       np.arange(n, dtype=np.int32), *np.zeros((3, n)), np.zeros(n, np.int64),
                       np.zeros((most, n)), np.zeros((2, most + 1)), np.zeros(by_cell),
                       np.zeros(n, np.float32))
@@ -228,9 +238,13 @@ class AdaptiveWord:
         position = self._initial if previous is None else self._index.get(previous)
         if position is None:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
-        offsets, successors, weights = self._tables.arrays[:3]
+        offsets, successors, weights, switch, *_, shares, _ = self._tables.arrays
+        begin, (_, kinds, _) = self._ring[0], self._window
         self._loops.begin_at(position, self._tables.prior, offsets, successors, weights,
-                             self._work[0], self._ring[0])
+                             self._work[0], begin)
+        for _ in range(self._report - 1):
+            self._loops.predict(begin, kinds[-1], 1, offsets, successors, weights, switch, shares,
+                                self._work[8], self._work[0], begin)
         self._whole = []
         self._stand(0, position, 0)
 
@@ -239,7 +253,9 @@ class AdaptiveWord:
         Go on as if this signal had been drawn; return the report that is due, or None.
 
         :raises ChainError: it cannot have been; nothing changes.
+        :raises ConfigurationError: as `step`.
         """
+        self._check_due()
         position = self._index.get(signal)
         if signal is None or position not in self._cells[1:]:
             raise ChainError(f'{signal!r} founded no cell after these signals', state=signal)
@@ -256,10 +272,21 @@ class AdaptiveWord:
             pass
         else:
             return self._take(place)
+        self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
         self._draws.fill()
         return self.step(symbol)
+
+    def tick(self) -> str | None:
+        """Go on without a signal, as `OnlineMechanism.tick`."""
+        return self._take(0)
+
+    def _check_due(self) -> None:
+        if self._count % self._signal:
+            raise ConfigurationError(
+                f'one symbol comes with {self._signal // self._report} reports: before the next '
+                'one, call tick() for each report that comes without one', setting='reports')
 
     def finish(self) -> list[str]:
         """Return the reports of the rest of the word; then a new word begins."""
@@ -273,16 +300,21 @@ class AdaptiveWord:
 
         :param symbols: int64, shape (total,): positions of states, −1: unknown.
         :param begins: same shape: where a new word begins, from the initial state.
-        :return: positions of states, same shape and type: the reports; who founded the cells.
+        :return: positions of states, int64: the reports, for a word of n symbols (n − 1)·`reports`
+            + 1; who founded the cells, shape (total,).
         """
-        reports, signals = np.empty((2, len(symbols)), np.int64)
+        signals = np.empty(len(symbols), np.int64)
+        each = self._signal // self._report
         ends = [*np.flatnonzero(begins).tolist(), len(symbols)]
+        found = [np.empty(0, np.int64)]
         for begin, end in pairwise(ends):
             self.reset()
-            self._draw(symbols[begin:end], signals[begin:end], reports[begin:end])
+            reports = np.empty((end - begin - 1) * each + 1, np.int64)
+            self._draw(symbols[begin:end], signals[begin:end], reports)
             route = self._finish()
-            reports[end - len(route):end] = route
-        return reports, signals
+            reports[len(reports) - len(route):] = route
+            found.append(reports)
+        return np.concatenate(found), signals
 
     def _draw(self, symbols: Ints, signals: Ints, reports: Ints) -> None:
         at = 0
@@ -298,7 +330,7 @@ class AdaptiveWord:
                         2 * number + hit for number, hit in draws.buffer]
             end = len(symbols)
             if self._delay < 0:
-                end = min(end, at + _SEGMENT - self._count % _SEGMENT)
+                end = min(end, at + self._length - self._count // self._signal % self._length)
             at, size, count, previous = self._loops.draw(
                 at, end, self._size, self._count, self._previous, self._delay, symbols, signals,
                 reports, self._drawn, self._left, self._tables.arrays, self._word(), self._work)
@@ -306,22 +338,28 @@ class AdaptiveWord:
                 del draws.buffer[self._left[some]:]
             self._stand(count, previous, size)
 
+    def _segment(self, length: int) -> _Segment:
+        """Return room for what so many signals tell."""
+        n = len(self._posterior)
+        kinds, sizes = np.zeros((length + 1, n), np.uint8), np.zeros((2, length + 1), np.int64)
+        kinds[-1], sizes[0, -1] = 2, 1  # no signal
+        return _Segment(self._ring[0].copy(), kinds, sizes)
+
     def _word(self) -> tuple[Any, ...]:
         """Return the arrays of the word, with room for the next symbol."""
-        kinds, sizes = self._kinds, self._sizes
+        segment = self._window
         if self._delay < 0:
-            if self._count % _SEGMENT == 0:
-                self._whole.append(_Segment(self._ring[0].copy(), np.empty(
-                    (_SEGMENT, self._ring.shape[1]), np.uint8), np.zeros((2, _SEGMENT), np.int64)))
-            _, kinds, sizes = self._whole[-1]
-        return self._ring, kinds, sizes, *self._chosen
+            if self._count % (self._length * self._signal) == 0:
+                self._whole.append(self._segment(self._length))
+            segment = self._whole[-1]
+        return self._ring, segment.kinds, segment.sizes, *self._chosen
 
     def _take(self, place: int, reports: bool = True) -> str | None:
         """Take in a signal: what it costs depends on signals alone."""
         size, previous, reported = self._loops.take(
             place, self._size, self._count, self._previous, self._delay, reports,
             self._tables.arrays, self._word(), self._work)
-        self._stand(self._count + 1, previous, size)
+        self._stand(self._count + self._report, previous, size)
         if not reported:
             return None
         self._knows = True
@@ -331,16 +369,14 @@ class AdaptiveWord:
         """Take note of where the word stands; size 0: the cells are yet to be chosen."""
         if count == 0:
             self._knows = False
-        if size == 0:
-            codes, founders, _ = self._chosen
-            offsets, successors, _, _, first, symbols, X, _, match, shares = self._tables.arrays
-            (_, _, _, some, queue, _, every, belief, known, own, cells, near, sums, by_cell,
-             row) = self._work
-            size = self._loops.choose(
-                previous, self._delay == 0, self._ring[count % len(self._ring)], offsets,
-                successors, first, symbols, X, match, shares, codes, founders, every, belief,
-                some, known, own, cells, near, sums, by_cell, row, queue)
         self._count, self._previous, self._size = count, previous, size
+        self._draws, self._cells = _NO_DRAWS, [0]
+        if count % self._signal:
+            return
+        if size == 0:
+            self._size = size = self._loops.choose(
+                previous, self._delay == 0, self._ring[count % len(self._ring)],
+                self._tables.arrays, (self._ring, *self._window[1:], *self._chosen), self._work)
         self._cells = [0, *self._chosen[1][:size].tolist()]
         self._numbers = [*range(size + 1)]
         if size not in self._draws_of:
@@ -351,65 +387,70 @@ class AdaptiveWord:
 
     def _finish(self) -> Ints:
         """Return the reports that are left, as positions."""
-        n = self._ring.shape[1]
-        offsets, successors, weights, switch, *_, shares = self._tables.arrays
-        public = offsets, successors, weights, switch, shares
-        mixed, beside, best, *_ = self._work
-        after, here, found = mixed, beside, np.empty(n)
-        kind = np.uint16 if int(np.diff(offsets).max()) < 2**16 else np.uint32
-        length = self._held
-        choices = np.zeros((length, n), kind)
-        whole, end = 0.0, length
-        for rows, kinds, sizes in self._segments(length):
-            begin = end - len(sizes)
-            whole = self._loops.decode(whole, rows, kinds, sizes, *public, after, here, best[0],
-                                       best[1], found, choices[begin:end])
-            end = begin
+        n, tables = len(self._posterior), self._tables.arrays
+        hops, heads = tables[4:6]
+        after, here, (later, now), *_ = self._work
+        kind = np.uint8 if int(np.diff(hops).max()) < 2**8 else np.uint32
+        length = (self._count - self._since) // self._report
+        choices, found = np.zeros((length, n), kind), np.empty(n)
+        whole = 0.0
+        for begin, rows, kinds, sizes in self._segments():
+            first = (begin - self._since) // self._report
+            whole = self._loops.decode(whole, begin, rows, kinds, sizes, tables, after, here,
+                                       later, now, found, choices[first:])
         route = np.empty(length, np.int64)
-        self._loops.follow_choices(self._previous, offsets, successors, best[0], choices, route)
+        self._loops.follow_choices(self._previous, hops, heads, later, choices, route)
         return route
 
-    def _segments(self, length: int) -> Iterator[tuple[Floats, Numbers, Ints]]:
-        """Yield (f of each symbol, kinds, sizes) of the symbols that are left, from the end."""
+    @property
+    def _since(self) -> int:
+        """Return the first tick whose report is due yet."""
+        return 0 if self._delay < 0 else max(0, self._count - self._delay * self._signal)
+
+    def _segments(self) -> Iterator[tuple[int, Floats, Numbers, Ints]]:
+        """Yield (first tick, f of each tick, kinds, sizes) of what is left, from the end."""
+        last = self._count - self._report  # the tick of the last report, due or not
         if self._delay >= 0:
-            if length:
-                places = np.arange(self._count - length, self._count) % len(self._ring)
-                yield self._ring[places], self._kinds[places], self._sizes[0, places]
+            if last >= self._since:
+                places = np.arange(self._since, last + 1) % len(self._ring)
+                yield self._since, self._ring[places], *self._window[1:]
             return
-        offsets, successors, weights, switch, *_, shares = self._tables.arrays
-        rows = np.empty((min(length, _SEGMENT), *self._ring.shape[1:]))
+        offsets, successors, weights, switch, *_, shares, _ = self._tables.arrays
+        span = self._length * self._signal
+        rows = np.empty((min(last + 1, span), *self._ring.shape[1:]))
         mixed, chances = np.empty(self._ring.shape[1:]), np.empty(self._ring.shape[1])
         for i in range(len(self._whole) - 1, -1, -1):
             begin, kinds, sizes = self._whole[i]
-            count = min(_SEGMENT, length - i * _SEGMENT)
+            count = min(span, last + 1 - i * span)
             rows[0] = begin
             for t in range(1, count):
-                self._loops.predict(rows[t - 1], kinds[t - 1], sizes[0, t - 1], offsets,
+                place = -1 if (t - 1) % self._signal else (t - 1) // self._signal
+                self._loops.predict(rows[t - 1], kinds[place], sizes[0, place], offsets,
                                     successors, weights, switch, shares, chances, mixed, rows[t])
-            yield rows[:count], kinds[:count], sizes[0, :count]
+            yield i * span, rows[:count], kinds, sizes
 
     @property
     def state(self) -> bytes:
         """Return all that the next draws and reports depend on: for `restore`."""
-        since = self._count - self._held
-        begin = self._whole[0].begin if self._whole else self._ring[since % len(self._ring)]
+        begin = self._whole[0].begin if self._whole else self._ring[self._since % len(self._ring)]
         return b''.join((_STATE.pack(self._count, self._previous),
                          begin[:, self._tables.prior > 0].astype('<f8').tobytes(),
                          *[array.astype('<u4').tobytes() for array in self._signals()]))
 
-    @property
-    def _held(self) -> int:
-        """Return how many of the last symbols are not reported."""
-        return self._count if self._delay < 0 else min(self._count, self._delay)
-
     def _signals(self) -> Iterator[Ints]:
-        """Yield the numbers of the cells that were drawn for these."""
+        """Yield the numbers of the cells that were drawn since the first report that is left."""
+        signals = self._passed(self._count) - self._passed(self._since)
         if self._delay < 0:
             for i, segment in enumerate(self._whole):
-                yield segment.sizes[1, :self._count - i * _SEGMENT]
+                yield segment.sizes[1, :min(self._length, signals - i * self._length)]
         else:
-            yield self._sizes[1, np.arange(self._count - self._held, self._count)
-                              % len(self._ring)]
+            places = np.arange(signals) + self._passed(self._since)
+            yield self._window.sizes[1, places % (self._delay + 1)]
+
+    def _passed(self, tick: int) -> int:
+        """Return how many signals are before a tick."""
+        passed: int = -(-tick // self._signal)
+        return passed
 
     def restore(self, state: bytes) -> None:
         """
@@ -417,7 +458,7 @@ class AdaptiveWord:
 
         :raises ChainError: that is no `state`; nothing changes.
         """
-        arrays: list[np.ndarray] = [self._ring, self._kinds, self._sizes, *self._chosen]
+        arrays: list[np.ndarray] = [self._ring, *self._window[1:], *self._chosen]
         former, whole = copy.deepcopy(arrays), self._whole
         stood, knew = (self._count, self._previous, self._size), self._knows
         try:
@@ -439,24 +480,28 @@ class AdaptiveWord:
         models = self._tables.prior > 0
         n, some = len(self._posterior), int(models.sum())
         begin = np.frombuffer(state, '<f8', n * some, _STATE.size).reshape(n, some)
-        signals = np.frombuffer(state, '<u4', offset=_STATE.size + begin.nbytes)
-        held = count if self._delay < 0 else min(count, self._delay)
-        if (len(signals) != held or previous >= n or count >= _MOST_SYMBOLS
+        signals = np.frombuffer(state, '<u4', offset=_STATE.size + begin.nbytes).tolist()
+        self._count = count
+        since = self._since
+        if (len(signals) != self._passed(count) - self._passed(since) or previous >= n
+                or count >= _MOST_TICKS or count % self._report
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
-        self._whole, since = [], count - held
+        self._whole = []
         joint = self._ring[since % len(self._ring)]
         joint.fill(0.0)
         joint[:, models] = begin
         self._stand(since, previous, 0)
         self._knows = False
-        for number in signals.tolist():
-            if not 1 <= number <= self._size:
+        while self._count < count:
+            number = 0 if self._count % self._signal else signals.pop(0)
+            if not 0 <= number <= self._size:
                 raise ValueError
             self._take(number, reports=False)
 
     def exact_distribution(self, symbol: str | None) -> dict[str, Fraction]:
         """Return the next row, exactly: of the founders of the cells."""
+        self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
         cells, response = self._cells[1:], self._tables.responses[self._size]
@@ -468,6 +513,7 @@ class AdaptiveWord:
 
     def likelihood(self, signal: str) -> Floats:
         """Return the probability of the next signal for each s_t: shape (states,)."""
+        self._check_due()
         position, cells = self._index.get(signal), self._cells[1:]
         codes = np.asarray(self._codes)[:-1]
         if signal is None or position not in cells:

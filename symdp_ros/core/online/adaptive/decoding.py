@@ -6,6 +6,8 @@ The loops of the adaptive policy that make reports of signals: import only where
 Names as in `core.online.adaptive.signals`; `across` is X transposed, empty where pairs are left
 out; `levels` says how many states can be reached within 1, 2, … moves, in `queue`.
 """
+from typing import Any
+
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.compiled.compiling import compiled
@@ -63,22 +65,22 @@ def _best(begin: int, end: int, successors: ShortInts, later: Floats) -> int:
 
 
 @compiled
-def _reach(previous: int, moves: int, offsets: Ints, successors: ShortInts, seen: Floats,
-           queue: Ints, levels: Ints) -> None:
+def _reach(previous: int, moves: int, hops: Ints, heads: ShortInts, seen: Floats, queue: Ints,
+           levels: Ints) -> None:
     """Put what so many moves can reach into `queue`: what i can reach ends at levels[i − 1]."""
     seen.fill(0.0)
     at, end = 0, 0
-    for e in range(offsets[previous], offsets[previous + 1]):
-        seen[successors[e]] = 1.0
-        queue[end] = successors[e]
+    for e in range(hops[previous], hops[previous + 1]):
+        seen[heads[e]] = 1.0
+        queue[end] = heads[e]
         end += 1
     levels[0] = end
     for level in range(1, moves):
         while at < levels[level - 1]:
             s = queue[at]
             at += 1
-            for e in range(offsets[s], offsets[s + 1]):
-                there = np.int64(np.uint32(successors[e]))
+            for e in range(hops[s], hops[s + 1]):
+                there = np.int64(np.uint32(heads[e]))
                 queue[end] = there
                 end += int(seen[there] == 0.0)
                 seen[there] = 1.0
@@ -117,69 +119,86 @@ def _matches_to_come(whole: float, reached: Ints, first: Ints, symbols: ShortInt
 
 
 @compiled
-def report(count: int, previous: int, delay: int, ring: Floats, kinds: Numbers, sizes: Ints,
-           offsets: Ints, successors: ShortInts, weights: Weights, switch: Floats, first: Ints,
-           symbols: ShortInts, X: Weights, across: Weights, match: Floats, shares: Floats,
-           posterior: Floats, after: Floats, here: Floats, best: Floats, seen: Floats, some: Ints,
-           queue: Ints, levels: Ints, sums: Weights) -> int:
-    """Return the report of the symbol `delay` before the one of number `count`, from 0."""
-    _reach(previous, delay + 1, offsets, successors, seen, queue, levels)
-    row = count % len(ring)
-    whole = _end(ring[row], kinds[row], sizes[row], shares, after, posterior)
-    later, now = best[0], best[1]
-    _matches_to_come(whole, queue[:levels[delay]], first, symbols, X, across, match, posterior,
-                     some, later, sums)
-    for ago in range(1, delay + 1):
-        row = (count - ago) % len(ring)
-        whole = _back(ring[row], kinds[row], sizes[row], 1.0 / whole, offsets, successors, weights,
-                      switch, shares, after, here, posterior)
-        for o in queue[:levels[delay - ago]]:
-            most = 0.0
-            for e in range(offsets[o], offsets[o + 1]):
-                most = max(most, later[np.int64(np.uint32(successors[e]))])
-            now[o] = posterior[o] / whole + most
-        after, here, later, now = here, after, now, later
-    for s in range(len(posterior)):
-        posterior[s] /= whole
-    edge = _best(offsets[previous], offsets[previous + 1], successors, later)
-    return int(np.uint32(successors[edge]))
+def row_of(tick: int, clock: Ints, kinds: Numbers) -> int:
+    """Return the row of `kinds` that a tick has."""
+    last = len(kinds) - 1
+    return (tick // clock[1]) % last if tick % clock[1] == 0 else last
 
 
 @compiled
-def decode(whole: float, rows: Floats, kinds: Numbers, sizes: Ints, offsets: Ints,
-           successors: ShortInts, weights: Weights, switch: Floats, shares: Floats, after: Floats,
-           here: Floats, later: Floats, now: Floats, found: Floats, choices: Numbers) -> float:
-    """
-    Go back over some symbols, given what follows them.
+def report(count: int, previous: int, delay: int, tables: Any, word: Any, work: Any) -> int:
+    """Return the report of `delay` signals before the tick of number `count`, from 0."""
+    (offsets, successors, weights, switch, hops, heads, first, symbols, X, across, match, shares,
+     clock) = tables
+    ring, kinds, sizes, _, _, posterior = word
+    after, here, best, some, queue, levels = work[:6]
+    left = delay * (clock[1] // clock[0])
+    _reach(previous, left + 1, hops, heads, best[0], queue, levels)
+    row, kind = count % len(ring), row_of(count, clock, kinds)
+    whole = _end(ring[row], kinds[kind], sizes[0, kind], shares, after, posterior)
+    later, now = best[0], best[1]
+    _matches_to_come(whole, queue[:levels[left]], first, symbols, X, across, match, posterior,
+                     some, later, work[14])
+    for tick in range(count - 1, count - delay * clock[1] - 1, -1):
+        row, kind = tick % len(ring), row_of(tick, clock, kinds)
+        whole = _back(ring[row], kinds[kind], sizes[0, kind], 1.0 / whole, offsets, successors,
+                      weights, switch, shares, after, here, posterior)
+        after, here = here, after
+        if tick % clock[0] == 0:
+            left -= 1
+            for o in queue[:levels[left]]:
+                most = 0.0
+                for e in range(hops[o], hops[o + 1]):
+                    most = max(most, later[np.int64(np.uint32(heads[e]))])
+                now[o] = posterior[o] / whole + most
+            later, now = now, later
+    for s in range(len(posterior)):
+        posterior[s] /= whole
+    edge = _best(hops[previous], hops[previous + 1], heads, later)
+    return int(np.uint32(heads[edge]))
 
-    whole: what it returned for the symbols after these; 0: the word ends with them. `after` and
-    `later`: of the symbol after these, then of the first of these: P[all later signals | m, s],
-    and the most matches to be had from each state on. choices[t, o]: which move from o to take
-    after the t-th of these.
+
+@compiled
+def decode(whole: float, begin: int, rows: Floats, kinds: Numbers, sizes: Ints, tables: Any,
+           after: Floats, here: Floats, later: Floats, now: Floats, found: Floats,
+           choices: Numbers) -> float:
     """
-    for t in range(len(sizes) - 1, -1, -1):
-        if whole == 0.0:
-            whole = _end(rows[t], kinds[t], sizes[t], shares, here, found)
+    Go back over some ticks, from number `begin` on, given what follows them.
+
+    whole: what it returned for the ticks after these; 0: the word ends with them. `after` and
+    `later`: of the tick after these, then of the first of these: P[all later signals | m, s],
+    and the most matches to be had from each state on. choices[t, o]: which move from o to take
+    after the t-th report of these.
+    """
+    offsets, successors, weights, switch, hops, heads = tables[:6]
+    shares, clock = tables[11:]
+    for t in range(len(rows) - 1, -1, -1):
+        kind = row_of(begin + t, clock, kinds)
+        ends, reports = whole == 0.0, (begin + t) % clock[0] == 0
+        if ends:
+            whole = _end(rows[t], kinds[kind], sizes[0, kind], shares, here, found)
             now.fill(0.0)
         else:
-            whole = _back(rows[t], kinds[t], sizes[t], 1.0 / whole, offsets, successors, weights,
-                          switch, shares, after, here, found)
-            for o in range(len(now)):
-                edge = _best(offsets[o], offsets[o + 1], successors, later)
-                choices[t, o] = edge - offsets[o]
-                now[o] = later[np.int64(np.uint32(successors[edge]))]
-        for o in range(len(now)):
-            later[o] = now[o] + found[o] / whole
+            whole = _back(rows[t], kinds[kind], sizes[0, kind], 1.0 / whole, offsets, successors,
+                          weights, switch, shares, after, here, found)
         after[:] = here
+        if reports and not ends:
+            for o in range(len(now)):
+                edge = _best(hops[o], hops[o + 1], heads, later)
+                choices[t // clock[0], o] = edge - hops[o]
+                now[o] = later[np.int64(np.uint32(heads[edge]))]
+        if reports:
+            for o in range(len(now)):
+                later[o] = now[o] + found[o] / whole
     return whole
 
 
 @compiled
-def follow_choices(previous: int, offsets: Ints, successors: ShortInts, later: Floats,
-                   choices: Numbers, route: Ints) -> None:
+def follow_choices(previous: int, hops: Ints, heads: ShortInts, later: Floats, choices: Numbers,
+                   route: Ints) -> None:
     """Put the route of the choices into `route`; `later` is that of its first symbol."""
-    edge = _best(offsets[previous], offsets[previous + 1], successors, later)
+    edge = _best(hops[previous], hops[previous + 1], heads, later)
     for t in range(len(route)):
-        route[t] = np.int64(np.uint32(successors[edge]))
+        route[t] = np.int64(np.uint32(heads[edge]))
         if t + 1 < len(route):
-            edge = offsets[route[t]] + np.int64(choices[t, route[t]])
+            edge = hops[route[t]] + np.int64(choices[t, route[t]])

@@ -3,15 +3,18 @@
 """
 The loops of the adaptive policy that make signals: import only where one is about to run.
 
-offsets, successors   the chain's edges (`Chain.csr`)
+offsets, successors   the edges of the chain of single ticks (`Chain.csr`)
 weights    (edges, LANES)   P_m; 0 in lanes without a model
 switch     (2, LANES)       by model: 1 − ρ, ρ·q (`core.models`)
+hops, heads           the edges between two reports, as `Chain.csr`
 first, symbols, X, match    as in `core.online.planned`
 shares     (3, ·)           by the number of cells m: a/T, b/T, 1/m
-ring       (·, states, LANES)   f(m, s) of the last delay + 1 symbols: the t-th is in row t modulo
-                             its length
-kinds      (·, states)      of a signal, by symbol: the row of `shares` with its likelihood
-sizes      (2, ·)           of a signal: the number of cells; that of the cell that was drawn
+clock      (2,)             ticks from one report to the next, and from one signal to the next
+ring       (·, states, LANES)   f(m, s) of the last ticks: that of tick t is in row t modulo its
+                             length
+kinds      (· + 1, states)  of a signal, by symbol: the row of `shares` with its likelihood; last,
+                             that of no signal
+sizes      (2, · + 1)       of a signal: the number of cells; that of the cell that was drawn, or 0
 codes      (states + 1,)    of each symbol, the number of its cell, from 1; 0 for none
 founders   (·,)             of each cell, from 0, the state that founded it
 """
@@ -21,7 +24,7 @@ from typing import Any
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.compiled.compiling import compiled
-from symdp_ros.core.online.adaptive.decoding import report
+from symdp_ros.core.online.adaptive.decoding import report, row_of
 from symdp_ros.core.online.adaptive.lanes import follow, mix, total
 from symdp_ros.core.online.targets import Codes
 
@@ -150,18 +153,18 @@ def _matches(m: int, count: int, shares: Floats, near: Floats, known: Floats, ce
 
 
 @compiled
-def choose(previous: int, at_once: bool, joint: Floats, offsets: Ints, successors: ShortInts,
-           first: Ints, symbols: ShortInts, X: Weights, match: Floats, shares: Floats,
-           codes: Codes, founders: Ints, every: ShortInts, belief: Floats, some: Ints,
-           known: Floats, own: Floats, cells: Ints, near: Floats, sums: Floats, by_cell: Floats,
-           row: Weights, queue: Ints) -> int:
+def choose(previous: int, at_once: bool, joint: Floats, tables: Any, word: Any,
+           work: Any) -> int:
     """Choose the cells of the next signal: put them into `codes`; return how many there are."""
+    _, _, _, _, hops, heads, first, symbols, X, _, match, shares, _ = tables
+    _, _, _, codes, founders, _ = word
+    _, _, _, some, queue, _, every, belief, known, own, cells, near, sums, by_cell, row = work
     states = 0
     for s in range(len(joint)):
         belief[s] = total(joint, s)
         some[states] = s
         states += int(belief[s] > _LEAST)  # without a branch
-    following = successors[offsets[previous]:offsets[previous + 1]]
+    following = heads[hops[previous]:hops[previous + 1]]
     count = _most_probable(belief, following if at_once else every, founders)
     for i in range(states):
         known[i], own[i], cells[i] = belief[some[i]], 0.0, 0
@@ -197,13 +200,12 @@ def choose(previous: int, at_once: bool, joint: Floats, offsets: Ints, successor
                                                     sums, by_cell)
         if value > largest + _TIE:
             largest, chosen = value, m
-    _fill(chosen, founders, offsets, successors, first, symbols, X, match, codes, belief, row,
-          queue)
+    _fill(chosen, founders, hops, heads, first, symbols, X, match, codes, belief, row, queue)
     return chosen
 
 
 @compiled
-def _fill(size: int, founders: Ints, offsets: Ints, successors: ShortInts, first: Ints,
+def _fill(size: int, founders: Ints, hops: Ints, heads: ShortInts, first: Ints,
           symbols: ShortInts, X: Weights, match: Floats, codes: Codes, own: Floats, row: Weights,
           queue: Ints) -> None:
     """
@@ -228,8 +230,8 @@ def _fill(size: int, founders: Ints, offsets: Ints, successors: ShortInts, first
     while at < end < len(own):
         s = queue[at]
         at += 1
-        for e in range(offsets[s], offsets[s + 1]):
-            there = np.int64(np.uint32(successors[e]))
+        for e in range(hops[s], hops[s + 1]):
+            there = np.int64(np.uint32(heads[e]))
             if codes[there] == 0:
                 codes[there] = codes[s]
                 queue[end] = there
@@ -240,34 +242,39 @@ def _fill(size: int, founders: Ints, offsets: Ints, successors: ShortInts, first
 def take(place: int, size: int, count: int, previous: int, delay: int, reports: bool,
          tables: Any, word: Any, work: Any) -> tuple[int, int, int]:
     """
-    Take in a signal: the cell of number `place`, from 1, of so many.
+    Go on to the next report: take in a signal, the cell of number `place`, from 1, of so many.
 
-    :param count: of the symbols before it.
+    :param place: 0: none is drawn.
+    :param count: of the ticks before it.
     :param previous: the last report.
-    :param delay: in symbols; −1: nothing is reported.
-    :return: the number of cells of the next signal; the report; whether there is one.
+    :param delay: in signals; −1: nothing is reported.
+    :return: the number of cells of the next signal, 0 where none is drawn next; the report;
+        whether there is one.
     """
-    offsets, successors, weights, switch, first, symbols, X, across, match, shares = tables
-    ring, kinds, sizes, codes, founders, posterior = word
-    (mixed, beside, best, some, queue, levels, every, belief, known, own, cells, near, sums,
-     by_cell, row) = work
-    here = count % len(kinds)
-    sizes[0, here], sizes[1, here] = size, place
-    for s in range(len(belief)):
-        code = codes[s]
-        kinds[here, s] = 2 if code == 0 else 1 if code == place else 0
+    offsets, successors, weights, switch = tables[:4]
+    shares, clock = tables[11:]
+    ring, kinds, sizes, codes, _, _ = word
+    mixed, known = work[0], work[8]
+    if count % clock[1] == 0:
+        here = row_of(count, clock, kinds)
+        sizes[0, here], sizes[1, here] = max(1, size), place
+        for s in range(len(known)):
+            code = codes[s]
+            kinds[here, s] = 2 if code == 0 else 1 if code == place else 0
+        if place == 0:
+            sizes[0, here] = 1
+            kinds[here].fill(2)
     reported = 0
-    if reports and 0 <= delay <= count:
-        previous = report(count, previous, delay, ring, kinds, sizes[0], offsets, successors,
-                          weights, switch, first, symbols, X, across, match, shares, posterior,
-                          mixed, beside, best, known, some, queue, levels, row)
-        reported = 1
-    after = ring[(count + 1) % len(ring)]
-    predict(ring[count % len(ring)], kinds[here], size, offsets, successors, weights, switch,
-            shares, known, mixed, after)
-    size = choose(previous, delay == 0, after, offsets, successors, first, symbols, X, match,
-                  shares, codes, founders, every, belief, some, known, own, cells, near, sums,
-                  by_cell, row, queue)
+    if reports and 0 <= delay * clock[1] <= count:
+        previous, reported = report(count, previous, delay, tables, word, work), 1
+    for tick in range(count, count + clock[0]):
+        here = row_of(tick, clock, kinds)
+        predict(ring[tick % len(ring)], kinds[here], sizes[0, here], offsets, successors, weights,
+                switch, shares, known, mixed, ring[(tick + 1) % len(ring)])
+    count += clock[0]
+    size = 0
+    if count % clock[1] == 0:
+        size = choose(previous, delay == 0, ring[count % len(ring)], tables, word, work)
     return size, previous, reported
 
 
@@ -279,19 +286,22 @@ def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, dr
     Draw the signals for some symbols of a word, until draws are missing.
 
     drawn[m] holds draws for m cells, popped from its end at left[m]: 2·(number of a cell, from 1),
-    and 1 more where the symbol's cell is taken, if there is one. A report goes where its symbol
-    is, `delay` before. Return (at, size, count, previous) at the end.
+    and 1 more where the symbol's cell is taken, if there is one. Return (at, size, count,
+    previous) at the end.
     """
-    codes, founders = word[3], word[4]
+    codes, founders, clock = word[3], word[4], tables[-1]
     while at < end and left[size] > 0:
         left[size] -= 1
         pair, cell = np.int64(drawn[size, left[size]]), np.int64(codes[drawn_for[at]])
         place = cell if pair % 2 == 1 and cell > 0 else pair // 2
         signals[at] = founders[place - 1]
-        size, previous, reported = take(place, size, count, previous, delay, True, tables, word,
-                                        work)
-        if reported == 1:
-            reports[at - delay] = previous
         at += 1
-        count += 1
+        until = count + (clock[1] if at < len(drawn_for) else clock[0])
+        while count < until:
+            size, previous, reported = take(place, size, count, previous, delay, True, tables,
+                                            word, work)
+            if reported == 1:
+                reports[count // clock[0] - delay * (clock[1] // clock[0])] = previous
+            place = 0
+            count += clock[0]
     return at, size, count, previous
