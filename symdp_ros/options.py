@@ -201,6 +201,10 @@ SAMPLING = Option('sampling', str, 'message',
                   'period', choices=sampling_rules.SAMPLING)
 PERIOD = Option('period', float, 1.0, 'time between two symbols, for sampling: period',
                 least=1e-3, most=1e9, unit='seconds')
+REPORT_PERIOD = Option('report_period', float, 0.0,
+                       'for sampling: period and policy: adaptive, time between two private '
+                       'regions, of which one symbol may bring several; 0: period', least=0,
+                       most=1e9, unit='seconds')
 INPUT_TIMEOUT = Option('input_timeout', float, 0.0,
                        'for sampling: period, time without input after which the region is '
                        'unknown; 0: never', least=0, most=1e9, unit='seconds')
@@ -209,8 +213,8 @@ PROTECT = Option('protect', float, 0.0,
                  'symbols that it touches, protect/period + 1; 0: adjacency says what ε protects',
                  least=0, most=1e9, unit='seconds')
 MOVES = Option('moves', int, 0,
-               'for sampling: period, the most moves that the robot makes between two symbols; 0: '
-               'each symbol is one step of the map', least=0, most=10**6, unit='moves')
+               'for sampling: period, the most moves that the robot makes between two private '
+               'regions; 0: each is one step of the map', least=0, most=10**6, unit='moves')
 STAY = Option('stay', float, 0.0,
               'for sampling: period, how long the robot typically stays in a place, if that is '
               'known and the map names no probabilities; every state can then follow itself; 0: '
@@ -218,7 +222,7 @@ STAY = Option('stay', float, 0.0,
               unit='seconds')
 VISITS = (PROTECT, MOVES, STAY)
 MESSAGES = (INPUT, MESSAGE_TYPE, FIELD, WHERE, SYMBOL_MAP, NO_REGION, *POSE, SAMPLING, PERIOD,
-            INPUT_TIMEOUT, *VISITS)
+            REPORT_PERIOD, INPUT_TIMEOUT, *VISITS)
 UNKNOWN_SYMBOL = Option(
     'unknown_symbol', str, 'uniform',
     'what becomes of unknown regions. uniform: each is one more symbol, drawn uniformly; drop: '
@@ -558,7 +562,7 @@ OF_LEARNED_LOGS = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE, STAMP_KEY, 
                    SYMBOL_MAP, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS)
 OF_LOGS = (
     TOPIC, RECORDED_TYPE,
-    INPUT, FIELD, WHERE, *POSE, STAMP_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS,
+    INPUT, FIELD, WHERE, *POSE, STAMP_KEY, SAMPLING, PERIOD, REPORT_PERIOD, INPUT_TIMEOUT, *VISITS,
     UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS)
 ALLOW_UNKNOWN = Option(
     'allow_unknown', float, 0.05,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.registry import (BY_MODELS, check_delay, DEFAULT_BASE, DEFAULT_POLICY,
+from symdp_ros.core.registry import (BY_MODELS, check_delay, check_reports, DEFAULT_BASE, DEFAULT_POLICY,
                                      DEFAULT_TRUST, SELECTIONS)
 from symdp_ros.settings import settings_of
 
@@ -32,6 +32,9 @@ class MechanismSettings:
         least, chosen from chain, ε, k and length alone (with the base 'counting', of those without
         the chain's base measure); 'live': the online mechanism, symbol by symbol.
 
+    :param reports: of `OnlineMechanism`; with several, 'auto' is 'causal' with 'adaptive', which
+        alone can.
+
     The others are those of `OnlineMechanism` and `OfflineMechanism`.
     """
 
@@ -40,11 +43,18 @@ class MechanismSettings:
     trust: float = DEFAULT_TRUST
     policy: str = DEFAULT_POLICY
     delay: int = 0
+    reports: int = 1
+
+    def __post_init__(self) -> None:
+        if self.reports > 1 and self.selection == 'auto':
+            object.__setattr__(self, 'selection', 'causal')
+            object.__setattr__(self, 'policy', 'adaptive')
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'MechanismSettings':
         """Return those among the values of options; without the option `mechanism`, it is live."""
-        return settings_of(cls, {'mechanism': LIVE, **values}, selection='mechanism')
+        return settings_of(cls, {'mechanism': LIVE, **values, 'reports': None},
+                           selection='mechanism')
 
     def check(self) -> None:
         """
@@ -56,13 +66,16 @@ class MechanismSettings:
 
         check_base(self.base, self.trust)
         check_delay(self.policy, self.delay)
+        check_reports(self.policy if self.selection in ('causal', LIVE) else self.selection,
+                      self.reports)
 
     def online(self, chain: 'Chain', privacy: 'Privacy',
                random: 'RandomBits | None' = None) -> 'OnlineMechanism':
         """Return what draws live; parameters and errors as of `OnlineMechanism`."""
         from symdp_ros.core.online import OnlineMechanism
 
-        return OnlineMechanism(chain, privacy, delay=self.delay, random=random,
+        return OnlineMechanism(chain, privacy, delay=self.delay, reports=self.reports,
+                               random=random,
                                **self._fields(SELECTIONS['causal']))
 
     def offline(self, chain: 'Chain', privacy: 'Privacy',
@@ -96,9 +109,12 @@ class MechanismSettings:
             used['models'] = str(chain.models(self.trust))
         else:
             used.pop('trust', None)  # nothing that is used trusts the chain
+        single = {'tick_of': [chain.single.digest(), chain.ticks]} if (
+            used.get('policy') == 'adaptive' and chain.ticks > 1) else {}
         return {'chain': chain.digest(), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'mechanism': self.selection, **used,
-                **({'delay': self.delay} if self.delay else {})}
+                **({'delay': self.delay} if self.delay else {}),
+                **({'reports': self.reports} if self.reports > 1 else {}), **single}
 
     def text(self, chain: 'Chain') -> str:
         """Return which mechanism draws, and how it takes the robot to move, for people to read."""

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Reports that are seconds apart: the chain between them, and how many of them a visit touches.
+Reports that are seconds apart: the chain between them, and how many symbols a visit touches.
 
-With `sampling: period`, one symbol is one report, every T seconds. A visit of D seconds touches up
-to ⌊D/T⌋ + 1 of them, which is then k. Fewer reports mean a smaller k, and so less noise; between
-two of them the robot may make several moves.
+With `sampling: period`, there is one symbol every T seconds. A visit of D seconds touches up to
+⌊D/T⌋ + 1 of them, which is then k. Fewer symbols mean a smaller k, and so less noise. Reports,
+what is published, go out with the symbols, or more often: every `report_period`. Between two of
+them the robot may make several moves.
 """
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,18 +24,36 @@ class Reports:
     """
     When a robot reports, and what is known of how it moves.
 
-    :param period: T > 0, seconds from one report to the next.
+    :param period: T > 0, seconds from one symbol to the next.
     :param moves: the most moves between two reports; 0: each report is one step of the chain.
     :param stay: seconds for which the robot typically stays in a place; 0: not known.
+    :param report_period: > 0, seconds from one report to the next; 0: T.
     """
 
     period: float
     moves: int = 0
     stay: float = 0.0
+    report_period: float = 0.0
+
+    @property
+    def each(self) -> int:
+        """
+        Return how many reports there are for each symbol.
+
+        :raises ConfigurationError: it is no whole number.
+        """
+        if not self.report_period:
+            return 1
+        each = as_fraction(self.period) / as_fraction(self.report_period)
+        if each.denominator != 1:
+            raise ConfigurationError(
+                f'report_period is {self.report_period:g} s: the period, {self.period:g} s, must '
+                'be a whole number of times as long', setting='report_period')
+        return int(each)
 
     def chain(self, graph: TransitionGraph) -> Chain:
         """
-        Return the chain of which each report is a symbol.
+        Return the chain of reports.
 
         The step of the graph is its `tick`; where it names none, one report, or, where `moves` are
         given, one second.
@@ -43,7 +62,7 @@ class Reports:
         :raises ChainError: as `TransitionGraph.chain` and `Chain.every`; `stay` for a graph that
             has probabilities of its own.
         """
-        period = as_fraction(self.period)
+        period = as_fraction(self.period) / self.each
         tick = None if graph.tick is None else as_fraction(graph.tick)
         if graph.moves is not None or not self.moves:
             if graph.moves is not None and self.moves not in (0, graph.moves):
@@ -53,20 +72,31 @@ class Reports:
                     path=graph.source or None)
             if tick not in (None, period):
                 raise ConfigurationError(
-                    f'a step of the chain is {graph.tick:g} s, and the period is '
-                    f'{self.period:g} s: ' + ('give the same period' if graph.moves is not None
-                                              else 'give the same period, or moves'),
-                    setting='period', path=graph.source or None)
+                    f'a step of the chain is {graph.tick:g} s, and the {self._of_reports}: ' + (
+                        'give the same period' if graph.moves is not None
+                        else 'give the same period, or moves'), setting=self._setting,
+                    path=graph.source or None)
             return self._with_stay(graph, period).chain()
         tick = as_fraction(_TICK) if tick is None else tick
         ticks = period / tick
+        if ticks == 1 and self.report_period:
+            raise ConfigurationError('private regions go out at every step of the chain: leave '
+                                     'moves out', setting='moves', path=graph.source or None)
         if ticks.denominator != 1:
             raise ConfigurationError(
-                f'the period {self.period:g} s is no whole number of steps of the chain, which '
-                f'take {float(tick):g} s' + (
+                f'the {self._of_reports}, no whole number of steps of the chain, which take '
+                f'{float(tick):g} s' + (
                     ' (where the file does not give its tick)' if graph.tick is None else ''),
-                setting='period', path=graph.source or None)
+                setting=self._setting, path=graph.source or None)
         return self._with_stay(graph, tick).chain().every(int(ticks), self.moves)
+
+    @property
+    def _setting(self) -> str:
+        return 'report_period' if self.report_period else 'period'
+
+    @property
+    def _of_reports(self) -> str:
+        return f'{self._setting} is {getattr(self, self._setting):g} s'
 
     def _with_stay(self, graph: TransitionGraph, tick: Fraction) -> TransitionGraph:
         if not self.stay:
@@ -76,10 +106,10 @@ class Reports:
 
 def adjacency_of(protect: float, period: float) -> int:
     """
-    Return k = ⌊D/T⌋ + 1: how many reports a visit touches.
+    Return k = ⌊D/T⌋ + 1: how many symbols a visit touches.
 
     :param protect: D ≥ 0, seconds.
-    :param period: T > 0, seconds from one report to the next.
+    :param period: T > 0, seconds from one symbol to the next.
     """
     return symbols_during(as_fraction(protect), as_fraction(period))
 

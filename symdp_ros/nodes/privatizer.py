@@ -5,6 +5,7 @@ if __name__ == '__main__':  # before the imports, which are slow
     from symdp_ros.nodes.program import run_program
     raise SystemExit(run_program('privatizer'))
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
@@ -28,7 +29,7 @@ from symdp_ros.ros.process.output_domain import OuterNode
 from symdp_ros.ros.process.spinning import run
 from symdp_ros.words.live_memory import LiveMemories
 from symdp_ros.words.live_sampling import (EveryChange, EveryMessage, EveryPeriod, nobody_draws,
-                                           steady_clock_name)
+                                           nobody_goes_on, steady_clock_name)
 from symdp_ros.words.live_word import LiveWord, Start
 from symdp_ros.words.rules import LIVE_UNKNOWN_SYMBOL
 from symdp_ros.words.sampling_settings import SamplingSettings
@@ -83,7 +84,7 @@ class Privatizer(ManagedNode):
         values = self.settings
         self.map_settings, self.input_settings = MapSettings.of(values), InputSettings.of(values)
         self.sampling_settings = sampling = SamplingSettings.of(values)
-        self.mechanism_settings = MechanismSettings.of(values)
+        self.mechanism_settings = replace(MechanismSettings.of(values), reports=sampling.reports)
         self.mechanism_settings.check()
         chain = self.read_chain()
         privacy = sampling.privacy(values['epsilon'], values['adjacency'])
@@ -108,7 +109,9 @@ class Privatizer(ManagedNode):
         publishing = self._outer_node or self
         self._word = memory.word = self._open_word(mechanism, memory.word)
         self._sampling = memory.sampling = memory.sampling or self._make_sampling(memory.has_read)
-        self._sampling.draw, memory.locator = self._publish, self._input.locator
+        self._sampling.draw, memory.locator = self._draw, self._input.locator
+        if sampling.has_period:
+            self._sampling.go_on = self._go_on
         self._outputs = Outputs(publishing, 'private', values, chain, depth=_QUEUE,
                                 overridable=True)
         source = self._input
@@ -173,7 +176,8 @@ class Privatizer(ManagedNode):
             if closable is not None:
                 closable.close()
         if self._sampling is not None:
-            self._sampling.draw = nobody_draws  # nothing keeps this node that outlives it
+            # Nothing keeps this node that outlives it.
+            self._sampling.draw, self._sampling.go_on = nobody_draws, nobody_goes_on
         self._claims = []
         self._input = self._outputs = self._diagnostics = None
 
@@ -298,10 +302,11 @@ class Privatizer(ManagedNode):
     def _make_sampling(self, waits):
         sampling = self.sampling_settings
         if sampling.has_period:
-            return EveryPeriod(self._publish, period=round(sampling.period * 1e9),
-                               timeout=round(sampling.input_timeout * 1e9))
+            return EveryPeriod(self._draw, period=round(sampling.period * 1e9),
+                               timeout=round(sampling.input_timeout * 1e9),
+                               reports=sampling.reports)
         return {'message': EveryMessage, 'change': EveryChange}[sampling.rule](
-            self._publish, drop_unknown=sampling.unknown_symbol == 'drop', waits=waits)
+            self._draw, drop_unknown=sampling.unknown_symbol == 'drop', waits=waits)
 
     def _log_settings(self, mechanism):
         log, chain, privacy = self.get_logger().info, mechanism.chain, mechanism.privacy
@@ -317,6 +322,9 @@ class Privatizer(ManagedNode):
                 f'{targets.nbytes / 1e6:,.0f} MB')
         if sampling.protect:
             log(protection(sampling.protect, privacy.epsilon))
+        if sampling.reports > 1:
+            log(f'report_period: {sampling.reports} private regions for each symbol, one every '
+                f'{sampling.seconds:g} s')
         if sampling.moves:
             log(f'a private symbol is within {sampling.moves} moves of the one before')
         for delay in self._delay.values():
@@ -342,8 +350,16 @@ class Privatizer(ManagedNode):
     def _tick(self, now):
         return self._sampling.tick(now, None if self._input.message_type else self._input.look)
 
-    def _publish(self, region, now):
-        output = self._word.draw(region, now)
+    def _draw(self, region, now):
+        self._publish(self._word.draw(region, now))
+
+    def _go_on(self, reports, publishes):
+        if self.mechanism_settings.policy == 'adaptive':
+            for _ in range(reports):
+                output = self._word.tick()
+            self._publish(output if publishes else None)
+
+    def _publish(self, output):
         if output is not None:
             self._outputs.publish(output, self._word.posterior)
             self._diagnostics.published += 1

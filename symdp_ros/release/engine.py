@@ -114,7 +114,7 @@ class LogSource:
 
     def _write(self, path: Path, word: Sequence[str]) -> None:
         settings, writing, read = self.settings, self.settings.writing, self.settings.input
-        period = settings.sampling.period if settings.sampling.has_period else 1.0
+        period = settings.sampling.seconds
         if not writing.keep.topics:
             write_log(path, word, format=writing.format, topic=writing.topic, period=period,
                       stamp_key=read.stamp_key, symbol_key=read.symbol_key, durable=False)

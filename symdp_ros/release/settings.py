@@ -129,7 +129,8 @@ class ReleaseSettings:
         read.refuse_others('hysteresis', 'max_distance', 'level_field', 'symbol_map')
         return cls(
             sampling.chain(graph), sampling.privacy(values['epsilon'], values['adjacency']),
-            MechanismSettings.of(values), sampling, read,
+            replace(MechanismSettings.of(values), reports=1 if archive else sampling.reports),
+            sampling, read,
             WritingSettings.of(values) if 'keep' in values else WritingSettings(),
             regions.locator(graph, read.hysteresis, read.max_distance) if read.is_pose else None,
             ArchiveSettings.of(values) if archive else None)

@@ -36,6 +36,7 @@ from symdp_ros.words.live_word import Start
 
 _NOTHING = object()    # no region was read in this word: unlike every region, None included
 _NOT_KNOWN = object()  # a region was read before the restart; it is not known which
+_MOST_MISSED = 1000    # reports that are made up for: later ones know little of what was before
 
 Draw = Callable[[str | None, int], None]
 
@@ -66,6 +67,10 @@ class Sampling(Protocol):
 
 def nobody_draws(region: str | None, now: int) -> None:
     """Draw nothing: the node has ended."""
+
+
+def nobody_goes_on(reports: int, publishes: bool) -> None:
+    """Go on by nothing: the node has ended, or nothing is published without a symbol."""
 
 
 class EveryMessage:
@@ -140,14 +145,22 @@ class EveryPeriod:
     :param period: > 0, in nanoseconds.
     :param timeout: in nanoseconds; a region that was read longer ago is unknown; 0: never.
 
-    `takes_latched` is True: a tick is drawn once, whatever was published when.
+    :param reports: ≥ 1, in each period: one with the symbol, and the others in between.
+
+    `takes_latched` is True: a tick is drawn once, whatever was published when. `go_on(n,
+    publishes)` is called with n = 1 where a report is due without a symbol, and, publishing
+    nothing, for reports whose time has passed: so what is known of the robot keeps its time.
     """
 
     takes_latched = has_read = True
 
-    def __init__(self, draw: Draw, *, period: int, timeout: int = 0):
+    def __init__(self, draw: Draw, *, period: int, timeout: int = 0, reports: int = 1):
         self.draw, self._period, self._timeout = draw, period, timeout
+        self.go_on: Callable[[int, bool], None] = nobody_goes_on
+        self._reports, self._report = reports, period // reports
         self._drawn_at = -1
+        self._passed = 0          # reports since the last symbol
+        self._has_drawn = False   # whether the word has a symbol, at `_drawn_at`
         self._forget()
 
     def _forget(self) -> None:
@@ -170,12 +183,19 @@ class EveryPeriod:
         """
         self._forget()
         if start is Start.AFTER_RESTART:
-            self._drawn_at = drawn_at
+            self._drawn_at, self._passed, self._has_drawn = drawn_at, 0, drawn_at >= 0
+        elif start is Start.NEW:
+            self._has_drawn = False
         if self._drawn_at < 0:  # as if one had been drawn now
-            self._drawn_at = now
+            self._drawn_at, self._passed = now, 0
+        return self._wait(now)
+
+    def _wait(self, now: int) -> int:
+        """Return nanoseconds until the next report."""
         if now < self._drawn_at - self._period:
-            return self._period
-        return self._last_instant(now) + self._period - now
+            return self._report
+        due = max(self._passed, (now - self._drawn_at) // self._report) + 1
+        return self._drawn_at + due * self._report - now
 
     def read(self, region: str | None, now: int) -> None:
         """Take in the region of a message."""
@@ -186,17 +206,27 @@ class EveryPeriod:
 
     def tick(self, now: int, look: Callable[[], str | None] | None = None) -> int:
         """
-        Draw a symbol, unless it is too early; return nanoseconds until the next tick.
+        Draw a symbol, or go on without, if either is due; return nanoseconds until the next tick.
 
         :param look: returns the region of now, where only the tick itself can ask for it; `read`
             is then not used, and the next instant is a period after this tick.
         """
         since = now - self._drawn_at
-        if -self._period <= since < self._period:
-            return self._period - since
-        if since < 0:
-            self._drawn_at = now
-            return self._period
+        if since < -self._period:
+            self._drawn_at, self._passed = now, 0
+        due = since // self._report
+        if due <= self._passed:
+            return self._wait(now)
+        symbol = due - due % self._reports
+        if symbol > self._passed:  # it is drawn, late or not; then it goes on from there
+            due = symbol
+        if self._has_drawn and due > self._passed + 1:
+            self.go_on(self._missed(due - self._passed - 1), False)
+        self._passed = due
+        if due % self._reports:
+            if self._has_drawn:
+                self.go_on(1, True)
+            return self._wait(now)
         if look is not None:
             instant = read_at = now
             region = look()
@@ -205,9 +235,13 @@ class EveryPeriod:
             region, read_at = self._before if self._instant == instant else self._read
         if self._timeout and not 0 <= instant - read_at <= self._timeout:
             region = None
-        self._drawn_at = instant
+        self._drawn_at, self._passed, self._has_drawn = instant, 0, True
         self.draw(region, instant)
-        return instant + self._period - now
+        return self._wait(now)
+
+    def _missed(self, reports: int) -> int:
+        """Return how many to go on by, so that it takes no longer than a moment."""
+        return min(reports, _MOST_MISSED + (reports - _MOST_MISSED) % self._reports)
 
 
 def steady_clock_name() -> str:

@@ -192,12 +192,23 @@ class LiveWord:
         :raises StateFileError: it cannot be stored, and must not go out.
         """
         # Stored first: a crash between the two may lose a symbol, but never contradicts one.
+        for _ in range(self.mechanism.ticks_left):
+            self.tick()
         output, self.drawn_at = self._step(symbol), now
-        if output is not None:
-            self.last, self._position = output, self._positions[output]
+        self._note(output)
         if self._store is not None:
             self._store(self.mechanism.state, self._position, now)
         return output
+
+    def tick(self) -> str | None:
+        """Go on by one report without a draw; return the private symbol that is due, or None."""
+        output = self.mechanism.tick()
+        self._note(output)
+        return output
+
+    def _note(self, output):
+        if output is not None:
+            self.last, self._position = output, self._positions[output]
 
     def close(self) -> None:
         """

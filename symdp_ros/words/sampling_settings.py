@@ -28,7 +28,7 @@ class SamplingSettings:
     :param input_timeout: seconds, for 'period' alone; 0: never.
     :param unknown_symbol: what becomes of unknown regions (`words.sampling`).
     :param protect: D ≥ 0, seconds that ε protects, for 'period' alone; 0: k symbols.
-    :param moves, stay: of `maps.reports.Reports`, for 'period' alone; 0: not set.
+    :param moves, stay, report_period: of `maps.reports.Reports`, for 'period' alone; 0: not set.
     """
 
     rule: str = 'message'
@@ -38,6 +38,7 @@ class SamplingSettings:
     protect: float = 0.0
     moves: int = 0
     stay: float = 0.0
+    report_period: float = 0.0
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'SamplingSettings':
@@ -48,6 +49,24 @@ class SamplingSettings:
     def has_period(self) -> bool:
         """Return whether there is one symbol in each period."""
         return self.rule == 'period'
+
+    @property
+    def reports(self) -> int:
+        """
+        Return how many private symbols there are for each symbol.
+
+        :raises ConfigurationError: `period` is no multiple of `report_period`.
+        """
+        return self._of_reports.each if self.has_period else 1
+
+    @property
+    def seconds(self) -> float:
+        """Return how many seconds there are from one private symbol to the next."""
+        return (self.report_period or self.period) if self.has_period else 1.0
+
+    @property
+    def _of_reports(self) -> Reports:
+        return Reports(self.period, self.moves, self.stay, self.report_period)
 
     def check(self, chain: 'Chain | None' = None,
               unknown_symbols: Collection[str] = LOG_UNKNOWN_SYMBOL) -> None:
@@ -68,6 +87,7 @@ class SamplingSettings:
                                          setting='input_timeout')
             return
         stamps.from_seconds(self.period, 'period')
+        stamps.from_seconds(self.report_period, 'report_period', zero=True)
         if self.unknown_symbol == 'drop':
             raise ConfigurationError('sampling: period and unknown_symbol: drop contradict each '
                                      'other: missing symbols would show when the region is '
@@ -80,7 +100,7 @@ class SamplingSettings:
                 '(--self-loops)', setting='self_loops')
 
     def _check_visits(self) -> None:
-        for name in ('protect', 'moves', 'stay'):
+        for name in ('protect', 'moves', 'stay', 'report_period'):
             if getattr(self, name) and not self.has_period:
                 raise ConfigurationError(f'{name} needs sampling: period', setting=name)
 
@@ -93,8 +113,7 @@ class SamplingSettings:
         """
         self._check_visits()
         require_moves(graph)
-        return Reports(self.period, self.moves, self.stay).chain(graph) if self.has_period \
-            else graph.chain()
+        return self._of_reports.chain(graph) if self.has_period else graph.chain()
 
     def privacy(self, epsilon: float, adjacency: int) -> Privacy:
         """
@@ -112,7 +131,8 @@ class SamplingSettings:
 
     def symbols(self) -> dict[str, Any]:
         """Return what a symbol is, for people to read."""
-        return {'sampling': self.rule} | ({'period': self.period} if self.has_period else {})
+        return {'sampling': self.rule} | ({'period': self.period} if self.has_period else {}) | (
+            {'report_period': self.report_period} if self.report_period else {})
 
     def described(self) -> dict[str, Any]:
         """Return what the word that is sampled from a log depends on, for people to read."""

@@ -14,7 +14,8 @@ from symdp_ros.core.mechanism import listed_word, Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, SELECTIONS
+from symdp_ros.core.registry import (check_reports, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
+                                     SELECTIONS)
 from symdp_ros.errors import ConfigurationError
 
 
@@ -62,6 +63,8 @@ class OfflineMechanism(Mechanism):
         the models that need no knowledge, so that a robot that leaves its habits is followed; of
         base 'chain', and of 'causal' with the policy 'adaptive'.
     :param policy: of the online mechanism; used by 'causal' alone.
+    :param reports: ≥ 1, how many private symbols there are for each symbol, as of
+        `OnlineMechanism`; more than one with 'causal' and 'adaptive' alone.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
     :raises ConfigurationError: unknown selection, base or policy; `trust` out of range.
@@ -69,16 +72,17 @@ class OfflineMechanism(Mechanism):
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',
                  base: str = DEFAULT_BASE, trust: float = DEFAULT_TRUST,
-                 policy: str = DEFAULT_POLICY, random: RandomBits | None = None):
+                 policy: str = DEFAULT_POLICY, reports: int = 1, random: RandomBits | None = None):
         if selection not in SELECTIONS:
             raise ConfigurationError(f'selection must be one of {", ".join(SELECTIONS)}, '
                                      f'not {selection!r}', setting='selection')
         check_base(base, trust)
         super().__init__(chain, privacy)
+        check_reports(policy if selection == 'causal' else selection, reports)
         self._selection, self._base, self._trust = selection, base, float(trust)
         module = import_module(f'symdp_ros.core.offline.{selection}')
         self._law: Law = module.law(chain, privacy, random, base=base, trust=self._trust,
-                                    policy=policy)
+                                    policy=policy, reports=reports)
 
     @property
     def selection(self) -> str:
@@ -124,6 +128,8 @@ class OfflineMechanism(Mechanism):
         """
         Return a private word, feasible from the initial state, as long as the word.
 
+        With several `reports` for each symbol, a word of n symbols has (n − 1)·reports + 1.
+
         :param word: any symbols of the chain, feasible or not; None: unknown.
         :raises UnknownSymbolError: a symbol is no state; checked before anything is drawn.
         :raises ConfigurationError: as `check`.
@@ -138,7 +144,7 @@ class OfflineMechanism(Mechanism):
 
         :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown.
         :param offsets: integers, shape (words + 1,): word i is symbols[offsets[i]:offsets[i+1]].
-        :return: int32, shape (total,): positions in `chain.states`.
+        :return: int32, shape (total,): positions in `chain.states`; longer with `reports`.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape; as `check`.
         """
@@ -159,6 +165,7 @@ class OfflineMechanism(Mechanism):
         """
         word, output = self._checked(word), listed_word(output)
         self.check(len(word))
-        if len(output) != len(word) or not self._chain.is_feasible(output):
+        each = 1 if self.online is None else self.online.reports
+        if len(output) != (each * (len(word) - 1) + 1 if word else 0) or not self._chain.is_feasible(output):
             return -inf
         return min(0.0, self.law.log_probability(word, output))

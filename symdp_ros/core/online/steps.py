@@ -283,6 +283,11 @@ class OnlineSteps(Mechanism):
                                      'adaptive, on a map, it can', setting='policy')
         return self._word.tick()
 
+    @property
+    def ticks_left(self) -> int:
+        """Return how many `tick` come before the next `step`; 0 with one report a symbol."""
+        return self._word.ticks_left if isinstance(self._word, AdaptiveWord) else 0
+
     def finish(self) -> list[str]:
         """Return the private symbols that the `delay` has held back; then a new word begins."""
         if self._word is not None:

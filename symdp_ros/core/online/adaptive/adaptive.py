@@ -282,8 +282,14 @@ class AdaptiveWord:
         """Go on without a signal, as `OnlineMechanism.tick`."""
         return self._take(0)
 
+    @property
+    def ticks_left(self) -> int:
+        """Return how many `tick` come before the next signal."""
+        left: int = -self._count % self._signal // self._report
+        return left
+
     def _check_due(self) -> None:
-        if self._count % self._signal:
+        if self.ticks_left:
             raise ConfigurationError(
                 f'one symbol comes with {self._signal // self._report} reports: before the next '
                 'one, call tick() for each report that comes without one', setting='reports')

@@ -81,7 +81,16 @@ class CausalAdaptive(Causal):
         return SignalLaw(self.online)
 
     def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
-        return self.online.another(random=random).privatize_many(symbols, offsets)
+        reports, each = self.online.another(random=random).privatize_many(symbols, offsets), \
+            self.online.reports
+        if each == 1:
+            return reports
+        # Those of the symbols alone.
+        lengths = np.diff(offsets)
+        begins = np.concatenate([[0], np.cumsum((lengths - 1) * each + 1)[:-1]])
+        places = np.repeat(begins - each * offsets[:-1], lengths) + each * np.arange(offsets[-1])
+        found: ShortInts = reports[places]
+        return found
 
     def likelihood_ratio(self, length: int) -> None:
         return None
@@ -103,7 +112,8 @@ class CausalAdaptive(Causal):
     def distance_distribution(self, word: Word) -> Floats:
         found = np.zeros(len(word) + 1)
         for output, chance in self._reports(word).items():
-            found[sum(s != o for s, o in zip(word, output, strict=True))] += float(chance)
+            found[sum(s != o for s, o in zip(
+                word, output[::self.online.reports], strict=True))] += float(chance)
         return found
 
     def _reports(self, word: Word) -> defaultdict[tuple[str, ...], Fraction]:
