@@ -45,31 +45,37 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
     sampled. The seed of the outputs is fixed: the words are simulated, and the result repeats.
 
     :param mechanism: the online one; a causal release is the same.
-    :param length: n ≥ 1.
-    :param walks_by: the chain by whose P the robot moves, with the same states; None: the
-        mechanism's own.
+    With reports that are several ticks apart, t is any tick up to the last symbol.
+
+    :param length: n ≥ 1, of symbols.
+    :param walks_by: the chain by whose P the robot moves in a tick, with the same states; None:
+        the mechanism's own.
     """
-    robot = mechanism.chain if walks_by is None else walks_by
-    prior = walk_distribution(robot, length).max(axis=1).mean()
+    robot = mechanism.chain.single if walks_by is None else walks_by
+    first = mechanism.chain.ticks
+    clock = first, first * mechanism.reports
+    ticks = first + (length - 1) * clock[1]
+    prior = walk_distribution(robot, ticks).max(axis=1).mean()
     drawing = mechanism.another(random=Random(length))
     index = mechanism.chain.state_index
-    words = np.array([[index[symbol] for symbol in word]
-                      for word in patrols(robot, length, walks)], np.int32)
-    together = max(1, _TOGETHER // (length * len(robot)))
+    words = np.array([[index[symbol] for symbol in word[first - 1::clock[1]]]
+                      for word in patrols(robot, ticks, walks)], np.int32)
+    together = max(1, _TOGETHER // (ticks * len(robot)))
     after = np.concatenate([
-        outputs_and_beliefs(drawing, words[i:i + together], moves_of(robot))[1].max(axis=1).mean(
-            axis=0) for i in range(0, walks, together)])
+        outputs_and_beliefs(drawing, words[i:i + together], moves_of(robot),
+                            clock)[1].max(axis=1).mean(axis=0) for i in range(0, walks, together)])
     return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
 
 
-def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts,
-                        models: Models) -> tuple[ShortInts, Floats]:
+def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts, models: Models,
+                        clock: tuple[int, int] = (1, 1)) -> tuple[ShortInts, Floats]:
     """
     Draw private words, and return the beliefs of who knows all that was drawn.
 
     :param words: of one length: shape (words, n), positions of states.
-    :param models: how the robot moves.
-    :return: shapes (words, n) and (n, states, words).
+    :param models: how the robot moves in a tick.
+    :param clock: as of `analysis.belief.smooth_together`.
+    :return: shapes (words, reports) and (ticks, states, words).
     """
     offsets = np.arange(len(words) + 1) * words.shape[1]
     if mechanism.tables is None:
@@ -78,7 +84,7 @@ def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts,
         outputs, drawn = mechanism.draw_signals(words.ravel(), offsets)
     states = np.array(mechanism.chain.states, object)
     names = [row.tolist() for row in states[drawn.reshape(words.shape)]]
-    return outputs.reshape(words.shape), smooth_together(mechanism, names, models)
+    return outputs.reshape(len(words), -1), smooth_together(mechanism, names, models, clock)
 
 
 def walk_distribution(chain: Chain, length: int) -> Floats:

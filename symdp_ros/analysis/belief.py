@@ -150,18 +150,20 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
 
 
 def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
-                    models: Models | None = None) -> Floats:
+                    models: Models | None = None, clock: tuple[int, int] = (1, 1)) -> Floats:
     """
-    Return `smooth` of each of some private words of one length: shape (n, states, words).
+    Return `smooth` of each of some private words of one length: shape (ticks, states, words).
 
-    :param models: how the robot moves; None: those of the mechanism's chain and trust.
+    :param models: how the robot moves in a tick; None: those of the mechanism's chain and trust.
+    :param clock: the number of the first symbol's tick, from 1, and ticks from each symbol to the
+        next. The last symbol's tick is the last one.
     :raises ChainError: a word is not feasible from the initial state, or cannot have been drawn.
     """
     chain = mechanism.chain
     models = _models(mechanism) if models is None else models
     if mechanism.tables is not None:
         drawn = [listed_word(word) for word in words]
-        return _smooth(chain, models, len(drawn[0]), len(drawn), _along(mechanism, drawn))
+        return _smooth(chain, models, len(drawn[0]), len(drawn), _along(mechanism, drawn), clock)
     routes = [_checked(chain, word) for word in words]
     moves = [zip((chain.initial_state, *route), route, strict=False) for route in routes]
 
@@ -170,7 +172,7 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
         return mechanism.likelihood(output, before)
 
     return _smooth(chain, models, len(routes[0]), len(routes), lambda t: np.stack(
-        [likelihood(*next(steps)) for steps in moves], axis=1))
+        [likelihood(*next(steps)) for steps in moves], axis=1), clock)
 
 
 def _along(mechanism: OnlineMechanism, routes: list[list[str]]) -> Callable[[int], Floats]:
@@ -180,6 +182,8 @@ def _along(mechanism: OnlineMechanism, routes: list[list[str]]) -> Callable[[int
     def likelihood(t: int) -> Floats:
         columns = []
         for walker, route in zip(walkers, routes, strict=True):
+            for _ in range(walker.ticks_left):
+                walker.tick()
             columns.append(walker.current_likelihood(route[t]))
             walker.advance(route[t])
         return np.stack(columns, axis=1)
@@ -246,14 +250,18 @@ def _models(mechanism: OnlineMechanism | OfflineMechanism) -> Models:
 
 
 def _smooth(chain: Chain, models: Models, length: int, words: int,
-            likelihood: Callable[[int], Floats]) -> Floats:
+            likelihood: Callable[[int], Floats], clock: tuple[int, int] = (1, 1)) -> Floats:
     """
-    Return c_t(s): shape (n, states, words).
+    Return c_t(s): shape (ticks, states, words).
 
-    b_t is kept at every √n-th position; those between are computed again.
+    b_t is kept at every √ticks-th position; those between are computed again.
 
+    :param length: n, of symbols.
     :param likelihood: asked for t = 0 … n−1 in this order: shape (states, words).
+    :param clock: as of `smooth_together`.
     """
+    first, each = clock
+    length = first + (length - 1) * each
     result = np.empty((length, len(chain), words))  # of each position, its likelihood first
     start = models.begin(chain.state_index[chain.initial_state], len(chain))
     here = np.repeat(start[:, :, None], words, axis=2)
@@ -261,7 +269,8 @@ def _smooth(chain: Chain, models: Models, length: int, words: int,
     for t in range(length):
         if t % spacing == 0:
             kept.append(here)
-        result[t] = likelihood(t)
+        symbol, more = divmod(t + 1 - first, each)
+        result[t] = likelihood(symbol) if symbol >= 0 and not more else 1.0
         here = _posterior(models.forward(here), result[t])
     following: tuple[Floats, Floats] | None = None  # c_{t+1}, p_{t+1}
     for begin in range(spacing * (len(kept) - 1), -1, -spacing):

@@ -4,19 +4,22 @@
 What protecting a visit costs, for several report periods: no data is needed.
 
 Robots are simulated tick by tick, one by each public model of how a robot moves (`core.models`:
-the map's P, or how long it typically stays, where that is known). A robot reports every T seconds,
-and readers hold its last private report until the next one. A visit of D seconds touches k =
-⌊D/T⌋ + 1 reports. What counts is the share of *time* for which the held report is wrong, how far
-off it is, and how often an adversary guesses the place who knows how it moves. The numbers are of
-the robot that moves as the map says, or, where it says nothing, the mean over all robots by the
-weights of the models.
+the map's P, or how long it typically stays, where that is known). There is a symbol every T
+seconds; a visit of D seconds touches k = ⌊D/T⌋ + 1 of them. Reports go out with the symbols, or,
+with the policy adaptive, every tick, and some seconds later. A report stands for half of the time
+to the one before and half of the time to the next. What counts is the share of *time* for which
+it is wrong, how far off it is, and how often an adversary who knows how the robot moves guesses
+the place, at any time. The numbers are of the robot that moves as the map says, or, where it says
+nothing, the mean over all robots by the weights of the models.
 
 All draws have fixed seeds, the same for every ε: a call repeats, and curves over ε are smooth.
 """
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot, sqrt
+import os
 from random import Random
 
 import numpy as np
@@ -35,8 +38,8 @@ from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports
 
 _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candidate
 _POLICIES = tuple(policy for policy in POLICIES if policy != 'paper')
-_WALKS, _COPIES = 24, 8   # of each robot; copies where there is one
-_LEAST_COPIES = 2
+_WALKS = 48               # of all robots that count together
+_LEAST_WALKS = 24         # of each of them
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
 _LARGEST_EPSILON, _TOLERANCE = 60.0, 0.01
@@ -48,14 +51,20 @@ class Errors:
     What readers of one mechanism's reports see.
 
     :param mechanism: a policy, or how a log is released.
-    :param wrong: the share of time for which the held report is not the true region.
+    :param report_period: seconds from one report to the next.
+    :param moves: the most moves between two reports.
+    :param delay: seconds by which reports are late; None: the whole log is decoded.
+    :param wrong: the share of time for which the report is not the true region.
     :param standard_error: of `wrong`.
     :param moves_off: how many moves it is off, on average over all time; None: not computed.
     :param metres_off: the same in metres, where the map has positions.
-    :param by_robot: `wrong` for each robot.
+    :param by_robot: `wrong` for each robot that counts.
     """
 
     mechanism: str
+    report_period: float
+    moves: int
+    delay: float | None
     wrong: float
     standard_error: float
     moves_off: float | None
@@ -65,13 +74,12 @@ class Errors:
 
 @dataclass(frozen=True)
 class Row:
-    """One report period: the best live policy and the best way to release a log."""
+    """One period of symbols: the best live policy and the best way to release a log."""
 
     period: float
-    moves: int
     adjacency: int
     epsilon: float
-    held: float  # the share of time for which the true region, held, is wrong
+    held: float  # the share of time for which the true region, reported with each symbol, is wrong
     live: Errors
     logged: Errors
     guess: Guess | None  # None: not asked for
@@ -89,70 +97,107 @@ class VisitCalibration:
     """
 
     def __init__(self, graph: TransitionGraph, *, protect: float, stay: float = 0.0,
-                 walks: int = _WALKS, trust: float = DEFAULT_TRUST):
+                 walks: int | None = None, trust: float = DEFAULT_TRUST):
         if graph.moves is not None:
             raise ConfigurationError(
                 f'this is a chain of reports every {graph.tick:g} s: to compare report periods, '
                 'give the map that it was made from', path=graph.source or None)
         self._graph = replace(graph, tick=graph.tick or 1.0)
         self.tick = float(self._graph.tick or 1.0)
-        self._protect, self._walks, self._trust = protect, walks, trust
+        self._protect, self._trust = protect, trust
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
         self._length = max(300, round(12 * protect / self.tick))
-        self._robots = robots(self.chain, trust)
-        words = {name: patrols(robot, self._length, walks)
-                 for name, robot in self._robots.items()}
+        every = robots(self.chain, trust)
+        #: those that count: the one that moves as the map says, where it does
+        self._robots = {MAP: every[MAP]} if MAP in every else every
+        self._others = {name: robot for name, robot in every.items() if name not in self._robots}
+        self._walks = walks or max(_LEAST_WALKS, _WALKS // len(self._robots))
+        words = {name: patrols(robot, self._length, self._walks) for name, robot in every.items()}
         #: how many seconds each simulated robot stays in a place, on average
         self.mean_stay = {name: mean_stay(walked) * self.tick for name, walked in words.items()}
         #: weights of the robots, shape (robots,)
-        self._shares = (np.array([name == MAP for name in words], float) if MAP in words
-                        else self.chain.models(trust).prior)
+        self._shares = np.ones(1) if len(self._robots) == 1 else self.chain.models(trust).prior
         index = self.chain.state_index
-        self._true = np.array([[index[symbol] for symbol in word]
-                               for walked in words.values() for word in walked])
+        self._walked = {name: np.array([[index[symbol] for symbol in word] for word in walked])
+                        for name, walked in words.items()}
+        self._true = np.concatenate([self._walked[name] for name in self._robots])
 
     @cached_property
     def periods(self) -> tuple[float, ...]:
         """
-        Return the report periods to compare, in seconds, ascending.
+        Return the periods to compare, in seconds, ascending.
 
-        Of all periods with the same k, the shortest: readers hear most, and ε is for as many
-        reports. And a report every tick.
+        Of all periods with the same k, the shortest: most symbols are drawn, and ε is for as many.
+        And a symbol every tick.
         """
         visit = int(as_fraction(self._protect) // as_fraction(self.tick))
         ticks = {1, *(visit // k + 1 for k in _ADJACENCIES)}
         return tuple(float(as_fraction(self.tick) * t) for t in sorted(ticks))
 
-    def row(self, period: float, epsilon: float, *, guess: bool = True) -> Row:
-        """Return what reports every `period` seconds are like at ε."""
-        ticks = self._ticks(period)
-        k = adjacency_of(self._protect, period)
-        privacy, least = Privacy(epsilon, k), self._moves(ticks)
-        tried = [(policy, moves) for policy in _POLICIES
-                 for moves in ((least, least + 1) if ticks > 1 else (1,))]
-        live, moves = min(((self._errors(policy, OnlineMechanism(
-            self._chain(ticks, moves), privacy, policy=policy, trust=self._trust,
-            random=Random(ticks)), ticks), moves) for policy, moves in tried),
-            key=lambda pair: pair[0].wrong)
-        chain = self._chain(ticks, moves)
-        logged = min((self._errors(name, OfflineMechanism(
-            chain, privacy, trust=self._trust, random=Random(ticks), **CHOICES[name]), ticks)
-            for name in CHOICES_BY_MODELS), key=lambda errors: errors.wrong)
-        if live.wrong < logged.wrong:
-            logged = replace(live, mechanism=f'causal, {live.mechanism}')
-        found = self._guess(OnlineMechanism(chain, privacy, policy=live.mechanism,
-                                            trust=self._trust), ticks, moves) if guess else None
-        return Row(period, moves, k, epsilon, self._held(ticks), live, logged, found)
+    def row(self, period: float, epsilon: float, *, delay: float = 0.0,
+            guess: bool = True) -> Row:
+        """
+        Return what symbols every `period` seconds are like at ε.
 
-    def row_for(self, period: float, target: float) -> Row | None:
+        :param delay: seconds that live readers can wait at most.
+        """
+        ticks, k = self._ticks(period), adjacency_of(self._protect, period)
+        privacy, least = Privacy(epsilon, k), self._moves(ticks)
+        between = [(ticks, moves) for moves in ((least, least + 1) if ticks > 1 else (1,))]
+        late = int(as_fraction(delay) // as_fraction(period))
+        drawn = [(policy, *clock, 0) for policy in _POLICIES if policy != 'adaptive'
+                 for clock in between]
+        signals = [('adaptive', *clock, d) for clock in dict.fromkeys([*between, (1, 1)])
+                   for d in dict.fromkeys((0, late))]
+        logs = [(name, *clock) for name in CHOICES_BY_MODELS for clock in (
+            between[:1] if name == 'exponential' else dict.fromkeys([between[0], (1, 1)]))]
+
+        def online(policy: str, report: int, moves: int, late: int) -> Errors:
+            return self._errors(policy, OnlineMechanism(
+                self._chain(report, moves), privacy, policy=policy, delay=late,
+                trust=self._trust, reports=ticks // report, random=Random(ticks)), ticks)
+
+        def offline(name: str, report: int, moves: int) -> Errors:
+            return self._errors(name, OfflineMechanism(
+                self._chain(report, moves), privacy, trust=self._trust, reports=ticks // report,
+                random=Random(ticks), **CHOICES[name]), ticks)
+
+        for clock in (*between, (1, 1)):
+            self._chain(*clock)  # before threads ask for it
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            offered = pool.map(lambda of: offline(*of), logs)
+            live = [*pool.map(lambda of: online(*of), drawn + signals)]
+            logged = [*offered, *(replace(errors, mechanism=f'causal, {errors.mechanism}')
+                                  for errors in live if errors.mechanism != 'adaptive')]
+        best = min(live, key=lambda errors: errors.wrong)
+        return Row(period, k, epsilon, self._held(ticks), best,
+                   min(logged, key=lambda errors: errors.wrong),
+                   self._guess(self._of(best, period, privacy)) if guess else None)
+
+    def _of(self, live: Errors, period: float, privacy: Privacy) -> OnlineMechanism:
+        """Return the mechanism that made these errors."""
+        report, ticks = self._ticks(live.report_period), self._ticks(period)
+        return OnlineMechanism(self._chain(report, live.moves), privacy, policy=live.mechanism,
+                               delay=round((live.delay or 0.0) / period), trust=self._trust,
+                               reports=ticks // report, random=Random(ticks))
+
+    def by_robot(self, row: Row) -> dict[str, float]:
+        """Return the share of time that is wrong live, for every simulated robot."""
+        mechanism = self._of(row.live, row.period, Privacy(row.epsilon, row.adjacency))
+        ticks = self._ticks(row.period)
+        return row.live.by_robot | {
+            name: float(self._off(*self._drawn(mechanism, ticks, self._walked[name]),
+                                  np.not_equal).mean()) for name in self._others}
+
+    def row_for(self, period: float, target: float, *, delay: float = 0.0) -> Row | None:
         """
         Return the row of the least ε at which a live reader errs for at most `target` of the time.
 
         By bisection, to 1 %, not below 0.005. None where 60 is not enough.
         """
         def wrong(epsilon: float) -> float:
-            return self.row(period, epsilon, guess=False).live.wrong
+            return self.row(period, epsilon, delay=delay, guess=False).live.wrong
 
         low, high = 0.0, 1.0
         while wrong(high) > target:
@@ -162,7 +207,7 @@ class VisitCalibration:
         while high - low > _TOLERANCE * high and high > _TOLERANCE:
             middle = (low + high) / 2
             low, high = (middle, high) if wrong(middle) > target else (low, middle)
-        return self.row(period, high)
+        return self.row(period, high, delay=delay)
 
     def _ticks(self, period: float) -> int:
         return int(as_fraction(period) / as_fraction(self.tick))
@@ -181,11 +226,11 @@ class VisitCalibration:
         covered = np.cumsum(shares[order]) * len(self._shares) / found.size > _COVERED
         return max(1, int(found.ravel()[order[np.argmax(covered)]]))
 
-    def _guess(self, mechanism: OnlineMechanism, ticks: int, moves: int) -> Guess:
+    def _guess(self, mechanism: OnlineMechanism) -> Guess:
         """Return how often an adversary is right, on average over the robots."""
-        each = [(share, best_guess(
-            mechanism, self._length // ticks, walks=self._walks,
-            walks_by=robot if ticks == 1 else robot.every(ticks, moves)))
+        ticks = mechanism.chain.ticks * mechanism.reports
+        each = [(share, best_guess(mechanism, self._length // ticks, walks=self._walks,
+                                   walks_by=robot))
             for share, robot in zip(self._shares.tolist(), self._robots.values(), strict=True)
             if share > 0]
         return Guess(sum(share * guess.before for share, guess in each),
@@ -203,45 +248,60 @@ class VisitCalibration:
     def _chains(self) -> dict[tuple[int, int], Chain]:
         return {}
 
-    def _reports(self, ticks: int) -> Ints:
-        return self._true[:, ticks - 1::ticks][:, :self._length // ticks]
-
     def _held(self, ticks: int) -> float:
-        return self._averaged(self._off(self._reports(ticks), ticks, np.not_equal))
+        return self._averaged(self._off(self._true[:, ticks - 1::ticks], self._true, ticks,
+                                        np.not_equal))
 
     def _averaged(self, off: Floats) -> float:
         """Return the mean of what is known for each walk: shape (walks, …)."""
         return float(self._shares @ off.reshape(len(self._shares), -1).mean(axis=1))
 
-    def _off(self, reports: Ints, ticks: int,
+    def _off(self, reports: Ints, true: Ints, ticks: int,
              measure: Callable[[Ints, Ints], Floats]) -> Floats:
-        """Return for each tick how far the held report is from the region: (walks, ticks)."""
-        true = self._true[:, ticks - 1:(reports.shape[1] + 1) * ticks - 1]
-        held = np.repeat(reports, ticks, axis=1)[:, :true.shape[1]]
-        return measure(held, true)
+        """
+        Return for each tick how far the report is from the region that stands for it.
+
+        From the first report to the last one: shape (walks, ticks).
+
+        :param reports: shape (walks, reports), so many ticks apart.
+        :param true: shape (walks, ticks).
+        """
+        count = (reports.shape[1] - 1) * ticks + 1
+        nearest = (np.arange(count) + ticks // 2) // ticks
+        return measure(reports[:, nearest], true[:, ticks - 1:ticks - 1 + count])
+
+    def _drawn(self, mechanism: OnlineMechanism | OfflineMechanism, ticks: int,
+               true: Ints) -> tuple[Ints, Ints, int]:
+        """Return the reports for some walks, the walks, and the ticks between reports."""
+        report = mechanism.chain.ticks
+        symbols = true[:, report - 1::ticks]
+        walks, length = symbols.shape
+        found = mechanism.privatize_many(symbols.astype(np.int32).ravel(),
+                                         np.arange(walks + 1) * length)
+        return found.astype(np.int64).reshape(walks, -1), true, report
 
     def _errors(self, name: str, mechanism: OnlineMechanism | OfflineMechanism,
                 ticks: int) -> Errors:
-        reports = self._reports(ticks)
-        walks, length = reports.shape
-        copies = max(_LEAST_COPIES, _COPIES // len(self._robots))
-        offsets = np.arange(0, (walks * copies + 1) * length, length)
-        drawn = mechanism.privatize_many(np.tile(reports, (copies, 1)).ravel().astype(np.int32),
-                                         offsets).astype(np.int64).reshape(copies, walks, length)
-        by_walk = np.mean([self._off(copy, ticks, np.not_equal).mean(axis=1) for copy in drawn],
-                          axis=0).reshape(len(self._robots), -1)
+        drawn, online = self._drawn(mechanism, ticks, self._true), mechanism.law.online
+        by_walk = self._off(*drawn, np.not_equal).mean(axis=1).reshape(len(self._robots), -1)
         by_robot, errors = by_walk.mean(axis=1), by_walk.std(axis=1, ddof=1) / sqrt(self._walks)
-        return Errors(name, float(self._shares @ by_robot),
+        late = 0 if online is None else online.delay
+        return Errors(name, float(as_fraction(self.tick) * mechanism.chain.ticks),
+                      self._moves_of(mechanism.chain),
+                      None if online is None or late is None else late * ticks * self.tick,
+                      float(self._shares @ by_robot),
                       float(np.linalg.norm(self._shares * errors)),
-                      self._mean(drawn, ticks, self._way_lengths),
-                      self._mean(drawn, ticks, self._metres),
+                      self._mean(drawn, self._way_lengths), self._mean(drawn, self._metres),
                       dict(zip(self._robots, by_robot.tolist(), strict=True)))
 
-    def _mean(self, drawn: Ints, ticks: int, distances: Floats | None) -> float | None:
+    def _moves_of(self, chain: Chain) -> int:
+        """Return the most moves between two reports."""
+        return next((moves for (_, moves), made in self._chains.items() if made is chain), 1)
+
+    def _mean(self, drawn: tuple[Ints, Ints, int], distances: Floats | None) -> float | None:
         if distances is None:
             return None
-        return float(np.mean([self._averaged(self._off(copy, ticks, lambda a, b: distances[a, b]))
-                              for copy in drawn]))
+        return self._averaged(self._off(*drawn, lambda a, b: distances[a, b]))
 
     @cached_property
     def _way_lengths(self) -> Floats | None:

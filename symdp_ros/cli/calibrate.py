@@ -22,7 +22,7 @@ from symdp_ros.core.registry import DEFAULT_POLICY
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (ADJACENCY, LENGTH, LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT,
-                               VISIT_EPSILON, VISIT_STAY, WALKS)
+                               VISIT_DELAY, VISIT_EPSILON, VISIT_STAY, WALKS)
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 _BY_ROBOT = 2.0             # the ε at which every robot is shown
@@ -44,7 +44,8 @@ def add_parser(commands) -> None:
                     'with the fewest errors.')
     add_chain_arguments(parser)
     add_arguments(parser, (LENGTH, ADJACENCY, LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
-    add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_EPSILON))
+    add_arguments(parser.add_argument_group('visits'), (
+        VISIT, VISIT_STAY, VISIT_DELAY, VISIT_EPSILON))
     parser.set_defaults(run=run)
 
 

@@ -37,8 +37,9 @@ def run(options: argparse.Namespace) -> int:
     missing: list[str] = []
     with progress(len(visits.periods)) as done:
         for period in visits.periods:
-            row = (visits.row(period, options.epsilon) if options.target_error is None
-                   else visits.row_for(period, options.target_error))
+            row = (visits.row(period, options.epsilon, delay=options.delay)
+                   if options.target_error is None
+                   else visits.row_for(period, options.target_error, delay=options.delay))
             found += [row] if row is not None else []
             missing += [f'{period:g} s'] if row is None else []
             done(f'reports every {period:g} s')
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     console.print(f'standard errors of wrong: at most '
                   f'{max(e.standard_error for r in found for e in (r.live, r.logged)):.3f}')
     if len(visits.mean_stay) > 1:
-        console.print(_by_robot(best, visits.mean_stay))
+        console.print(_by_robot(visits.by_robot(best), visits.mean_stay))
     if missing:
         console.print(f'no ε up to 60 reaches this error with a period of {", ".join(missing)}')
     console.print(_settings(best, options))
@@ -68,30 +69,32 @@ def _tables(rows: Sequence[Row], best: Row) -> 'Iterator[tuple[str, Table]]':
     """Yield (title, table) for live reports, and for logs."""
     from rich.table import Table
 
-    titles = ('live: the share of time in which the last report is wrong',
-              'logs, released afterwards')
+    titles = 'live: the share of time that is wrong', 'logs, released afterwards'
     for title, logged in zip(titles, (False, True), strict=True):
         table = Table(padding=(0, 0))
         several = len(rows[0].live.by_robot) > 1
-        names = ['', 'period', 'moves', 'k', 'ε', 'mechanism' if logged else 'policy', 'wrong',
-                 *(['robots'] if several else []), 'moves off', 'm off',
-                 *([] if logged else ['held', 'guessed'])]
+        names = ['', 'period', 'k', 'ε', 'mechanism' if logged else 'policy', 'report', 'moves',
+                 *([] if logged else ['delay']), 'wrong', *(['robots'] if several else []),
+                 'off', *([] if logged else ['held', 'guessed'])]
         for name in names:
             table.add_column(name, justify='left' if name in ('', 'mechanism', 'policy')
                              else 'right', no_wrap=True)
         least = min(rows, key=lambda row: row.logged.wrong) if logged else best
         for row in rows:
             errors = row.logged if logged else row.live
-            table.add_row('best' if row is least else '', f'{row.period:g} s', str(row.moves),
+            table.add_row('*' if row is least else '', f'{row.period:g} s',
                           str(row.adjacency), f'{row.epsilon:.3g}', errors.mechanism,
+                          f'{errors.report_period:g} s', str(errors.moves),
+                          *([] if logged else [f'{errors.delay or 0:g} s']),
                           f'{errors.wrong:.2f}', *([_robots(errors)] if several else []),
-                          _number(errors.moves_off), _number(errors.metres_off),
-                          *([] if logged else [f'{row.held:.2f}', _guess(row)]))
+                          _off(errors), *([] if logged else [f'{row.held:.2f}', _guess(row)]))
         yield title, table
 
 
-def _number(value: float | None) -> str:
-    return '–' if value is None else f'{value:.1f}'
+def _off(errors: Errors) -> str:
+    if errors.metres_off is not None:
+        return f'{errors.metres_off:.1f} m'
+    return '–' if errors.moves_off is None else f'{errors.moves_off:.1f}'
 
 
 def _robots(errors: Errors) -> str:
@@ -99,11 +102,11 @@ def _robots(errors: Errors) -> str:
                     for wrong in (min(errors.by_robot.values()), max(errors.by_robot.values())))
 
 
-def _by_robot(best: Row, stays: Mapping[str, float]) -> str:
-    """Return how often the best row is wrong for each robot."""
-    return 'the best row, by robot: ' + '; '.join(
-        f'{name} (on average {stays[name]:.3g} s in a place): {wrong:.2f}'
-        for name, wrong in best.live.by_robot.items())
+def _by_robot(wrong: Mapping[str, float], stays: Mapping[str, float]) -> str:
+    """Return how often the live row of fewest errors is wrong for each robot."""
+    return 'the row of fewest errors, by robot: ' + '; '.join(
+        f'{name} (on average {stays[name]:.3g} s in a place): {share:.2f}'
+        for name, share in wrong.items())
 
 
 def _guess(row: Row) -> str:
@@ -112,24 +115,27 @@ def _guess(row: Row) -> str:
 
 def _settings(best: Row, options: argparse.Namespace) -> str:
     """Return what to give to a node for the best row."""
-    def named(errors: Errors) -> str:
-        return f'policy: {errors.mechanism}'
-
     stay = f', stay: {options.stay:g}' if options.stay else ''
     robots = '' if len(best.live.by_robot) == 1 else (
         'wrong: for the robot that moves as the map says, or on average over all robots where it '
         'does not say; robots: for the best and for the worst of them\n')
-    return (f'{robots}moves: the most moves between two reports\n'
-            'moves off, m off: how far the last report is from the region, on average, in moves '
-            'and in metres\n'
-            'held: how often a true report would be wrong, since readers hold it until the next\n'
+    live = best.live
+    moves = f', moves: {live.moves}' if live.moves > 1 else ''
+    more = '' if live.report_period == best.period else f', report_period: {live.report_period:g}'
+    delay = f', delay: {round(live.delay / best.period)}' if live.delay else ''
+    return (f'{robots}period: from one symbol to the next; report: from one private region to the '
+            'next, which stands for the time around it\n'
+            'moves: the most moves between two private regions. delay: how late they are; allow '
+            'more with --delay\n'
+            'off: how far the private region is from the true one, on average\n'
+            'held: how often true regions would be wrong, reported with the symbols\n'
             'guessed: how often an adversary who knows how the robot moves is right about the '
-            'place at the time of a report, without and with the reports\n'
-            'best: the fewest errors (or the smallest ε). Fewer errors also mean that an '
-            'adversary guesses better\n'
-            f'for the best row: sampling: period, period: {best.period:g}, protect: '
-            f'{options.protect:g}, moves: {best.moves}{stay}, epsilon: {best.epsilon:.3g}, '
-            f'{named(best.live)}')
+            'place at any time, without and with what is published\n'
+            '*: the fewest errors (or the smallest ε). Fewer errors also mean that an adversary '
+            'guesses better\n'
+            f'for the live row of fewest errors: sampling: period, period: {best.period:g}, '
+            f'protect: {options.protect:g}{more}{moves}{stay}, epsilon: {best.epsilon:.3g}, '
+            f'policy: {live.mechanism}{delay}')
 
 
 def _draw(rows: Sequence[Row], options: argparse.Namespace) -> None:
