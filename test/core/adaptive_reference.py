@@ -60,7 +60,7 @@ def values(chain, ratio, trust, discount=0.9):
 
 def table(mechanism):
     """Return X(c, s) of the mechanism's tables; 0 where a pair is left out."""
-    first, symbols, X, _, match = mechanism.tables.arrays[4:9]
+    first, symbols, X, _, match = mechanism.tables.arrays[6:11]
     n = len(match)
     if not len(symbols):
         return X.reshape(n, n)
