@@ -30,7 +30,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-studies test-often lint fuzz kill soak figures experiments tables \
-    house gains markers coordination compare bench mutate clean
+    house gains markers optimum coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
 help:
@@ -50,6 +50,8 @@ help:
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
 	@echo 'make experiments, make tables, make gains, make markers'
 	@echo '            the numbers and figures of docs/'
+	@echo 'make optimum'
+	@echo '            how far we are from what no mechanism can beat (a quarter of an hour)'
 	@echo 'make coordination'
 	@echo '            what a team loses by private regions (QUICK=1: in two minutes, into build/)'
 	@echo 'make compare'
@@ -126,6 +128,9 @@ markers: setup
 
 gains: setup
 	$(VENV)/bin/python -m studies.gains docs/gains.md
+
+optimum: setup
+	$(VENV)/bin/python -m studies.optimum docs/optimum.md
 
 # Of the code alone: what it imports.
 house:

@@ -24,11 +24,11 @@ LOOKS = {
     'policy': ('#c0504d', 'D', '--'), 'set': ('#5f6670', 's', '--')}
 
 
-def panels(count: int, sharey: bool = True) -> tuple[Figure, list[Axes]]:
-    """Return a figure of some plots side by side."""
-    figure = Figure(figsize=(11.5, 4.9), layout='constrained', facecolor='white')
+def panels(count: int, sharey: bool | str = True, rows: int = 1) -> tuple[Figure, list[Axes]]:
+    """Return a figure of some plots side by side, in rows."""
+    figure = Figure(figsize=(11.5, 1.2 + 3.7 * rows), layout='constrained', facecolor='white')
     FigureCanvasAgg(figure)
-    axes = list(figure.subplots(1, count, sharey=sharey, squeeze=False)[0])
+    axes = list(figure.subplots(rows, count, sharey=sharey, squeeze=False).flat)
     for axis in axes:
         axis.grid(color='#e3e6ea', lw=0.8)
         axis.spines[['top', 'right']].set_visible(False)
@@ -59,7 +59,10 @@ def in_percent(axis: Axis) -> None:
 
 def save(figure: Figure, path: Path) -> None:
     """Write the figure with its legend below."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc='outside lower center', ncols=4, frameon=False, fontsize=9)
+    shown = {label: handle for axis in reversed(figure.axes)
+             for handle, label in reversed([*zip(*axis.get_legend_handles_labels(), strict=True)])}
+    shown = dict(reversed(shown.items()))
+    figure.legend([*shown.values()], [*shown], loc='outside lower center', ncols=4,
+                  frameon=False, fontsize=9)
     with matplotlib.rc_context({'svg.hashsalt': 'symdp_ros'}):  # the same file every time
         figure.savefig(path, metadata={'Date': None} if path.suffix == '.svg' else None)

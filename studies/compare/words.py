@@ -270,11 +270,13 @@ here, as the walks are drawn by it; for a wrong P see below.
 
 ![Wrong symbols by ε](comparison-words.svg)
 
-*Means over all maps. Dashed: others; solid: ours. No live mechanism can be below the black line.*
+*Means over all maps. Dashed: others; solid: ours. Below the black line no live mechanism can be at
+k = 1; at k > 1, none that spends ε/k on each symbol.*
 
 **The floor.** Take a live mechanism: it draws o_t when it knows s_t but not s_(t+1). It spends
 ε/k on the symbol: with the same past, P[o_t = x] differs by a factor of at most e^(ε/k) between
-any two s_t. Then its error on a symbol is at least E[1 − g(P(·|s_(t−1)), ε/k)], where
+any two s_t. (At k = 1 every live mechanism that is ε-private does.) Then its error on a symbol is
+at least E[1 − g(P(·|s_(t−1)), ε/k)], where
 
     g(p, η) = max over m of e^η·p_m / (m − 1 + e^η),   p_m: the sum of the m largest p(s).
 
@@ -289,8 +291,11 @@ Randomized response on these m states has this value. ∎ For N equally likely m
 1 − e^(ε/k) / (N − 1 + e^(ε/k)).
 
 The floor is reached where every state can follow every state with the same probability
-(lcas_tmap2/test.tmap2, k = 1). It does not hold for mechanisms that see the whole route, or that
-spend ε unequally. It is low where robots stay, as it takes the true previous region as known.
+(lcas_tmap2/test.tmap2, k = 1). It is low where robots stay, as it takes the true previous region
+as known. It does not hold for mechanisms that see the whole route. **For k > 1 it does not hold for
+mechanisms that spend ε unequally, or on several symbols together**: on three states with all moves
+alike, n = 3, k = 3, ε = 3, it says .424, and a linear program finds a live mechanism that errs .350.
+[optimum.md](optimum.md) has a bound for these, too.
 
 The share of wrong symbols, means over all maps:
 
@@ -357,7 +362,7 @@ def page(numbers: dict[str, Any]) -> str:
     return _PAGE.format(
         walks=numbers['walks'], counted=counted, maps=len(numbers['maps']), lengths=lengths,
         most_error=max(spread), usual_error=float(np.median(spread)), means=_means(
-            numbers, ERROR, 'floor of live mechanisms', _floor),
+            numbers, ERROR, 'floor (k > 1: at equal spending)', _floor),
         losses=_losses(numbers), successes=_means(
             numbers, SUCCESS, 'without any output', _before), equal=_equal(numbers),
         adversary=_adversary(numbers), distance=_distance(numbers),

@@ -1,0 +1,371 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The page docs/optimum.md and its picture, whose numbers all come from optimum.json."""
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from studies.compare import words
+from studies.compare.section import table
+from studies.optimum import maps, tiny
+
+#: What knows as much: reports at once, one symbol later, with the whole word.
+KNOWS = {0: 'at once', 1: 'one symbol later', None: 'the whole word'}
+LABELS = {'adaptive': 'adaptive', 'paper': 'online (the paper)', 'guided': 'guided',
+          'planned': 'planned', 'exponential': 'exponential, base: chain',
+          'counting': 'exponential, counting (the paper)', 'flip': 'permute-and-flip',
+          'slow clock': 'slow clock', 'watch': 'watching for a change'}
+LOOKS = {'exponential': 'chain'}  # of `studies.compare.figures`, where it has another name
+#: What the optimum of three states in a row may be exceeded by: ε, delay → ratio.
+GOALS = {(2.0, 1): 1.2, (3.0, 1): 1.2, (2.0, None): 1.3, (3.0, None): 1.3}
+
+_PAGE = """\
+# How far from the optimum
+
+Is a private route as good as it can be, or would a better mechanism err less at the same ε? This
+page compares our mechanisms with bounds that no mechanism can beat, whatever it computes.
+`make optimum` makes this page again, in about {minutes} minutes on two cores; every number is in
+[optimum.json](optimum.json). The *error* is the expected share of wrong symbols, for robots that
+move by the chain's P, which the mechanisms know. ε and k are what the
+[promise](privacy.md) speaks of.
+
+{short}
+
+![Errors beside what no mechanism can beat](optimum.svg)
+
+*Black: no mechanism errs less. Above: three states in a row, where the black line is the optimum
+itself. Below: means over {maps} maps; the optimum lies somewhere between the black line and ours.*
+
+## Tiny chains: the optimum itself
+
+On a chain of two or three states and words of {lengths} symbols, the best mechanism of all is the
+solution of a linear program. Its variables are the chances of all outputs for all words; privacy
+and causality are linear in them. So *at once* means the best mechanism that knows no later symbol;
+*one symbol later* the best that waits for one; *the whole word* the best for logs. Outputs are
+routes that the map allows. The robot begins at the first state of its row; the first symbol is one
+move later.
+
+*Proved* is a lower bound that does not rest on the solver: the multipliers of its solution are
+rounded to fractions, and what they prove is computed in fractions
+(`studies/optimum/program.py`). It is below the optimum by {gap:g} at most, at ε = 5, where
+the solver is less exact; for ε ≤ 4 by {usual_gap:g}, all of it rounding. Ratios are errors divided by the optimum. Errors of ours are exact: all words and all
+signals are enumerated.
+
+### k = 1
+
+{ones}
+
+The goals for three states in a row, n = 4, are ratios of at most 1.2 one symbol later, and 1.3
+with the whole word:
+
+{goals}
+
+{learned}
+
+### k = 2, anywhere or in a row
+
+Two words may differ in k places *anywhere*: that is what `adjacency` promises. `protect` needs
+less: the changed symbols stand *in a row*, as those of a visit do. Our mechanisms keep the first
+promise, which implies the second. The ratio is that to the optimum of the promise in the row.
+
+{twos}
+
+## Windows: is there more to gain for visits?
+
+`protect` hides what a robot did during w ticks in a row. Today it does so by a slow clock: one
+signal in w ticks, with all of ε, and nothing between. Here w = {window}, n = 6, and the words are
+decoded by the best reader of the signals, on single ticks. *Watching for a change* is another
+mechanism, for windows alone:
+
+- It watches for L ticks, beginning with a public reference: the state that was said last. The
+  alternatives are "no change", or "the first change is at tick i, to y": M changes.
+- It draws one of them by randomized response: weight e^ε for a change that is true, 1 for each
+  other change; ν for "no change" if that is not true, e^ε − 1 + ν if it is. They add up to
+  K = e^ε + M − 1 + ν. A change at tick i is said at tick i, so this works live.
+- Then it is blind for w − 1 ticks, and watches again. L = 1 is the slow clock.
+
+**This is private, for every chain, w, L and ν ≥ 1.** *Proof.* Fix the answers: they fix when it
+watches, and with which reference. Each answer depends on the ticks from where it began to watch to
+where it spoke. Between the last tick of one answer and the first of the next lie w − 1 blind
+ticks, so w ticks in a row touch one answer at most; all other factors of the probability are the
+same. A change has the probability e^ε/K or 1/K; "no change" has (e^ε − 1 + ν)/K or ν/K, whose
+ratio is at most e^ε as ν ≥ 1. ∎ A test enumerates all words and all answers of small cases in
+fractions.
+
+The blind ticks after "no change" are needed. Without them, a change at the end of one watch that
+is not said, and one at the beginning of the next that is, have together the ratio
+e^ε·(e^ε − 1 + ν)/ν: more than e^ε for every ν. (ν = 1 errs least of those that were tried, and is
+plain randomized response: the numbers below are with it, and with the best L and first tick.)
+
+{windows}
+
+{watching}
+
+## Real maps: a bound by one symbol
+
+Real maps are too large for the linear program. There, this holds. If a reader is told all other
+symbols, what is published is an ε-private channel for s_t. So the report of s_t is right with a
+chance of at most
+
+    E[g(P(s_t = · | s_{{t−1}}, s_{{t+1}}), ε)],   g(p, ε) = max over m of e^ε·p_m / (m − 1 + e^ε),
+
+p_m being the sum of the m largest p(s) (proof of g: [comparison.md](comparison.md#errors)). For
+reports at once, P(s_t = · | s_{{t−1}}) stands there, as they depend on no later symbol. The bound
+gives all of ε to one symbol and is told its neighbours, so it cannot be reached for all symbols
+at once. {loose}
+
+**For k > 1** the form with ε/k in place of ε is *wrong* in general: it holds only for mechanisms
+that spend ε/k on each symbol. On three states with all moves alike, n = 3, k = 3, ε = 3, that form
+says {alike_floor:.3f} for reports at once, and the linear program finds {alike:.3f}. What holds
+for all mechanisms, with changes anywhere or in a row, is the bound with all of ε, where k symbols
+in a row are hidden together: P(s_t = · | s_{{t−a}}, s_{{t+b}}) with a + b = k + 1; at once
+P(s_t = · | s_{{t−k}}) (proof: `studies/optimum/maps.py`). On these three states it says
+{alike_bound:.3f}.
+
+The means over all maps, which are those of [comparison.md](comparison.md): {walks} walks by P,
+{map_lengths}. For k = 1 moves are all alike; for k > 1 the robot stays k symbols on average. *At
+once*: the best of our live mechanisms on each map; *{delay} later*: adaptive with `delay: {delay}`;
+*logs*: the best of ours for a whole word. Errors at ε = {stored} are those of comparison.json.
+
+{means}
+
+## Map by map
+
+k = 1. In each cell: the bound, and what the best of ours errs.
+
+At once:
+
+{live}
+
+With the whole word:
+
+{logs}
+"""
+
+
+def page(numbers: dict[str, Any]) -> str:
+    """Return the page in Markdown."""
+    solved, charted = numbers['tiny'], numbers['maps']
+    alike = next(row for row in solved if row['chain'] == tiny.ALIKE)
+    lengths = sorted({row['n'] for row in solved})
+    return _PAGE.format(
+        minutes=numbers['minutes'], short=_short(numbers), maps=len(_names(charted)),
+        lengths=f'{lengths[0]} to {lengths[-1]}',
+        gap=_gap(solved),
+        usual_gap=_gap(row for row in solved if row['epsilon'] <= 4), ones=_ones(solved), goals=_goals(solved), learned=_learned(solved), twos=_twos(solved),
+        window=tiny.WINDOW, windows=_windows(solved), watching=_watching(solved),
+        alike=alike['optimum'], alike_floor=numbers['alike'][0],
+        alike_bound=numbers['alike'][1], loose=_loose(numbers),
+        walks=maps.WALKS, delay=maps.DELAY, map_lengths=', '.join(
+            f'{length} symbols for k = {k}' for k, length in words.LENGTHS.items()),
+        stored=', '.join(f'{e:g}' for e in words.EPSILONS), means=_means(charted),
+        live=_map_by_map(charted, 0), logs=_map_by_map(charted, 2))
+
+
+def pick(rows: Iterable[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
+    """Return the one row with these values."""
+    [found] = (row for row in rows if all(row[key] == value for key, value in wanted.items()))
+    return found
+
+
+def _gap(rows: Iterable[dict[str, Any]]) -> float:
+    return max(round(row['optimum'] - row['proved'], tiny.DECIMALS) for row in rows)
+
+
+def _ones(solved: list[dict[str, Any]]) -> str:
+    """Return the tables of k = 1: for each chain and length, what each mechanism errs."""
+    parts = []
+    for name, n in dict.fromkeys((row['chain'], row['n']) for row in solved
+                                 if row['k'] == 1 and not row['in_a_row']):
+        rows = [row for row in solved if (row['chain'], row['n'], row['k']) == (name, n, 1)]
+        epsilons = sorted({row['epsilon'] for row in rows})
+        lines = []
+        for delay, knows in KNOWS.items():
+            at = [pick(rows, epsilon=epsilon, delay=delay) for epsilon in epsilons]
+            lines += [(f'*{what}, {knows}*', *(f'{row[key]:.4f}' for row in at))
+                      for what, key in (('optimum', 'optimum'), ('proved', 'proved'))]
+            lines += [(LABELS[key], *(f'{row["found"][key]:.4f} ({_ratio(row, key):.2f})'
+                                      for row in at)) for key in at[0]['found']]
+        parts.append(table((f'{name}, n = {n}', *(f'ε = {e:g}' for e in epsilons)), lines))
+    return '\n\n'.join(parts)
+
+
+def _ratio(row: dict[str, Any], key: str) -> float:
+    return float(row['found'][key] / row['optimum'])
+
+
+def _least(row: dict[str, Any]) -> str:
+    return min(row['found'], key=lambda key: row['found'][key])
+
+
+def _goals(solved: list[dict[str, Any]]) -> str:
+    lines = []
+    for (epsilon, delay), goal in GOALS.items():
+        row = pick(solved, chain=tiny.THREE, n=4, epsilon=epsilon, k=1, delay=delay)
+        best = _least(row)
+        ratio = _ratio(row, best)
+        lines.append((f'{epsilon:g}', KNOWS[delay], f'{row["optimum"]:.4f}',
+                      f'{row["found"][best]:.4f} ({LABELS[best]})', f'{ratio:.3f}', f'≤ {goal}',
+                      'yes' if ratio <= goal else '**no**'))
+    return table(('ε', 'known', 'optimum', 'best of ours', 'ratio', 'goal', 'met'), lines)
+
+
+def _learned(solved: list[dict[str, Any]]) -> str:
+    """Say what a symbol of delay is worth, and where ours lose the most."""
+    worst = max((row for row in solved if row['k'] == 1), key=lambda row: _ratio(row, _least(row)))
+    rows = {delay: pick(solved, chain=tiny.THREE, n=4, epsilon=3.0, k=1, delay=delay)
+            for delay in KNOWS}
+    gain, all_of_it = (1 - rows[delay]['optimum'] / rows[0]['optimum'] for delay in (1, None))
+    return (
+        f'One symbol of delay is worth {gain:.0%} of all errors for the best mechanism on the '
+        f'three states at ε = 3, and the whole word {all_of_it:.0%}: nearly all is gained by the '
+        f'first symbol. The best of ours is farthest from its optimum on {worst["chain"]}, n = '
+        f'{worst["n"]}, ε = {worst["epsilon"]:g}, {KNOWS[worst["delay"]]}: a ratio of '
+        f'{_ratio(worst, _least(worst)):.2f}.')
+
+
+def _loose(numbers: dict[str, Any]) -> str:
+    """Say how far the bound by one symbol is below the optimum, where that is known."""
+    parts = []
+    for (delay, knows), found in zip(KNOWS.items(), numbers['three'], strict=True):
+        row = pick(numbers['tiny'], chain=tiny.THREE, n=4, epsilon=2.0, k=1, delay=delay)
+        parts.append(f'{found:.3f} {knows} (optimum: {row["optimum"]:.3f})')
+    return f'On three states in a row, n = 4, ε = 2, it says {"; ".join(parts)}.'
+
+
+def _twos(solved: list[dict[str, Any]]) -> str:
+    lines = []
+    for row in solved:
+        if row['k'] == 2:
+            best = _least(row)
+            lines.append((row['chain'], f'{row["n"]}', f'{row["epsilon"]:g}', KNOWS[row['delay']],
+                          'in a row' if row['in_a_row'] else 'anywhere',
+                          f'{row["optimum"]:.4f}', f'{row["found"][best]:.4f} ({LABELS[best]})',
+                          f'{_ratio(row, best):.2f}'))
+    return table(('chain', 'n', 'ε', 'known', 'changes', 'optimum', 'best of ours', 'ratio'),
+                 sorted(lines, key=lambda line: (line[:4], line[4])))
+
+
+def _windows(solved: list[dict[str, Any]]) -> str:
+    lines = []
+    for row in solved:
+        if row['k'] == tiny.WINDOW and row['in_a_row']:
+            first, span = row['watched']
+            lines.append((
+                row['chain'], f'{row["epsilon"]:g}', KNOWS[row['delay']],
+                f'{row["optimum"]:.4f}', *(
+                    f'{row["found"][key]:.4f} ({_ratio(row, key):.2f})'
+                    for key in ('adaptive', 'slow clock', 'watch')), f'{first}, {span}'))
+    return table(('chain', 'ε', 'known', 'optimum', f'adaptive, k = {tiny.WINDOW}', 'slow clock',
+                  'watching', 'first tick, L'), lines)
+
+
+def _watching(solved: list[dict[str, Any]]) -> str:
+    """Say what watching gains."""
+    rows = [row for row in solved if row['k'] == tiny.WINDOW and row['in_a_row']]
+    parts = []
+    for name in dict.fromkeys(row['chain'] for row in rows):
+        saved = [(1 - row['found']['watch'] / row['found']['slow clock'], row) for row in rows
+                 if row['chain'] == name]
+        (least, low), (most, high) = (end(saved, key=lambda pair: pair[0]) for end in (min, max))
+        parts.append(f'on {name}, {least:.0%} (ε = {low["epsilon"]:g}, {KNOWS[low["delay"]]}) to '
+                     f'{most:.0%} (ε = {high["epsilon"]:g}, {KNOWS[high["delay"]]})')
+    far = max(rows, key=lambda row: _ratio(row, 'watch'))
+    return (f'Of the errors of the slow clock, watching saves {"; ".join(parts)}. It is at most '
+            f'{_ratio(far, "watch"):.2f} times the optimum. (Where L = 6 it watches the whole '
+            'word: words of 6 ticks are too short to say what it gains in the long run, where '
+            'the blind ticks count.) It gains where e^ε is large beside '
+            'the number M of changes, which grows with L and with the ways out of a state: on a '
+            'map with many ways and windows of many ticks, ε must be larger. The package does '
+            'not have it.')
+
+
+def _names(charted: list[dict[str, Any]]) -> list[str]:
+    return [*dict.fromkeys(row['map'] for row in charted)]
+
+
+def _mean(charted: list[dict[str, Any]], k: int, epsilon: float) -> list[tuple[float, float]]:
+    """Return bound and error, at once, later and on logs: means over all maps."""
+    rows = [row for row in charted if (row['k'], row['epsilon']) == (k, epsilon)]
+    return [(float(np.mean([row['bounds'][i] for row in rows])),
+             float(np.mean([row['found'][i][1] for row in rows]))) for i in range(3)]
+
+
+def _means(charted: list[dict[str, Any]]) -> str:
+    tables = []
+    for k in words.LENGTHS:
+        lines = [(f'{epsilon:g}', *(f'{number:.3f}' for pair in _mean(charted, k, epsilon)
+                                    for number in pair))
+                 for epsilon in sorted({row['epsilon'] for row in charted if row['k'] == k})]
+        tables.append(table((f'k = {k}, ε', *(
+            head for when in ('at once', f'{maps.DELAY} later', 'logs')
+            for head in (f'bound, {when}', f'ours, {when}'))), lines))
+    return '\n\n'.join(tables)
+
+
+def _map_by_map(charted: list[dict[str, Any]], which: int) -> str:
+    rows = [row for row in charted if row['k'] == 1]
+    epsilons = sorted({row['epsilon'] for row in rows})
+    lines = []
+    for name in _names(rows):
+        at = [pick(rows, map=name, epsilon=epsilon) for epsilon in epsilons]
+        lines.append((name, *(f'{row["bounds"][which]:.3f}, {row["found"][which][1]:.3f}'
+                              for row in at)))
+    return table(('map', *(f'ε = {epsilon:g}' for epsilon in epsilons)), lines)
+
+
+def _short(numbers: dict[str, Any]) -> str:
+    """Return the answers in a few sentences."""
+    solved, charted = numbers['tiny'], numbers['maps']
+    ratios = {}
+    for delay in KNOWS:
+        found = [_ratio(row, _least(row)) for row in solved if row['k'] == 1 and (
+            row['delay'] == delay and row['epsilon'] in (2.0, 3.0) and row['n'] in (4, 6))]
+        ratios[delay] = f'{min(found):.2f} to {max(found):.2f}'
+    live, later, logs = _mean(charted, 1, 2.0)
+    watched = pick(solved, chain=tiny.TWO, n=6, epsilon=4.0, k=tiny.WINDOW, delay=0)
+    return f"""\
+- **On tiny chains**, where the optimum is known, the best of ours errs {ratios[0]} times as much
+  as the optimum at once, {ratios[1]} times one symbol later, and {ratios[None]} times with the
+  whole word (ε = 2 and 3, k = 1, the longer words).
+- **On real maps** we know a bound only. ε = 2, k = 1: at once no mechanism errs less than
+  {live[0]:.3f}, and ours errs {live[1]:.3f}; {maps.DELAY} symbols later {later[0]:.3f} and
+  {later[1]:.3f}; on logs {logs[0]:.3f} and {logs[1]:.3f}.
+- **For visits** there is more to gain: on two states, ε = 4, a slow clock errs
+  {watched['found']['slow clock']:.3f}, the optimum {watched['optimum']:.3f}, and a mechanism that
+  watches for a change, proved private below, {watched['found']['watch']:.3f}."""
+
+
+def draw(numbers: dict[str, Any], folder: Path) -> None:
+    """Draw the errors on three states in a row, and the means over all maps."""
+    from matplotlib.axes import Axes
+    from studies.compare.figures import curve, in_percent, INK, over_epsilon, panels, save
+
+    def end(axis: Axes, title: str, epsilons: list[float], least: list[float]) -> None:
+        axis.plot(epsilons, least, color='black', lw=2, label='no mechanism errs less')
+        axis.fill_between(epsilons, least, color='black', alpha=0.07, lw=0)
+        axis.set_title(title, fontsize=10.5, color=INK)
+        axis.set_ylim(0)
+        over_epsilon(axis, epsilons)
+        in_percent(axis.yaxis)
+
+    figure, axes = panels(3, 'row', rows=2)
+    rows = [row for row in numbers['tiny'] if (row['chain'], row['n'], row['k']) == (
+        tiny.THREE, 4, 1)]
+    epsilons = sorted({row['epsilon'] for row in rows})
+    for axis, (delay, knows) in zip(axes, KNOWS.items(), strict=False):
+        at = [pick(rows, epsilon=epsilon, delay=delay) for epsilon in epsilons]
+        for key in at[0]['found']:
+            curve(axis, LOOKS.get(key, key), LABELS[key],
+                  [(row['epsilon'], row['found'][key]) for row in at])
+        end(axis, f'three states in a row, {knows}', epsilons, [row['optimum'] for row in at])
+    means = {epsilon: _mean(numbers['maps'], 1, epsilon) for epsilon in maps.EPSILONS}
+    for i, (axis, when) in enumerate(zip(axes[3:], (
+            'at once', f'{maps.DELAY} symbols later', 'logs'), strict=True)):
+        axis.plot([*means], [pair[i][1] for pair in means.values()], color='#3d2466', marker='v',
+                  ms=5, lw=1.6, mec='white', mew=0.6, label='the best of ours on each map')
+        end(axis, f'all maps, {when}', [*means], [pair[i][0] for pair in means.values()])
+    for axis in (axes[0], axes[3]):
+        axis.set_ylabel('wrong symbols', color=INK)
+    save(figure, folder / 'optimum.svg')

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Watching for a change: a mechanism for windows, the words that differ in w ticks in a row.
+
+It *watches* for L ticks from tick b on, where a public state c is its reference: the alternatives
+are "no change" and, for each of these ticks i and each y ≠ c, "the first change is at tick i, to
+y": M changes. It draws one of them by randomized response with the weights e^ε for what is true,
+1 for each other change, ν ≥ 1 for "no change" where it is not true, and e^ε − 1 + ν where it is:
+they add up to K = e^ε + M − 1 + ν always. (ν = 1 is plain randomized response.) "A change at tick
+i" is said at tick i and depends on no later one, so it can be drawn live. Then it is *blind* for
+w − 1 ticks: after tick i where it said so, after all L ticks where it said "no change"; it
+watches again with what it said last as reference. L = 1 is the slow clock.
+
+**Claim.** The word of answers is ε-private for words that differ in w ticks in a row, for every
+chain, w, L and ν ≥ 1.
+
+*Proof.* Fix the answers: they fix when it watches, and the references. Each answer depends on the
+ticks from where it began to watch to where it spoke, and on no other. Between the last tick of one
+answer and the first of the next lie w − 1 blind ticks, so w ticks in a row touch those of one
+answer at most: all other factors of the probability of the answers are the same. In that one, a
+change has the probability e^ε/K or 1/K; "no change" has (e^ε − 1 + ν)/K or ν/K, whose ratio is at
+most e^ε as ν ≥ 1. ∎
+
+Without the blind ticks after "no change", it fails: a first watch that ends in a change that is
+not said, and a second one that begins with one that is, have together the ratio
+e^ε·(e^ε − 1 + ν)/ν.
+"""
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from studies.optimum.program import CHAINS, Program
+from symdp_ros.core.online.response import exp_lower_bound
+
+#: What was said: each a tick, from 1, and a state.
+Answers = tuple[tuple[int, str], ...]
+
+
+class Watch(NamedTuple):
+    """
+    How it is watched.
+
+    :param first: the first tick that is watched.
+    :param span: L ≥ 1, in ticks.
+    :param window: w ≥ 1, in ticks.
+    :param nu: ν ≥ 1.
+    :param blind: whether it is blind after "no change", too.
+    """
+
+    first: int
+    span: int
+    window: int
+    nu: Fraction = Fraction(1)
+    blind: bool = True
+
+    def answers(self, word: Sequence[str], states: Sequence[str],
+                ratio: Fraction) -> Iterator[tuple[Answers, Fraction]]:
+        """
+        Yield all that can be said of a word, and how likely it is, exactly.
+
+        :param states: of the chain; the first one is where the robot begins.
+        :param ratio: in place of e^ε.
+        """
+        yield from self._go_on(word, states, ratio, self.first, states[0], (), Fraction(1))
+
+    def _go_on(self, word: Sequence[str], states: Sequence[str], ratio: Fraction, begin: int,
+               reference: str, said: Answers,
+               chance: Fraction) -> Iterator[tuple[Answers, Fraction]]:
+        if begin > len(word):
+            yield said, chance
+            return
+        end = min(begin + self.span - 1, len(word))
+        changes = [(i, y) for i in range(begin, end + 1) for y in states if y != reference]
+        true = next(((i, word[i - 1]) for i in range(begin, end + 1)
+                     if word[i - 1] != reference), None)
+        total, rest = ratio + len(changes) - 1 + self.nu, Fraction(1)
+        for change in changes:
+            share = (ratio if change == true else 1) / total
+            rest -= share
+            yield from self._go_on(word, states, ratio, change[0] + self.window, change[1],
+                                   (*said, change), chance * share)
+        yield from self._go_on(word, states, ratio, end + (self.window if self.blind else 1),
+                               reference, said, chance * rest)
+
+
+def watch_error(program: Program, watch: Watch) -> float:
+    """Return the error of the best reader of the answers, who waits as the program does."""
+    states, length = [*CHAINS[program.name]], program.length
+    ratio = exp_lower_bound(Fraction(program.epsilon))
+    joint: dict[Answers, dict[tuple[str, ...], float]] = {}
+    for word in program.outputs:
+        for said, chance in watch.answers(word, states, ratio):
+            joint.setdefault(said, {})[word] = float(chance * program.chance(word))
+    right = 0.0
+    for t in range(length):
+        latest = length if program.delay is None else t + 1 + program.delay
+        heard: dict[Answers, dict[str, float]] = {}
+        for said, words in joint.items():
+            guess = heard.setdefault(tuple(a for a in said if a[0] <= latest), {})
+            for word, chance_of in words.items():
+                guess[word[t]] = guess.get(word[t], 0.0) + chance_of
+        right += sum(max(guess.values()) for guess in heard.values())
+    return 1 - right / length
+
+
+def clock_error(program: Program, first: int) -> float:
+    """Return the error of one signal in w ticks, from a first tick on."""
+    return watch_error(program, Watch(first, 1, program.adjacency))
+
+
+def best_watch(program: Program) -> tuple[float, int, int]:
+    """Return the least error of all first ticks and spans, and these two."""
+    return min((watch_error(program, Watch(first, span, program.adjacency)), first, span)
+               for first in range(1, program.adjacency + 1)
+               for span in range(1, program.length + 1))
+
+
+def worst_ratio(length: int, states: Sequence[str], watch: Watch, ratio: Fraction) -> Fraction:
+    """
+    Return the largest ratio of the chances of one word of answers, over all pairs of words.
+
+    The words have some length and differ in w ticks in a row at most.
+    """
+    from itertools import product
+
+    laws = {word: dict(watch.answers(word, states, ratio))
+            for word in product(states, repeat=length)}
+    worst = Fraction(1)
+    for begin in range(max(1, length - watch.window + 1)):
+        alike: dict[tuple[str, ...], list[dict[Answers, Fraction]]] = {}
+        for word, law in laws.items():
+            rest = word[:begin] + word[begin + watch.window:]
+            alike.setdefault(rest, []).append(law)
+        for group in alike.values():
+            for said in group[0]:
+                chances = [law[said] for law in group]
+                worst = max(worst, max(chances) / min(chances))
+    return worst
