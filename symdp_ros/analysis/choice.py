@@ -34,6 +34,7 @@ from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import COMPILED_POLICIES, LIVE
+from symdp_ros.errors import ConfigurationError
 
 LONGEST = 192  # symbols
 
@@ -113,6 +114,8 @@ def compare(chain: Chain, privacy: Privacy, settings: MechanismSettings, length:
         for archives so large that it would take long.
     :raises ConfigurationError: a setting is not valid, or the length.
     """
+    if not length >= 1:
+        raise ConfigurationError(f'length must be at least 1, not {length!r}', setting='length')
     return _compared(chain, privacy, settings, _judged(length),
                      max(length, symbols) * length * _edges(chain) <= MOST_COUNTING_STEPS)
 
