@@ -136,8 +136,8 @@ def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]],
     """
     length = len(words[0])
     if mechanism.law.is_simulated:
-        return np.array([missed.sum() / len(missed) for missed in _simulated(mechanism, words, draws)]
-                        ) / length
+        return np.array([missed.sum() / len(missed)
+                         for missed in _simulated(mechanism, words, draws)]) / length
     return np.concatenate([_means(mechanism, some)
                            for some in _parts(words, mechanism.chain, length)]) / length
 

@@ -11,8 +11,8 @@ exact for each walk; those of adaptive are simulated, by one draw for each. What
 mechanism with the base counting as it does there.
 
 First there are about 100 walks. What could err less than the first by more than 0.005 (at four
-standard errors of the difference) is compared with it over about 300, and then 1,000. All seeds are fixed: the
-choice is the same every time, and on every machine, up to rounding.
+standard errors of the difference) is compared with it over about 300, and then 1,000. All seeds
+are fixed: the choice is the same every time, and on every machine, up to rounding.
 
 Words longer than 192 symbols commonly err about as much per symbol, and are judged by such;
 lengths above 15 by four binary digits of them. Live words have no length, and are judged so, too.
@@ -85,8 +85,8 @@ class Comparison:
     def __str__(self) -> str:
         shown = '; '.join(f'{name}: {found.error:.3f}' for name, found in self.errors.items())
         error = max(found.standard_error for found in self.errors.values())
-        return (f'Expected share of wrong symbols: {shown} (standard errors of the differences: at '
-                f'most {error:.3f})' + ''.join(
+        return (f'Expected share of wrong symbols: {shown} (standard errors of the differences: '
+                f'at most {error:.3f})' + ''.join(
                     f'; not compared: {name}: {why}' for name, why in self.left_out.items()))
 
 
@@ -194,7 +194,7 @@ class _Walks:
 
 
 def _first(made: dict[str, Mechanism], errors: dict[str, float], length: int) -> str:
-    """Return what errs least: of equals, the first; words are counted only where it is worth it."""
+    """Return what errs least: of equals, the first. Words are counted only where that pays."""
     price = {name: _WORTH if made[name].law.counting_steps(length) else 0.0 for name in errors}
     least = min(errors[name] + price[name] for name in errors)
     return next(name for name in errors if errors[name] + price[name] <= least + _EQUAL)

@@ -29,8 +29,8 @@ class MechanismSettings:
 
     :param selection: of `OfflineMechanism`; 'live': the online mechanism, symbol by symbol.
 
-    The others are those of `OnlineMechanism` and `OfflineMechanism`. Selection, base and policy may
-    be 'auto': what is expected to err least is taken of all that the others leave open, from
+    The others are those of `OnlineMechanism` and `OfflineMechanism`. Selection, base and policy
+    may be 'auto': what is expected to err least is taken of all that the others leave open, from
     chain, ε, k and length alone (`analysis.choice`).
     """
 

@@ -63,5 +63,5 @@ def check_delay(policy: str, delay: int | None) -> None:
         raise ConfigurationError(f'delay must be a number of symbols, 0 or more, not {delay!r}',
                                  setting='delay')
     if delay != 0 and policy not in ('adaptive', AUTO):
-        raise ConfigurationError(f'delay is {delay}, which needs the policy adaptive: the policy is '
-                                 f'{policy}', setting='delay')
+        raise ConfigurationError(f'delay is {delay}, which needs the policy adaptive: the policy '
+                                 f'is {policy}', setting='delay')

@@ -185,7 +185,7 @@ def test_no_output_goes_onto_the_sensitive_topic(world, output):
 def test_no_two_outputs_go_onto_one_topic(world, node, topics, options):
     heard = [world.listen(topic) for topic in ('private_region', 'believed_region')]
     run = world.start(node, *(word for topic in topics for word in ('-r', topic)), epsilon=1.0,
-                      **MAP, **options)
+                      **MAP | options)
     assert run.wait() == 1 and 'two outputs would both go to /' in run.log
     assert heard == [[], []] and 'Traceback' not in run.log
 
