@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any
 
-from symdp_ros.core.registry import (BASES, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES,
-                                     SELECTIONS)
+from symdp_ros.core.registry import AUTO, BASES, DEFAULT_TRUST, POLICIES, SELECTIONS
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.words import rules as sampling_rules
 
@@ -129,11 +128,13 @@ ADJACENCY = Option('adjacency', int, 1,
                    'k, at least 1: ε limits how well two words that differ in up to k symbols can '
                    'be told apart', least=1, unit='symbols')
 PRIVACY = (EPSILON, ADJACENCY)
-POLICY = Option('policy', str, DEFAULT_POLICY,
+POLICY = Option('policy', str, AUTO,
                 'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
                 'the true region is not one move away, toward it; planned: with the fewest '
                 'errors in the long run; adaptive: signals are drawn, and the route that all so '
-                'far make likely is published. All keep the same ε', choices=POLICIES)
+                'far make likely is published; auto: of these but paper, the one with the fewest '
+                'expected errors, chosen from public settings alone. All keep the same ε',
+                choices=(*POLICIES, AUTO))
 TRUST = Option('trust', float, DEFAULT_TRUST,
                "for policies planned and adaptive, the weight of the map's probabilities of "
                'moves; the rest goes to six models that need no knowledge of the robot. Without '
@@ -142,14 +143,16 @@ DELAY = Option('delay', int, 0,
                'how many symbols later a private region leaves, with policy: adaptive: it is then '
                'chosen by these, too, and errs less', least=0, most=1000, unit='symbols')
 LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chain and ', 1))
-BASE = Option('base', str, DEFAULT_BASE,
+BASE = Option('base', str, AUTO,
               'for mechanism: exponential, which routes are preferred. chain: those that public '
               'models of how robots move make likely, and the probabilities of the map, if any; '
-              'counting: none, as published. With chain, auto considers both', choices=BASES)
-MECHANISM = Option('mechanism', str, 'auto',
+              'counting: none, as published; auto: the one with the fewest expected errors',
+              choices=(*BASES, AUTO))
+MECHANISM = Option('mechanism', str, AUTO,
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
-                   'takes the one with the fewest expected errors, chosen from chain, ε, k and '
-                   'length alone', choices=(*SELECTIONS, 'auto'))
+                   'takes the one with the fewest expected errors, with every base and policy '
+                   'that is not given, chosen from chain, ε, k and length alone',
+                   choices=(*SELECTIONS, AUTO))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
 LIVE_MECHANISM = (POLICY, TRUST, DELAY)
 #: What draws, for who infers something of it: how the robot moves counts with every policy.

@@ -33,19 +33,14 @@ from random import Random
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
-from symdp_ros.core.models import check_base, MAP, UNIFORM
-from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (CHOICES, CHOICES_BY_MODELS, DEFAULT_BASE, DEFAULT_POLICY,
-                                     DEFAULT_TRUST)
+from symdp_ros.core.mechanism import Mechanism
+from symdp_ros.core.models import MAP, UNIFORM
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 WALKS = 100
 
 _TOGETHER = 2**20         # edges·words that are looked at together,
 _KEPT = 2**24             # and states·words·2√n
-_COUNTING_STEPS = 10**10  # n²·|E|·walks that `best_mechanism` spends on permute-and-flip
 _LEAST_WALKS = 2
 _SIMULATED, _MOST_DRAWS = 20_000, 400  # symbols in all, and outputs of a word
 _SIMULATED_STEPS = 2 * 10**7           # symbols·edges
@@ -130,17 +125,19 @@ def average_accuracy(mechanism: Mechanism,
     return averaged(errors_of_words(mechanism, check_walks(words)))
 
 
-def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]]) -> Floats:
+def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]], *,
+                    draws: int | None = None) -> Floats:
     """
     Return the expected error per symbol of words of one length: shape (words,).
 
+    :param draws: of each word, where errors are simulated; None: as many as take about a second.
     :raises UnknownSymbolError: a symbol is no state.
     :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
     """
     length = len(words[0])
     if mechanism.law.is_simulated:
-        return np.array([missed.sum() / len(missed) for missed in _simulated(mechanism, words)]
-                        ) / length
+        return np.array([missed.sum() / len(missed)
+                         for missed in _simulated(mechanism, words, draws)]) / length
     return np.concatenate([_means(mechanism, some)
                            for some in _parts(words, mechanism.chain, length)]) / length
 
@@ -230,21 +227,6 @@ def robots(chain: Chain, trust: float) -> dict[str, Chain]:
                                      strict=True)}
 
 
-def shared_walks(chain: Chain, length: int, walks: int, trust: float) -> list[list[str]]:
-    """
-    Return `patrols` of `robots`, so many in all, shared among them by the weights of the models.
-
-    :raises ConfigurationError: `length` or `walks` out of range.
-    """
-    if len(walking := robots(chain, trust)) == 1:
-        return patrols(chain, length, walks)
-    shares = chain.models(trust).prior * walks
-    counts = np.floor(shares + 1e-9).astype(int)
-    counts[np.argsort(counts - shares, kind='stable')[:walks - counts.sum()]] += 1
-    return [walk for robot, count in zip(walking.values(), counts.tolist(), strict=True)
-            if count for walk in patrols(robot, length, count)]
-
-
 def _walking_by(chain: Chain, weights: Floats) -> Chain:
     """Return the chain with other probabilities of its moves: shape (edges,); none that are 0."""
     offsets, targets = chain.csr()
@@ -256,66 +238,19 @@ def _walking_by(chain: Chain, weights: Floats) -> Chain:
     return Chain(rows, chain.initial_state)
 
 
-def best_mechanism(chain: Chain, privacy: Privacy, length: int, *, base: str = DEFAULT_BASE,
-                   trust: float = DEFAULT_TRUST, policy: str = DEFAULT_POLICY, walks: int = WALKS,
-                   counting: bool = True) -> str:
-    """Return the first of `compare_mechanisms`: a name of `CHOICES`."""
-    return next(iter(compare_mechanisms(
-        chain, privacy, length, base=base, trust=trust, policy=policy, walks=walks,
-        counting=counting)))
-
-
-def compare_mechanisms(chain: Chain, privacy: Privacy, length: int, *, base: str = DEFAULT_BASE,
-                       trust: float = DEFAULT_TRUST, policy: str = DEFAULT_POLICY,
-                       walks: int = WALKS, counting: bool = True) -> dict[str, float]:
-    """
-    Return the expected error per symbol of each offline mechanism; first, the one to be taken.
-
-    From chain, ε, k and n alone, so the choice depends on no word: the least error over
-    `shared_walks`, at equal ones the first of those that count no words.
-    What counts words (permute-and-flip) is left out where it is refused, and gets fewer walks
-    where counting is long (n²·|E|·walks ≤ 10¹⁰, but at least 2), the same ones as the best of the
-    others then. So does what is simulated (n·|E|·walks ≤ 2·10⁷).
-
-    :param base: 'counting': what uses the models of how a robot moves is left out.
-    :param trust: the weight of the chain's P among its models (`core.models`).
-    :param policy: of causal release.
-    :param counting: whether a mechanism that counts words may be chosen.
-    :raises ConfigurationError: unknown base or policy; `trust`, `length` or `walks` out of range.
-    """
-    check_base(base, trust)
-    made = {name: OfflineMechanism(chain, privacy, trust=trust, **{'policy': policy, **choice})
-            for name, choice in CHOICES.items()
-            if base == 'chain' or name not in CHOICES_BY_MODELS}
-    words = shared_walks(chain, length, walks, trust)
-    steps = {name: mechanism.law.counting_steps(length) for name, mechanism in made.items()}
-    simulated = _SIMULATED_STEPS // (length * chain.edge_count)
-    most = {name: _COUNTING_STEPS // steps[name] if steps[name] else
-            simulated if mechanism.law.is_simulated else walks for name, mechanism in made.items()}
-    found = {name: average_accuracy(made[name], words).error
-             for name in made if steps[name] == 0 and most[name] >= walks}
-    best = min(found, key=lambda name: found[name])
-    for name in made:
-        if name not in found and steps[name] <= (MOST_COUNTING_STEPS if counting else 0):
-            few = shared_walks(chain, length, min(walks, max(_LEAST_WALKS, most[name])), trust)
-            least = average_accuracy(made[best], few).error
-            counted = found[name] = average_accuracy(made[name], few).error
-            best = name if counted < least * (1 - 1e-9) else best
-    return {name: found[name] for name in sorted(found, key=lambda name: (
-        name != best, found[name]))}
-
-
 def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Word]]:
     edges = chain.edge_count if chain.stores_edges else len(chain)
     size = max(1, min(_TOGETHER // edges, int(_KEPT / (len(chain) * 2 * sqrt(length)))))
     return [words[i:i + size] for i in range(0, len(words), size)]
 
 
-def _simulated(mechanism: Mechanism, words: Sequence[Word]) -> Iterator[Booleans]:
+def _simulated(mechanism: Mechanism, words: Sequence[Word],
+               draws: int | None = None) -> Iterator[Booleans]:
     """Yield where private words differ from each word: shape (draws, n). The seed is fixed."""
-    symbols_in_all = min(_SIMULATED, _SIMULATED_STEPS // mechanism.chain.edge_count)
-    each = symbols_in_all // max(1, sum(map(len, words)))
-    draws = max(2, min(each, _MOST_DRAWS))
+    if draws is None:
+        symbols_in_all = min(_SIMULATED, _SIMULATED_STEPS // mechanism.chain.edge_count)
+        each = symbols_in_all // max(1, sum(map(len, words)))
+        draws = max(2, min(each, _MOST_DRAWS))
     symbols = np.repeat(_positions(mechanism.chain, words), draws, axis=0)
     offsets = np.arange(len(symbols) + 1) * symbols.shape[1]
     outputs = mechanism.law.simulated(symbols.astype(np.int32).ravel(), offsets,

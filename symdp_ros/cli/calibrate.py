@@ -98,8 +98,8 @@ def run(options) -> int:
                       _needed(needed, calibration, several), sep='\n')
     console.print(f'expected error: share of symbols that are wrong{which}',
                   _errors(calibration, names),
-                  'live: what nodes do, by policy, and mechanism: causal for logs (with adaptive: '
-                  'causal, adaptive); the others are for logs only', sep='\n')
+                  'live: what nodes do, by policy; of logs, causal, guided and causal, planned '
+                  'err as these policies do live; the others are for logs only', sep='\n')
     if several:
         console.print(f'by robot, at ε = {_BY_ROBOT:g}; a stay: symbols in one place, on average',
                       _by_robot(calibration, names), sep='\n')

@@ -6,8 +6,12 @@ import os
 import signal
 import sys
 
+from symdp_ros.analysis.choice import choose
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of, graph_of
+from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import LIVE
 from symdp_ros.demo.fleet import run_fleet
 from symdp_ros.demo.one_robot import run_robot
 from symdp_ros.demo.processes import DemoError
@@ -23,7 +27,8 @@ def add_parser(commands) -> None:
         'demo', help='run a simulated robot and its privatizer, and show both regions',
         description='Runs the nodes patrol, privatizer and belief as processes of their own, and '
                     'shows the true, the private and the most probable region side by side (with '
-                    '--policy adaptive there is no belief: the private region is that). '
+                    '--policy adaptive, which auto mostly takes, there is no belief: the private '
+                    'region is that). '
                     'Then lets the node log_release release the same patrol as a log. With '
                     '--robots: several robots, in one process that lets nothing but private '
                     'regions into the ROS domain of the fleet. Other programs see nothing of it, '
@@ -62,6 +67,9 @@ def run(options) -> int:
     of_map = {'chain_file': os.path.abspath(MapSettings.of(vars(options)).path),
               'initial_state': chain.initial_state, 'self_loops': options.self_loops,
               'level': options.level or '', 'graph': options.graph, 'prune': options.prune}
+    taken, _ = choose(chain, Privacy(options.epsilon, options.adjacency),
+                      MechanismSettings(LIVE, policy=options.policy))
+    options.policy = taken.policy
     if options.robots > 1:
         return run_fleet(options, chain, of_map)
     return run_robot(options, chain, graph, of_map)

@@ -6,11 +6,12 @@ The settings of what draws: live nodes, logs, archives and the belief in their o
 What computes is imported when a mechanism is made: nodes make it after others can discover them.
 """
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.registry import (BY_MODELS, check_delay, check_reports, DEFAULT_BASE, DEFAULT_POLICY,
-                                     DEFAULT_TRUST, SELECTIONS)
+from symdp_ros.core.registry import (AUTO, BY_MODELS, check_delay, check_reports, DEFAULT_BASE,
+                                     DEFAULT_TRUST, LIVE, name_of, OPEN, SELECTIONS)
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -20,35 +21,27 @@ if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
     from symdp_ros.core.privacy import Privacy
 
-LIVE = 'live'
-
 
 @dataclass(frozen=True)
 class MechanismSettings:
     """
     Which mechanism draws, and how: all but chain, ε and k.
 
-    :param selection: of `OfflineMechanism`; 'auto': for each log the one that is expected to err
-        least, chosen from chain, ε, k and length alone (with the base 'counting', of those without
-        the chain's base measure); 'live': the online mechanism, symbol by symbol.
+    :param selection: of `OfflineMechanism`; 'live': the online mechanism, symbol by symbol.
 
-    :param reports: of `OnlineMechanism`; with several, 'auto' is 'causal' with 'adaptive', which
-        alone can.
+    :param reports: of `OnlineMechanism`; several leave open the policy adaptive alone.
 
-    The others are those of `OnlineMechanism` and `OfflineMechanism`.
+    The others are those of `OnlineMechanism` and `OfflineMechanism`. Selection, base and policy
+    may be 'auto': what is expected to err least is taken of all that the others leave open, from
+    chain, ε, k and length alone (`analysis.choice`).
     """
 
-    selection: str = 'auto'
-    base: str = DEFAULT_BASE
+    selection: str = AUTO
+    base: str = AUTO
     trust: float = DEFAULT_TRUST
-    policy: str = DEFAULT_POLICY
+    policy: str = AUTO
     delay: int = 0
     reports: int = 1
-
-    def __post_init__(self) -> None:
-        if self.reports > 1 and self.selection == 'auto':
-            object.__setattr__(self, 'selection', 'causal')
-            object.__setattr__(self, 'policy', 'adaptive')
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'MechanismSettings':
@@ -64,10 +57,34 @@ class MechanismSettings:
         """
         from symdp_ros.core.models import check_base
 
-        check_base(self.base, self.trust)
+        check_base(DEFAULT_BASE if self.base == AUTO else self.base, self.trust)
         check_delay(self.policy, self.delay)
-        check_reports(self.policy if self.selection in ('causal', LIVE) else self.selection,
+        check_reports(self.policy if self.selection in (AUTO, 'causal', LIVE) else self.selection,
                       self.reports)
+
+    def available(self) -> dict[str, 'MechanismSettings']:
+        """
+        Return all that the settings leave open, by name: each leaves open nothing that it uses.
+
+        With a delay, or several reports, that is adaptive alone. The policy paper is there only where it is named.
+        """
+        values = {name: values for name, values in OPEN.items() if getattr(self, name) == AUTO}
+        if (self.delay or self.reports > 1) and 'policy' in values:
+            values['policy'] = ('adaptive',)
+        found = {}
+        every = ('causal',) if self.reports > 1 else SELECTIONS
+        for selection in every if self.selection == AUTO else (self.selection,):
+            names = [name for name in values if name in _uses(selection)]
+            for taken in product(*(values[name] for name in names)):
+                given = dict[str, Any](zip(names, taken, strict=True))
+                settings = replace(self, selection=selection, **given)
+                found[settings.name] = settings
+        return found
+
+    @property
+    def name(self) -> str:
+        """Return what people read of settings that leave nothing open."""
+        return name_of(self.selection, base=self.base, policy=self.policy, delay=self.delay)
 
     def online(self, chain: 'Chain', privacy: 'Privacy',
                random: 'RandomBits | None' = None) -> 'OnlineMechanism':
@@ -83,18 +100,17 @@ class MechanismSettings:
         """Return what draws whole words; parameters and errors as of `OfflineMechanism`."""
         from symdp_ros.core.offline import OfflineMechanism
 
-        settings = asdict(self)
-        del settings['delay']
-        return OfflineMechanism(chain, privacy, random=random, **settings)
+        return OfflineMechanism(chain, privacy, selection=self.selection, random=random,
+                                reports=self.reports, **self._fields(_uses(self.selection)))
 
     def _fields(self, names: Iterable[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
 
     def _used(self) -> Iterable[str]:
         """Return the names of the settings that the selection uses, of base, trust and policy."""
-        if self.selection == 'auto':
+        if self.selection == AUTO:
             return dict.fromkeys(name for names in SELECTIONS.values() for name in names)
-        return SELECTIONS['causal' if self.selection == LIVE else self.selection]
+        return _uses(self.selection)
 
     def described(self, chain: 'Chain', privacy: 'Privacy') -> dict[str, Any]:
         """
@@ -105,7 +121,7 @@ class MechanismSettings:
         used = self._fields(self._used())
         if used.get('base') == 'counting':  # as published: there is nothing to say
             del used['base']
-        if 'base' in used or used.get('policy') in BY_MODELS:
+        if 'base' in used or used.get('policy') in (*BY_MODELS, AUTO):
             used['models'] = str(chain.models(self.trust))
         else:
             used.pop('trust', None)  # nothing that is used trusts the chain
@@ -120,8 +136,14 @@ class MechanismSettings:
         """Return which mechanism draws, and how it takes the robot to move, for people to read."""
         uses = self._used()
         named = [] if self.selection == LIVE else [f'mechanism {self.selection}']
-        named += [f'{name} {getattr(self, name)}' for name in ('base', 'policy') if name in uses]
-        moving = ('base' in uses and self.base == 'chain') or (
-            'policy' in uses and self.policy in BY_MODELS)
+        named += [f'{name} {getattr(self, name)}' for name in OPEN
+                  if name in uses and (self.selection, getattr(self, name)) != (AUTO, AUTO)]
+        moving = ('base' in uses and self.base in ('chain', AUTO)) or (
+            'policy' in uses and self.policy in (*BY_MODELS, AUTO))
         return ', '.join(named) + (
             f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '')
+
+
+def _uses(selection: str) -> tuple[str, ...]:
+    """Return the names of the settings that a selection uses."""
+    return SELECTIONS.get('causal' if selection == LIVE else selection, ())

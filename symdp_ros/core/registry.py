@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What can be chosen, by name; what computes it is imported when it is first made."""
+from itertools import product
 from typing import Any
 
 from symdp_ros.errors import ConfigurationError
 
 POLICIES = ('paper', 'guided', 'planned', 'adaptive')
-DEFAULT_POLICY = 'guided'  # everywhere: library, nodes and command line
+DEFAULT_POLICY = 'guided'  # of the library; settings have 'auto'
 DEFAULT_TRUST = 0.8        # the weight of the chain's P (`core.models`)
 BASES = ('chain', 'counting')  # of the selection exponential (`core.models`)
-DEFAULT_BASE = 'chain'
+DEFAULT_BASE = 'chain'     # of the library
+#: Of settings, the value that leaves open what is taken (`analysis.choice`).
+AUTO = 'auto'
+LIVE = 'live'  # of settings, the selection that draws symbol by symbol
 #: Those that know how the robot moves: `trust` counts (`core.models`).
 BY_MODELS = ('planned', 'adaptive')
 #: Those that run compiled loops.
@@ -22,15 +26,29 @@ SELECTIONS: dict[str, tuple[str, ...]] = {
     'permute_and_flip': (),
     'causal': ('policy', 'trust'),
 }
-_VARIANTS: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
-    'exponential': (('exponential, counting', {'base': 'counting'}),),
-    'causal': (('causal, adaptive', {'policy': 'adaptive'}),)}
-#: What can be compared, by name → the settings that make it.
+#: What 'auto' stands for; 'paper' is taken only where it is named.
+OPEN: dict[str, tuple[str, ...]] = {'base': BASES, 'policy': POLICIES[1:]}
+
+
+def name_of(selection: str, *, base: str = DEFAULT_BASE, policy: str = DEFAULT_POLICY,
+            delay: int = 0) -> str:
+    """Return what people read of a mechanism: 'live, adaptive, delay 3', 'exponential'."""
+    uses = SELECTIONS.get('causal' if selection == LIVE else selection, ())
+    return ', '.join([selection, *([base] if 'base' in uses and base != DEFAULT_BASE else []),
+                      *([policy] if 'policy' in uses else []),
+                      *([f'delay {delay}'] if delay else [])])
+
+
+#: Every mechanism of whole words that 'auto' can take, by name → the settings that make it.
 CHOICES: dict[str, dict[str, Any]] = {
-    name: {'selection': selection, **more} for selection in SELECTIONS
-    for name, more in ((selection, {}), *_VARIANTS.get(selection, ()))}
-#: Those that look at the whole word: the other errs as the online mechanism does.
-WHOLE_WORD = tuple(name for name in CHOICES if name != 'causal')
+    name_of(selection, **more): {'selection': selection, **more}
+    for selection, uses in SELECTIONS.items()
+    for values in product(*([(name, value) for value in values]
+                            for name, values in OPEN.items() if name in uses))
+    for more in [dict[str, Any](values)]}
+#: Those that look at the whole word: the others err as the online mechanism does.
+WHOLE_WORD = tuple(name for name, choice in CHOICES.items()
+                   if choice['selection'] != 'causal' or choice['policy'] == 'adaptive')
 #: Of these, what uses the models of how a robot moves (`core.models`).
 CHOICES_BY_MODELS = ('exponential', 'causal, adaptive')
 
@@ -44,9 +62,9 @@ def check_delay(policy: str, delay: int | None) -> None:
     if delay is not None and (isinstance(delay, bool) or not isinstance(delay, int) or delay < 0):
         raise ConfigurationError(f'delay must be a number of symbols, 0 or more, not {delay!r}',
                                  setting='delay')
-    if delay != 0 and policy != 'adaptive':
-        raise ConfigurationError(f'delay is {delay}, which needs the policy adaptive: the policy is '
-                                 f'{policy}', setting='delay')
+    if delay != 0 and policy not in ('adaptive', AUTO):
+        raise ConfigurationError(f'delay is {delay}, which needs the policy adaptive: the policy '
+                                 f'is {policy}', setting='delay')
 
 
 def check_reports(policy: str, reports: int) -> None:
@@ -58,6 +76,6 @@ def check_reports(policy: str, reports: int) -> None:
     if isinstance(reports, bool) or not isinstance(reports, int) or reports < 1:
         raise ConfigurationError('reports must be a number of reports for each symbol, 1 or more, '
                                  f'not {reports!r}', setting='reports')
-    if reports > 1 and policy != 'adaptive':
+    if reports > 1 and policy not in ('adaptive', AUTO):
         raise ConfigurationError(f'{reports} reports for each symbol need the policy adaptive: '
                                  f'the policy is {policy}', setting='reports')

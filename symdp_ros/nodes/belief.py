@@ -9,6 +9,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 from symdp_ros.analysis.belief import Filter
+from symdp_ros.analysis.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.maps.map_settings import MapSettings
@@ -51,7 +52,8 @@ class Belief(ManagedNode):
     bridge, or a middleware that does not number messages, it is counted as one more region.)
 
     With `policy: adaptive` it is not needed: the privatizer publishes more than others could infer
-    (`outputs: [belief]`).
+    (`outputs: [belief]`). With `policy: auto` it takes what a privatizer takes whose settings it
+    has, with `trust` and without `delay`.
     """
 
     def __init__(self, **kwargs):
@@ -60,13 +62,15 @@ class Belief(ManagedNode):
 
     def configure(self):
         place, how = MapSettings.of(self.settings), MechanismSettings.of(self.settings)
-        if how.policy == 'adaptive':
-            raise ConfigurationError(
-                'with policy: adaptive the node belief is not needed: the privatizer itself '
-                'publishes what others may believe, with outputs: [belief]', setting='policy')
         sampling = SamplingSettings.of(self.settings)
         chain, name = sampling.chain(place.read()), place.path.name
         privacy = sampling.privacy(self.settings['epsilon'], self.settings['adjacency'])
+        how, compared = choose(chain, privacy, how)
+        if how.policy == 'adaptive':
+            raise ConfigurationError(
+                f'with policy: adaptive{"" if compared is None else ", which auto takes here,"} '
+                'the node belief is not needed: the privatizer itself publishes what others may '
+                'believe, with outputs: [belief]', setting='policy')
         self._topic = self.resolve_topic_name('private_region')
         outputs = dict.fromkeys(self.settings['outputs'])
         names = [*(output_topic('believed', output) for output in outputs), 'region_belief']

@@ -14,7 +14,7 @@ from itertools import filterfalse
 import sys
 from threading import Thread
 import traceback
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TYPE_CHECKING, TypeAlias
 from weakref import ref, WeakValueDictionary
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -25,12 +25,13 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
-from symdp_ros.core.registry import COMPILED_POLICIES
+from symdp_ros.core.registry import AUTO, COMPILED_POLICIES
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.files.text_file import read_map_text
 from symdp_ros.fleet.file import read_fleet, Robot
-from symdp_ros.nodes.privatizer import Privatizer
+from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.nodes.privatizer import choose_live, mechanism_settings, Privatizer
 from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.queues import CALLS
@@ -41,6 +42,7 @@ from symdp_ros.ros.process.output_domain import context_of
 from symdp_ros.ros.process.spinning import run, stop_requested
 from symdp_ros.ros.rclpy_private import leave_graph, lifecycle_state
 from symdp_ros.words.live_memory import LiveMemories
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
     from symdp_ros.core.online import OnlineMechanism
@@ -199,15 +201,18 @@ class FleetNode(Node):
     def _start_fast(self, robots: Collection[Robot]) -> list[Robot]:
         """Start the robots that need no compiled loops; return the others."""
         def is_slow(robot: Robot) -> bool:
-            return robot.parameters.get('policy') in COMPILED_POLICIES
+            return _policy(robot) in (*COMPILED_POLICIES, AUTO)
 
         self._start_all(filterfalse(is_slow, robots))
         return list(filter(is_slow, robots))
 
     def _compile_for(self, robots: Collection[Robot]) -> Thread:
-        """Return a thread that compiles what robots run: those that started go on meanwhile."""
-        policies = [policy for policy in COMPILED_POLICIES
-                    if policy in (robot.parameters.get('policy') for robot in robots)]
+        """
+        Return a thread that compiles what robots run, and has auto choose for them.
+
+        Robots that started go on meanwhile.
+        """
+        policies = sorted(set(map(_policy, robots)))
 
         def compile_all():
             with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested), (
@@ -215,6 +220,9 @@ class FleetNode(Node):
                 from symdp_ros.release.warm_up import warm_up_policies
 
                 warm_up_policies(policies)
+                for settings in set(map(_chosen_by, robots)):
+                    with suppress(SymdpError):  # its robot will say so
+                        choose_live(*settings)
 
         thread = Thread(target=compile_all if policies else lambda: None)
         thread.start()
@@ -347,6 +355,18 @@ class FleetNode(Node):
             DiagnosticStatus.OK if state == 'active' else DiagnosticStatus.WARN)
         return DiagnosticStatus(level=level, name=f'fleet: {name}', hardware_id=name,
                                 message=f'{state}: {failure}' if failure else state)
+
+
+def _policy(robot: Robot) -> str:
+    return str(robot.parameters.get('policy', AUTO))
+
+
+def _chosen_by(robot: Robot) -> tuple[Any, ...]:
+    """Return the arguments of `choose_live`."""
+    values = {option.name: option.default for option in PARAMETERS['privatizer']}
+    values |= robot.parameters
+    return (MapSettings.of(values), SamplingSettings.of(values), mechanism_settings(values),
+            values['epsilon'], values['adjacency'])
 
 
 def _named(failed: Iterable[str]) -> str:

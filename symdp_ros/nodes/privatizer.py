@@ -5,11 +5,13 @@ if __name__ == '__main__':  # before the imports, which are slow
     from symdp_ros.nodes.program import run_program
     raise SystemExit(run_program('privatizer'))
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
 from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.registry import AUTO
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept
 from symdp_ros.ledger.charging import Charging
@@ -51,6 +53,21 @@ _PROTECTS = {
 _QUEUE = 1000  # messages kept for slow and late readers
 
 
+def mechanism_settings(values: Mapping[str, Any]) -> MechanismSettings:
+    """Return what draws, of the values of options; with outputs: belief, auto is adaptive."""
+    found = replace(MechanismSettings.of(values), reports=SamplingSettings.of(values).reports)
+    is_open = found.policy == AUTO and 'belief' in values['outputs']
+    return replace(found, policy='adaptive') if is_open else found
+
+
+def choose_live(place: MapSettings, sampling: SamplingSettings, mechanism: MechanismSettings,
+                epsilon: float, adjacency: int) -> None:
+    """Have auto choose, so that a node with these settings need not (it is remembered)."""
+    from symdp_ros.analysis.choice import choose
+
+    choose(sampling.chain(place.read()), sampling.privacy(epsilon, adjacency), mechanism)
+
+
 class Privatizer(ManagedNode):
     """
     Publishes, for each sensitive region, a private one that the chain allows.
@@ -84,7 +101,7 @@ class Privatizer(ManagedNode):
         values = self.settings
         self.map_settings, self.input_settings = MapSettings.of(values), InputSettings.of(values)
         self.sampling_settings = sampling = SamplingSettings.of(values)
-        self.mechanism_settings = replace(MechanismSettings.of(values), reports=sampling.reports)
+        self.mechanism_settings = mechanism_settings(values)
         self.mechanism_settings.check()
         chain = self.read_chain()
         privacy = sampling.privacy(values['epsilon'], values['adjacency'])
@@ -95,6 +112,7 @@ class Privatizer(ManagedNode):
         self._input = LiveInput(self, self.input_settings, self.map_settings, sampling,
                                 chain.states, former=memory.locator,
                                 warns=memory.sampling is None)
+        self._choose(chain, privacy)
         mechanism = self.make_mechanism(chain, privacy)
         chain = mechanism.chain
         check_qos_overrides(self, 'subscription', self._input.name)
@@ -128,6 +146,13 @@ class Privatizer(ManagedNode):
     def make_mechanism(self, chain: 'Chain', privacy: 'Privacy') -> 'OnlineMechanism':
         """Return what draws; its chain may be another object that is equal."""
         return self.mechanism_settings.online(chain, privacy, self._random)
+
+    def _choose(self, chain, privacy):
+        from symdp_ros.analysis.choice import choose
+
+        self.mechanism_settings, compared = choose(chain, privacy, self.mechanism_settings)
+        if compared is not None:
+            self.get_logger().info(f'auto takes "{compared.taken}". {compared}')
 
     def activate(self):
         start, now = self._word.begin(), self._live_clock.now().nanoseconds

@@ -18,10 +18,8 @@ from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.analysis import accuracy as module
-from symdp_ros.analysis.accuracy import (accuracy, average_accuracy, best_mechanism,
-                                         expected_accuracy, expected_errors, mean_stay,
-                                         patrols, robots, shared_walks)
-from symdp_ros.core.registry import CHOICES
+from symdp_ros.analysis.accuracy import (accuracy, average_accuracy, expected_accuracy,
+                                         expected_errors, mean_stay, patrols, robots)
 
 ALPHA = 1e-6
 KINDS = ('paper', 'guided', 'planned', 'causal', 'exponential', 'permute_and_flip')
@@ -255,52 +253,6 @@ def test_patrols_move_by_the_chain():
 def test_what_is_refused(length, walks):
     with refused(ConfigurationError, setting='walks' if length == 5 else 'length'):
         expected_accuracy(OnlineMechanism(FOUR, Privacy(1.0)), length, walks=walks)
-
-
-# The choice.
-
-def slow_loop():
-    """One-way, and long: a wrong turn is paid for long, so release with hindsight is best."""
-    rows = {f'{i}': [f'{(i + 1) % 30}'] for i in range(30)}
-    rows['0'] = ['1', '10', '20']
-    return Chain(rows, '0')
-
-
-@pytest.mark.parametrize('chain, epsilon, expected', [
-    (grid(5), 5.0, ('causal, adaptive',)), (COMPLETE, 2.0, ('exponential',)),
-    (slow_loop(), 1.0, ('exponential', 'permute_and_flip'))])
-def test_the_best_mechanism(chain, epsilon, expected):
-    privacy = Privacy(epsilon)
-    found = best_mechanism(chain, privacy, 40, walks=20)
-    assert found in expected
-    walks = shared_walks(chain, 40, 20, 0.8)
-    errors = {name: average_accuracy(OfflineMechanism(chain, privacy, **choice), walks).error
-              for name, choice in CHOICES.items()}
-    assert errors[found] == pytest.approx(min(errors.values()), rel=1e-8)
-
-
-def test_the_choice_is_by_policy_and_repeats():
-    for policy in ('paper', 'guided', 'planned'):
-        found = {best_mechanism(grid(4), Privacy(2.0), 20, policy=policy, walks=5) for _ in '123'}
-        assert len(found) == 1
-    with pytest.raises(ConfigurationError):
-        best_mechanism(grid(4), Privacy(2.0), 20, policy='plan')
-    with pytest.raises(ConfigurationError):
-        best_mechanism(grid(4), Privacy(2.0), 0)
-
-
-def test_what_is_refused_is_not_chosen(monkeypatch):
-    """Where counting is the best but not allowed."""
-    chain, privacy = slow_loop(), Privacy(1.0)
-    monkeypatch.setattr(module, 'MOST_COUNTING_STEPS', 0)
-    assert best_mechanism(chain, privacy, 40, walks=5) == 'exponential'
-    assert best_mechanism(chain, privacy, 2_000, walks=2) != 'permute_and_flip'
-
-
-@pytest.mark.parametrize('steps', [1, 10**5, 10**10])
-def test_fewer_walks_where_counting_is_long(steps, monkeypatch):
-    monkeypatch.setattr(module, '_COUNTING_STEPS', steps)
-    assert best_mechanism(grid(4), Privacy(5.0), 30, walks=10) == 'causal, adaptive'
 
 
 def test_all_expected_errors_are_of_one_shape():

@@ -8,9 +8,9 @@ from refusals import refused
 from strategies import FOUR
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        PrivacyError, UnknownSymbolError)
-from symdp_ros.analysis.accuracy import (accuracy, expected_accuracy, MOST_COUNTING_STEPS,
-                                         robots)
+from symdp_ros.analysis.accuracy import accuracy, expected_accuracy, robots
 from symdp_ros.analysis.calibration import Calibration, LIVE, LOGGED, MECHANISMS
+from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.offline.distances import ChainWords
 
 #: Everything can follow everything: each symbol is wrong with 1/(1 + e^{ε/k}).

@@ -55,7 +55,7 @@ def test_a_dry_run_changes_nothing_and_prints_on_stderr_alone(place):
     assert not (place / 'out').exists() and not (place / 'robots.ledger').exists()
     assert 'about the true route' in run.stderr and 'for you alone' in run.stderr
     assert 'robots.ledger does not exist yet: it would be made' in run.stderr
-    assert '\nmechanism causal, policy guided\n' in run.stderr
+    assert '\nmechanism causal, policy auto; how it moves: ' in run.stderr
     # symbols, known, unknown, no move, cost, left
     assert rows_of(run)['fine.csv'] == '5 4 1 1 1 0.5 released'.split()
     assert "wrong.csv: 60 % of the symbols name no state, such as 'Gate' (2 times; did you mean " \

@@ -15,6 +15,7 @@ STATES = [f's{i}' for i in range(8)]
 MAP = 'initial_state: s0\ntransitions:\n' + ''.join(
     f'  {s}: [{s}, {STATES[(i + 1) % 8]}, {STATES[i - 1]}]\n' for i, s in enumerate(STATES))
 SETTINGS = ['--map', 'map.chain.yaml', '--epsilon', '3']
+GUIDED = ['--mechanism', 'causal', '--policy', 'guided']
 
 
 @pytest.fixture(scope='module')
@@ -69,7 +70,7 @@ def test_a_chain_that_costs_nothing(place, capsys):
                                            'robot.chain.yaml'])
     text = Path('robot.chain.yaml').read_text()
     for part in ('it costs no ε', 'charged to no subject', 'Routes: 20', 'ε = 3, k = 1',
-                 'mechanism exponential, base chain; how it moves: '):
+                 'mechanism exponential, base auto; how it moves: '):
         assert part in text.partition('initial_state')[0]
     learned = read_chain('robot.chain.yaml')
     plain = read_chain('map.chain.yaml')
@@ -91,12 +92,12 @@ def test_it_is_a_map_like_any_other(place, capsys):
 def test_other_formats_and_periods(place, form):
     if form == 'mcap':
         pytest.importorskip('mcap')
-    assert main(['release', 'logs', *SETTINGS, '--mechanism', 'causal', '-o', form, '--format',
-                 form, '--sampling', 'period', '--period', '2']) == 0
-    every = ['--sampling', 'period', '--period', '2', '--mechanism', 'causal']
+    assert main(['release', 'logs', *SETTINGS, *GUIDED, '-o', form, '--format', form,
+                 '--sampling', 'period', '--period', '2']) == 0
+    every = ['--sampling', 'period', '--period', '2', *GUIDED]
     assert learn(*every, released=form) == 0
     assert 'tick: 2.0' in Path('robot.chain.yaml').read_text()
-    assert learn('--mechanism', 'causal', released=form, output='b.chain.yaml') == 1
+    assert learn(*GUIDED, released=form, output='b.chain.yaml') == 1
     assert not os.path.exists('b.chain.yaml')
 
 

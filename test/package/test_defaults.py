@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is left out means the same in the library, the command line and the nodes."""
+"""What is left out means the same on the command line and in the nodes."""
 import inspect
 
 import pytest
 from symdp_ros import OfflineMechanism, OnlineMechanism
-from symdp_ros.analysis.accuracy import best_mechanism
 from symdp_ros.cli import demo, main
 from symdp_ros.cli.logs import release
 from symdp_ros.core.registry import DEFAULT_POLICY, POLICIES
@@ -23,19 +22,19 @@ def defaults_of_command(module, arguments):
 
 def test_the_policy_is_guided_in_the_library():
     assert DEFAULT_POLICY == 'guided' in POLICIES
-    for function in (OnlineMechanism, OfflineMechanism, best_mechanism):
+    for function in (OnlineMechanism, OfflineMechanism):
         assert inspect.signature(function).parameters['policy'].default == 'guided'
 
 
 @pytest.mark.parametrize('module, arguments', [
     (demo, ['demo', 'map.yaml']),
     (release, ['release', 'log.csv', '-o', 'out', '--chain', 'map.yaml', '--epsilon', '1'])])
-def test_the_policy_is_guided_on_the_command_line(module, arguments):
+def test_the_policy_is_left_open_on_the_command_line(module, arguments):
     assert module in main.COMMANDS
-    assert defaults_of_command(module, arguments)['policy'] == 'guided'
+    assert defaults_of_command(module, arguments)['policy'] == 'auto'
 
 
-def test_the_policy_is_guided_in_every_node():
+def test_the_policy_is_left_open_in_every_node():
     for node in ('belief', 'log_release', 'privatizer'):
         policy, = (option for option in PARAMETERS[node] if option.name == 'policy')
-        assert policy.default == 'guided' and policy.choices == POLICIES
+        assert policy.default == 'auto' and policy.choices == (*POLICIES, 'auto')

@@ -4,7 +4,7 @@
 import pytest
 from refusals import refused
 from symdp_ros import ConfigurationError, options as declared
-from symdp_ros.core.registry import BASES, SELECTIONS
+from symdp_ros.core.registry import BASES, POLICIES, SELECTIONS
 from symdp_ros.ledger.budgets import ACCOUNTINGS, MOST_DELTA
 from symdp_ros.logs import FORMATS
 from symdp_ros.options import ADJACENCY, EPSILON, INITIAL_STATE, Option, SELF_LOOPS, SYMBOL_MAP
@@ -83,7 +83,8 @@ def test_log_levels_are_those_of_ros():
 
 def test_choices_are_those_of_the_modules_that_implement_them():
     assert set(declared.MECHANISM.choices) == {*SELECTIONS, 'auto'}
-    assert declared.BASE.choices == BASES
+    assert declared.BASE.choices == (*BASES, 'auto')
+    assert declared.POLICY.choices == (*POLICIES, 'auto')
     assert declared.FORMAT.choices == FORMATS and declared.CHARGE.choices == CHARGES
     assert declared.ACCOUNTING.choices == ACCOUNTINGS and declared.DELTA.most == MOST_DELTA
 

@@ -85,21 +85,19 @@ FINDS_IT = """
 import sys
 import symdp_ros
 from symdp_ros import Chain, OfflineMechanism, options, Privacy
-from symdp_ros.analysis.accuracy import average_accuracy, compare_mechanisms, shared_walks
+from symdp_ros.analysis.accuracy import expected_accuracy
 from symdp_ros.analysis.audit import audit
 from symdp_ros.analysis.calibration import Calibration
+from symdp_ros.analysis.choice import compare
 from symdp_ros.cli.main import main
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.nodes.help import help_of
-from symdp_ros.release.mechanisms import compared
 
-chain, privacy = Chain({'a': ['b'], 'b': ['a', 'b']}, 'a'), Privacy(1.0)
+chain, privacy = Chain({'a': {'b': 1}, 'b': {'a': .5, 'b': .5}}, 'a'), Privacy(1.0)
 assert symdp_ros.__file__.startswith(sys.argv[1])
 mechanism = OfflineMechanism(chain, privacy, selection='one_route')
-walks = shared_walks(chain, 3, 20, 0.8)
-assert average_accuracy(mechanism, walks).error == compare_mechanisms(
-    chain, privacy, 3, walks=20)['one_route']
-assert 'one_route' in compared(chain, privacy, 3, MechanismSettings())
+found = compare(chain, privacy, MechanismSettings(trust=1.0), 3).errors['one_route']
+assert abs(found.error - expected_accuracy(mechanism, 3, walks=found.walks).error) < 1e-9
 assert 'one_route' in Calibration(chain, 1, 3, walks=3).table([1.0])[1.0]
 [row] = [row for row in audit(chain, privacy, 2) if row.mechanism == 'one_route']
 assert row.holds and row.loss == 0

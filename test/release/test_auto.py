@@ -10,17 +10,17 @@ from in_process import run_symdp
 import pytest
 from release_settings import release_settings
 from symdp_ros import Chain, Privacy
-from symdp_ros.analysis.accuracy import average_accuracy, best_mechanism, shared_walks
+from symdp_ros.analysis import choice
+from symdp_ros.analysis.choice import choose, compare
 from symdp_ros.core import offline
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.registry import CHOICES as NAMED, SELECTIONS
+from symdp_ros.core.registry import SELECTIONS
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
-from symdp_ros.release import mechanisms
 from symdp_ros.release.engine import Releaser
-from symdp_ros.release.mechanisms import compared, Mechanisms
+from symdp_ros.release.mechanisms import Mechanisms
 
 RING = Chain({'a': ['b'], 'b': ['c'], 'c': ['d'], 'd': ['a', 'd']}, 'a')
 COMPLETE = Chain.complete(['a', 'b', 'c', 'd'], 'a')
@@ -32,16 +32,11 @@ CHOICES = {'permute_and_flip': (RING, 2.0), 'exponential': (COMPLETE, 2.0),
 for_all_choices = pytest.mark.parametrize('expected', CHOICES)
 
 
-def chosen_mechanism(*of_log, **more):
-    """Return what `mechanism: auto` takes."""
-    return next(iter(compared(*of_log, **more)))
-
-
 @pytest.fixture(autouse=True)
 def nothing_chosen_before():
-    compared.cache_clear()
+    choice._compared.cache_clear()
     yield
-    compared.cache_clear()
+    choice._compared.cache_clear()
 
 
 @pytest.fixture
@@ -67,7 +62,7 @@ def settings(chain, epsilon, **more):
 
 
 def chosen(chain, privacy, length, *symbols, **settings):
-    return next(iter(compared(chain, privacy, length, MechanismSettings(**settings), *symbols)))
+    return compare(chain, privacy, MechanismSettings(**settings), length, *symbols).taken
 
 
 def write(path, word):
@@ -88,41 +83,23 @@ def release(base, settings_, *words):
 @for_all_choices
 def test_two_words_of_one_length_give_the_same_choice(tmp_path, used, monkeypatch, expected):
     """In places of their own, and nothing but chain, ε, k and n is asked for."""
-    asked, choose = [], mechanisms.compare_mechanisms
+    asked = []
 
-    def spied(*arguments, **named):
-        asked.append((arguments, tuple(named.items())))
-        return choose(*arguments, **named)
+    def spied(*arguments):
+        asked.append(arguments)
+        return choose(*arguments)
 
-    monkeypatch.setattr(mechanisms, 'compare_mechanisms', spied)
+    monkeypatch.setattr(choice, 'choose', spied)
     chain, epsilon = CHOICES[expected]
     random = Random(1)
     words = ['a' * 12, 'dddddddddddd', ['none'] * 12,
              random.choices(chain.states, k=12), random.choices((*chain.states, 'x'), k=12)]
     for i, word in enumerate(words):
-        compared.cache_clear()
+        choice._compared.cache_clear()
         [outcome] = release(tmp_path / str(i), settings(chain, epsilon), word)
         assert (outcome.kind, outcome.length) == ('released', 12)
     assert used == [(expected, 12)] * len(words)
-    assert len(asked) == len(words) and len(set(asked)) == 1
-    [arguments, named] = asked[0]
-    assert arguments == (chain, Privacy(epsilon), 12)
-    assert dict(named) == {'base': 'chain', 'trust': 0.8, 'policy': 'guided', 'walks': 20,
-                           'counting': True}
-
-
-@for_all_choices
-@pytest.mark.parametrize('policy, length', [('paper', 12), ('guided', 1), ('guided', 12),
-                                            ('guided', 60)])
-def test_the_choice_is_the_best_mechanism(expected, policy, length):
-    chain, epsilon = CHOICES[expected]
-    for adjacency in (1, 3):
-        privacy = Privacy(epsilon, adjacency)
-        found = chosen(chain, privacy, length, policy=policy)
-        assert found == best_mechanism(chain, privacy, length, policy=policy, walks=20)
-        errors = {name: average(chain, privacy, length, **{'policy': policy, **choice})
-                  for name, choice in NAMED.items()}
-        assert errors[found] == pytest.approx(min(errors.values()), rel=1e-6)
+    assert asked == [(chain, Privacy(epsilon), MechanismSettings(), 12, 0)] * len(words)
 
 
 def test_lengths_may_differ_in_their_choice(tmp_path, used):
@@ -131,7 +108,7 @@ def test_lengths_may_differ_in_their_choice(tmp_path, used):
     outcomes = release(tmp_path / 'p', settings(RING, 2.0), *words)
     assert [outcome.kind for outcome in outcomes] == ['released'] * 3
     assert [length for _, length in used] == [4, 8, 4] and used[0] == used[2]
-    assert compared.cache_info().misses == 2
+    assert choice._compared.cache_info().misses == 2
 
 
 def test_parts_of_a_split_log_are_chosen_for_by_the_longest(tmp_path, used):
@@ -149,22 +126,13 @@ def too_long(chain):
 def test_long_logs_fall_back(tmp_path, used):
     """Permute-and-flip is the best of those that count words, and is refused from here on."""
     length, privacy = too_long(RING), Privacy(2.0)
-    assert chosen(RING, privacy, length - 1, base='counting') == 'permute_and_flip'
-    assert chosen(RING, privacy, length, base='counting') == 'exponential, counting'
-    [outcome] = release(tmp_path / 'p', settings(RING, 2.0, base='counting'),
-                        'abcd' * (length // 4 + 1))
+    given = {'base': 'counting', 'policy': 'guided'}
+    assert 'permute_and_flip' in compare(RING, privacy, MechanismSettings(**given),
+                                         length - 1).errors
+    assert chosen(RING, privacy, length, **given) == 'exponential, counting'
+    [outcome] = release(tmp_path / 'p', settings(RING, 2.0, **given), 'abcd' * (length // 4 + 1))
     assert outcome.kind == 'released', outcome.reason
     assert [selection for selection, _ in used] == ['exponential']
-
-
-def test_long_logs_fall_back_to_the_best_of_the_others():
-    """Without permute-and-flip, the causal release errs less than exponential with counting."""
-    chain = Chain({'a': ['b', 'd'], 'b': ['c', 'd'], 'c': ['c'], 'd': ['b', 'd']}, 'a')
-    privacy = Privacy(3.1)
-    errors = {name: average(chain, privacy, 200, selection=name, base='counting')
-              for name in SELECTIONS}
-    assert errors['permute_and_flip'] < errors['causal'] < errors['exponential']
-    assert chosen(chain, privacy, too_long(chain), base='counting') == 'causal'
 
 
 def test_both_bases_are_considered(tmp_path, used):
@@ -173,12 +141,14 @@ def test_both_bases_are_considered(tmp_path, used):
                    'c': {'c': 0.05, 'b': 0.05, 'a': 0.9}}, 'a')
     privacy, found = Privacy(1.0), []
     for base in ('chain', 'counting'):
-        found.append(chosen(habit, privacy, 20, base=base))
-        [outcome] = release(tmp_path / base, settings(habit, 1.0, base=base), 'abcab' * 4)
+        given = {'base': base, 'policy': 'guided'}
+        compared = compare(habit, privacy, MechanismSettings(**given), 20)
+        found.append((compared.taken, next(iter(compared.errors.values())).error))
+        [outcome] = release(tmp_path / base, settings(habit, 1.0, **given), 'abcab' * 4)
         assert outcome.kind == 'released'
-    assert found[0] == 'exponential' and found[1] != 'exponential'
-    errors = [average(habit, privacy, 20, **NAMED[name]) for name in found]
-    assert errors[0] < 0.8 * errors[1]
+    assert found[0][0] == 'exponential' and found[1][0] != 'exponential'
+    assert found[0][1] < 0.8 * found[1][1]
+    assert chosen(habit, privacy, 20, policy='guided') == 'exponential'
 
 
 def test_the_choice_is_reported_once(tmp_path):
@@ -194,21 +164,15 @@ def test_the_choice_is_reported_once(tmp_path):
                     r'symbols: \1: 0\.', text)
 
 
-def average(chain, privacy, length, **choice):
-    """Return the error over robots that move by each of the models, as often as it weighs."""
-    return average_accuracy(OfflineMechanism(chain, privacy, **choice),
-                            shared_walks(chain, length, 20, 0.8)).error
-
-
 def test_it_is_a_release_of_its_own():
     """Known by 'auto', not by what was chosen; the policy counts, as causal may be chosen."""
     digests = {settings(RING, 2.0, mechanism=name, policy=policy).digest()
-               for name in (*SELECTIONS, 'auto') for policy in ('paper', 'guided')}
-    assert len(digests) == 6
+               for name in (*SELECTIONS, 'auto') for policy in ('paper', 'guided', 'auto')}
+    assert len(digests) == 1 + 1 + 3 + 3
     bases = {settings(RING, 2.0, mechanism=name, base=base, trust=trust).digest()
              for name in (*SELECTIONS, 'auto')
              for base, trust in (('chain', 0.8), ('chain', 1), ('counting', 0.8), ('counting', 1))}
-    assert len(bases) == 3 + 1 + 1 + 3
+    assert len(bases) == 3 + 1 + 2 + 4
     assert settings(RING, 2.0).described()['mechanism'] == 'auto'
 
 
@@ -239,8 +203,9 @@ def test_the_command(tmp_path):
 def test_of_archives_so_large_that_it_would_take_long_it_is_not_permute_and_flip():
     """However short their routes are."""
     privacy, most = Privacy(2.0), MOST_COUNTING_STEPS // (12 * RING.edge_count)
-    assert chosen(RING, privacy, 12, most) == 'permute_and_flip'
-    assert chosen(RING, privacy, 12, most + 1) != 'permute_and_flip'
+    given = {'base': 'counting', 'policy': 'guided'}
+    assert chosen(RING, privacy, 12, most, **given) == 'permute_and_flip'
+    assert chosen(RING, privacy, 12, most + 1, **given) != 'permute_and_flip'
 
 
 @pytest.fixture(scope='module')
@@ -277,8 +242,7 @@ def run(mechanism, moves):
         mechanisms.for_length(length)
         for name in names:
             word = (['a', 'b', None, 'd', 'c'] * length)[:length]
-            for base in ('chain', 'counting') if auto else ('chain',):
-                chosen = mechanisms._of(replace(settings, selection=name, base=base))
-                assert len(chosen.privatize(word)) == length
+            for each in replace(settings, selection=name).available().values():
+                assert len(mechanisms._of(each).privatize(word)) == length
     return 'done'
 """

@@ -24,8 +24,9 @@ CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     (release_settings(CHAIN, Privacy(0.1, 3), mechanism='causal', policy='planned',
                       sampling='period', period=2.5, input_timeout=1.0, symbol_map=('1=a',)),
      'dae9f97ad2eb1b5679a15cd9d0eeae8bccb845a886eba68374cf1ef27325a676'),
-    (release_settings(CHAIN, Privacy(2.0), mechanism='auto', base='counting', sampling='change',
-                      topic='/mode', unknown_symbol='split', field='x[0].y'),
+    (release_settings(CHAIN, Privacy(2.0), mechanism='auto', base='counting', policy='guided',
+                      sampling='change', topic='/mode', unknown_symbol='split',
+                      field='x[0].y'),
      '035f0974f0f1980b989b8856e7abe3a467b287ee7b2a0878ed099098715eb276'),
     (release_settings(CHAIN, Privacy(1.0), mechanism='exponential', base='counting',
                       archive=ArchiveSettings()),
@@ -41,12 +42,12 @@ def test_digests_in_old_ledgers_keep_their_meaning(settings, digest):
 
 def test_only_what_knows_how_the_robot_moves_depends_on_trust():
     for mechanism in ('causal', 'auto', 'exponential', 'live'):
-        for policy in ('guided', 'planned', 'adaptive'):
-            for base in ('chain', 'counting'):
+        for policy in ('guided', 'planned', 'adaptive', 'auto'):
+            for base in ('chain', 'counting', 'auto'):
                 settings = MechanismSettings(mechanism, base, policy=policy)
                 described = settings.described(CHAIN, Privacy(1.0))
-                knows = policy in ('planned', 'adaptive') and mechanism != 'exponential'
-                weighted = base == 'chain' and mechanism in ('auto', 'exponential')
+                knows = policy not in ('guided', 'paper') and mechanism != 'exponential'
+                weighted = base != 'counting' and mechanism in ('auto', 'exponential')
                 assert ('trust' in described) == (knows or weighted)
                 assert ('base' in described) == weighted
                 assert ('policy' in described) == (mechanism != 'exponential')

@@ -66,8 +66,8 @@ def free_domain() -> int:
     return _claimed[-1].number
 
 
-#: Arguments of nodes that run compiled loops.
-_COMPILED = {'policy:=adaptive', 'policy:=planned'}
+#: Arguments of nodes that run no compiled loops; others do, if only to choose a policy.
+_UNCOMPILED = {'policy:=guided', 'policy:=paper'}
 
 
 @cache
@@ -79,7 +79,7 @@ class Run:
     """A node of the package that runs in a process of its own."""
 
     def __init__(self, domain, log: Path, name, arguments):
-        compiled = name == 'log_release' or _COMPILED & {*arguments}
+        compiled = name != 'patrol' and not _UNCOMPILED & {*arguments}
         self.log_file = log
         self.process = _server(*['numba'] * bool(compiled)).start(
             name, ['--ros-args', *arguments], log, {**os.environ, 'ROS_DOMAIN_ID': str(domain)})

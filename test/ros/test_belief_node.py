@@ -18,8 +18,8 @@ import yaml
 
 
 def believe(world, *arguments, **parameters):
-    """Start a belief node; return it once it is active."""
-    run = world.start('belief', *arguments, **parameters)
+    """Start a belief node, behind a privatizer that is guided; return it once it is active."""
+    run = world.start('belief', *arguments, **{'policy': 'guided', **parameters})
     run.wait_for('active')
     return run
 
@@ -70,7 +70,7 @@ def test_behind_a_privatizer_it_errs_less(world, tmp_path):
         'initial_state': chain.initial_state,
         'transitions': {state: chain.probabilities(state) for state in chain.states}},
         sort_keys=False))
-    world.privatizer(chain_file=file, epsilon=1.5)
+    world.privatizer(chain_file=file, epsilon=1.5, policy='guided')
     believe(world, chain_file=file, epsilon=1.5)
     heard = [world.listen(topic) for topic in ('region', 'private_region', 'believed_region')]
     world.start('patrol', chain_file=file, period=0.003, count=800, seed=7,
@@ -114,7 +114,7 @@ def test_only_the_most_probable_regions(world, chain_file):
 
 def test_who_comes_late_gets_the_word_so_far(world, chain_file):
     """The node, of the private word; and a listener, of the node's."""
-    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    world.privatizer(chain_file=chain_file, epsilon=1.0, policy='guided')
     private = world.listen()
     send(world.publisher(), *'abcaabd')
     world.wait_until(lambda: len(private) == 7, 'seven private symbols')
@@ -152,7 +152,7 @@ def test_a_privatizer_without_state_file_starts_again(world, chain_file):
     believe(world, chain_file=chain_file, epsilon=1000.0)
     believed = world.listen('believed_region')
     for _ in range(2):
-        run = world.privatizer(chain_file=chain_file, epsilon=1000.0)
+        run = world.privatizer(chain_file=chain_file, epsilon=1000.0, policy='guided')
         publisher, known = world.publisher(), len(believed)
         send(publisher, 'b', 'd', 'd')
         world.wait_until(lambda n=known: len(believed) == n + 3, 'three more beliefs')
@@ -165,7 +165,8 @@ def test_a_region_that_is_shown_again_after_a_restart_is_not_counted(world, tmp_
     """From s1 there is no staying: counted again, it would be a gap."""
     ring = tmp_path / 'ring.chain.yaml'
     ring.write_text('initial_state: s0\ntransitions: {s0: [s1], s1: [s2], s2: [s0]}\n')
-    given = {'chain_file': ring, 'epsilon': 1.0, 'state_file': tmp_path / 'word'}
+    given = {'chain_file': ring, 'epsilon': 1.0, 'policy': 'guided',
+             'state_file': tmp_path / 'word'}
     belief = believe(world, chain_file=ring, epsilon=1.0)
     believed, private = world.listen('believed_region'), world.listen()
     run = world.privatizer(**given)
@@ -261,14 +262,14 @@ def test_remapping_and_namespace(world, chain_file):
 ], ids=lambda value: value if isinstance(value, str) else None)
 def test_a_wrong_parameter_ends_the_start_with_a_sentence(starter, chain_file, parameters,
                                                           sentence):
-    given = {'chain_file': chain_file, 'epsilon': 1.0, **parameters}
+    given = {'chain_file': chain_file, 'epsilon': 1.0, 'policy': 'guided', **parameters}
     assert sentence in starter.refused(
         'belief', **{k: v for k, v in given.items() if v is not None})
 
 
 def test_the_two_topics_must_differ(world, chain_file):
     run = world.start('belief', '-r', 'believed_region:=private_region', chain_file=chain_file,
-                      epsilon=1.0)
+                      epsilon=1.0, policy='guided')
     assert run.wait() == 1 and 'remap one' in run.log
 
 
@@ -281,7 +282,8 @@ def test_lifecycle(world, chain_file):
     def label():
         return world.call(GetState, '/belief/get_state', GetState.Request()).current_state.label
 
-    run = world.start('belief', chain_file=chain_file, epsilon=1.0, autostart='false')
+    run = world.start('belief', chain_file=chain_file, epsilon=1.0, policy='guided',
+                      autostart='false')
     assert label() == 'unconfigured'
     assert not change(Transition.TRANSITION_ACTIVATE), 'it is not configured'
     assert change(Transition.TRANSITION_CONFIGURE) and label() == 'inactive'

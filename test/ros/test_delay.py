@@ -187,12 +187,13 @@ def test_the_last_region_is_shown_after_a_restart_without_a_draw(world, chain_fi
 
 
 @pytest.mark.parametrize('node, given, sentence', [
-    ('privatizer', {'delay': 3}, 'delay is 3, which needs the policy adaptive: the policy is guided'),
+    ('privatizer', {'delay': 3, 'policy': 'guided'}, 'delay is 3, which needs the policy '
+     'adaptive: the policy is guided'),
     ('privatizer', {'delay': -1}, 'delay is -1: it must be at least 0'),
     ('privatizer', {'delay': 1001}, 'delay is 1001: it must be at most 1000'),
     ('privatizer', {'delay': 1.5}, 'delay is 1.5: it must be an integer'),
-    ('privatizer', {'outputs': '[string, belief]'}, 'outputs: belief needs policy: adaptive. With '
-     'other policies the node belief infers it'),
+    ('privatizer', {'outputs': '[string, belief]', 'policy': 'guided'}, 'outputs: belief needs '
+     'policy: adaptive. With other policies the node belief infers it'),
     ('belief', {'policy': 'adaptive'}, 'the node belief is not needed: the privatizer itself '
      'publishes what others may believe, with outputs: [belief]'),
     ('belief', {'outputs': '[belief]'}, "outputs is 'belief': it must be one of string, pose")])

@@ -402,7 +402,7 @@ def test_a_signal_while_a_large_fleet_starts_ends_it(world, chain_file, tmp_path
 def test_a_fleet_works_while_loops_are_compiled(world, chain_file, tmp_path, monkeypatch):
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
     run = start(world, fleet_file(tmp_path, chain_file, {
-        'slow': {'policy': 'adaptive'}, 'fast': {}}), wait='compiling the inner loops')
+        'slow': {}, 'fast': {'policy': 'guided'}}), wait='compiling the inner loops')
     hears(world, 'fast', 'bca')
     answer = reload(world)
     assert not answer.success and answer.message.startswith('starting: ')
@@ -412,8 +412,10 @@ def test_a_fleet_works_while_loops_are_compiled(world, chain_file, tmp_path, mon
 
 def test_a_fleet_works_while_a_reload_compiles(world, chain_file, tmp_path, monkeypatch):
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
-    run = start(world, fleet_file(tmp_path, chain_file, {'fast': {}}))
-    fleet_file(tmp_path, chain_file, {'fast': {}, 'new': {}, 'slow': {'policy': 'adaptive'}})
+    guided = {'policy': 'guided'}
+    run = start(world, fleet_file(tmp_path, chain_file, {'fast': guided}))
+    fleet_file(tmp_path, chain_file, {'fast': guided, 'new': guided,
+                                      'slow': {'policy': 'adaptive'}})
     client = world.client(Trigger, '/fleet/reload')
     world.wait_until(client.service_is_ready, 'the service')
     world.settle(0.3)

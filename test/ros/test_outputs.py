@@ -20,7 +20,8 @@ from symdp_ros.ros.outputs.pose_output import moments
 from visualization_msgs.msg import Marker, MarkerArray
 
 DEPOT = ROOT / 'config' / 'depot.geojson'
-MAP = {'chain_file': DEPOT, 'initial_state': "'1'", 'self_loops': 'true'}
+#: Of policies that publish what they draw; what adaptive publishes: `test_delay.py`.
+MAP = {'chain_file': DEPOT, 'initial_state': "'1'", 'self_loops': 'true', 'policy': 'guided'}
 TEMPLATE = "'{data: [1, 32, \"{region}\", \"{next}\"]}'"
 CHAIN = read_chain(DEPOT, '1', self_loops=True)
 PLACES = read_places(read_graph(DEPOT))
@@ -126,7 +127,7 @@ def test_next_is_drawn_anew_by_the_chain(world):
     custom = heard(world, 'private_custom', Int16MultiArray)
     chain = world.directory / 'two.chain.yaml'
     chain.write_text("initial_state: '1'\ntransitions: {'1': {'1': 0.75, '2': 0.25}, '2': ['1']}")
-    world.privatizer(chain_file=chain, epsilon=0.0, outputs='[custom]',
+    world.privatizer(chain_file=chain, epsilon=0.0, policy='guided', outputs='[custom]',
                      output_type='std_msgs/msg/Int16MultiArray', output_template=TEMPLATE)
     publisher = world.publisher()
     for _ in range(200):
@@ -184,7 +185,7 @@ def test_no_output_goes_onto_the_sensitive_topic(world, output):
 def test_no_two_outputs_go_onto_one_topic(world, node, topics, options):
     heard = [world.listen(topic) for topic in ('private_region', 'believed_region')]
     run = world.start(node, *(word for topic in topics for word in ('-r', topic)), epsilon=1.0,
-                      **MAP, **options)
+                      **MAP | options)
     assert run.wait() == 1 and 'two outputs would both go to /' in run.log
     assert heard == [[], []] and 'Traceback' not in run.log
 

@@ -269,7 +269,7 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     assert all(d.read_only and d.description for d in described)
     assert described[0].floating_point_range[0].from_value == 0.0
     assert described[1].integer_range[0].from_value == 1
-    assert described[2].additional_constraints == f'one of {", ".join(POLICIES)}'
+    assert described[2].additional_constraints == f'one of {", ".join(POLICIES)}, auto'
     value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=100.0)
     results = world.call(SetParameters, '/privatizer/set_parameters', SetParameters.Request(
         parameters=[Parameter(name='epsilon', value=value)])).results
@@ -394,7 +394,7 @@ def test_a_second_start_is_refused_and_does_no_harm(world, chain_file):
 
 
 def test_diagnostics(world, chain_file):
-    world.privatizer(chain_file=chain_file, epsilon=1.5, adjacency=2)
+    world.privatizer(chain_file=chain_file, epsilon=1.5, adjacency=2, policy='guided')
     statuses, private = world.diagnostics(), world.listen()
     send(world.publisher(), 'b', 'x', 'c')
     world.wait_until(lambda: len(private) == 3, 'three symbols')

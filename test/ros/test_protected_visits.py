@@ -42,8 +42,9 @@ def test_a_visit_is_protected(world, ring, tmp_path):
 
 
 def test_belief_follows_with_the_same_parameters(world, ring):
-    world.privatizer(chain_file=ring, epsilon=30.0, **VISITS)
-    belief = world.start('belief', chain_file=ring, epsilon=30.0, **VISITS)
+    given = {'chain_file': ring, 'epsilon': 30.0, 'policy': 'guided', **VISITS}
+    world.privatizer(**given)
+    belief = world.start('belief', **given)
     believed = world.listen('believed_region')
     belief.wait_for('active')
     world.publisher().publish(String(data='c'))

@@ -72,7 +72,7 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
             charging.subject_budget, charging.accounting, charging.delta))
         before, moves, mechanisms = account.counted, Moves.of(settings.chain), Mechanisms(settings)
         # 'auto' takes seconds to choose, and what it takes changes no sum of ε.
-        is_free = account.delta is None and settings.mechanism.selection == 'auto'
+        is_free = account.delta is None and len(settings.mechanism.available()) > 1
         priced = None if is_free else mechanisms
         for log in logs:
             counted = account.counted
