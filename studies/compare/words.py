@@ -292,10 +292,10 @@ Randomized response on these m states has this value. ∎ For N equally likely m
 
 The floor is reached where every state can follow every state with the same probability
 (lcas_tmap2/test.tmap2, k = 1). It is low where robots stay, as it takes the true previous region
-as known. It does not hold for mechanisms that see the whole route. **For k > 1 it does not hold for
-mechanisms that spend ε unequally, or on several symbols together**: on three states with all moves
-alike, n = 3, k = 3, ε = 3, it says .424, and a linear program finds a live mechanism that errs .350.
-[optimum.md](optimum.md) has a bound for these, too.
+as known. It does not hold for mechanisms that see the whole route. **For k > 1 it does not hold
+for mechanisms that spend ε unequally, or on several symbols together**: on three states with all
+moves alike, n = 3, k = 3, ε = 3, it says .424, and a linear program finds a live mechanism that
+errs .350. [optimum.md](optimum.md) has a bound for these, too.
 
 The share of wrong symbols, means over all maps:
 

@@ -27,8 +27,8 @@ Is a private route as good as it can be, or would a better mechanism err less at
 page compares our mechanisms with bounds that no mechanism can beat, whatever it computes.
 `make optimum` makes this page again, in about {minutes} minutes on two cores; every number is in
 [optimum.json](optimum.json). The *error* is the expected share of wrong symbols, for robots that
-move by the chain's P, which the mechanisms know. ε and k are what the
-[promise](privacy.md) speaks of.
+move by the chain's P. Our mechanisms know P on the tiny chains; on real maps they take it for one
+of several models. ε and k are what the [promise](privacy.md) speaks of.
 
 {short}
 
@@ -48,9 +48,9 @@ move later.
 
 *Proved* is a lower bound that does not rest on the solver: the multipliers of its solution are
 rounded to fractions, and what they prove is computed in fractions
-(`studies/optimum/program.py`). It is below the optimum by {gap:g} at most, at ε = 5, where
-the solver is less exact; for ε ≤ 4 by {usual_gap:g}, all of it rounding. Ratios are errors divided by the optimum. Errors of ours are exact: all words and all
-signals are enumerated.
+(`studies/optimum/program.py`). It is below the optimum by {gap:.5f} at most, at ε = 5, where the
+solver is less exact; for ε ≤ 4 by {usual_gap:.5f}. Ratios are errors divided by the optimum.
+Errors of ours are exact: all words and all signals are enumerated.
 
 ### k = 1
 
@@ -125,8 +125,9 @@ P(s_t = · | s_{{t−k}}) (proof: `studies/optimum/maps.py`). On these three sta
 
 The means over all maps, which are those of [comparison.md](comparison.md): {walks} walks by P,
 {map_lengths}. For k = 1 moves are all alike; for k > 1 the robot stays k symbols on average. *At
-once*: the best of our live mechanisms on each map; *{delay} later*: adaptive with `delay: {delay}`;
-*logs*: the best of ours for a whole word. Errors at ε = {stored} are those of comparison.json.
+once*: the best of our live mechanisms on each map; *{delay} later*: adaptive with
+`delay: {delay}`; *logs*: the best of ours for a whole word. Errors at ε = {stored} are those of
+comparison.json; at the others (k = 1), permute-and-flip is left out.
 
 {means}
 
@@ -153,7 +154,8 @@ def page(numbers: dict[str, Any]) -> str:
         minutes=numbers['minutes'], short=_short(numbers), maps=len(_names(charted)),
         lengths=f'{lengths[0]} to {lengths[-1]}',
         gap=_gap(solved),
-        usual_gap=_gap(row for row in solved if row['epsilon'] <= 4), ones=_ones(solved), goals=_goals(solved), learned=_learned(solved), twos=_twos(solved),
+        usual_gap=_gap(row for row in solved if row['epsilon'] <= 4), ones=_ones(solved),
+        goals=_goals(solved), learned=_learned(solved), twos=_twos(solved),
         window=tiny.WINDOW, windows=_windows(solved), watching=_watching(solved),
         alike=alike['optimum'], alike_floor=numbers['alike'][0],
         alike_bound=numbers['alike'][1], loose=_loose(numbers),
@@ -346,7 +348,6 @@ def draw(numbers: dict[str, Any], folder: Path) -> None:
         axis.plot(epsilons, least, color='black', lw=2, label='no mechanism errs less')
         axis.fill_between(epsilons, least, color='black', alpha=0.07, lw=0)
         axis.set_title(title, fontsize=10.5, color=INK)
-        axis.set_ylim(0)
         over_epsilon(axis, epsilons)
         in_percent(axis.yaxis)
 
@@ -366,6 +367,7 @@ def draw(numbers: dict[str, Any], folder: Path) -> None:
         axis.plot([*means], [pair[i][1] for pair in means.values()], color='#3d2466', marker='v',
                   ms=5, lw=1.6, mec='white', mew=0.6, label='the best of ours on each map')
         end(axis, f'all maps, {when}', [*means], [pair[i][0] for pair in means.values()])
-    for axis in (axes[0], axes[3]):
+    for axis in (axes[0], axes[3]):  # each is the scale of its row
         axis.set_ylabel('wrong symbols', color=INK)
+        axis.set_ylim(0)
     save(figure, folder / 'optimum.svg')
