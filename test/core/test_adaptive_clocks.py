@@ -33,7 +33,8 @@ for_all_delays = pytest.mark.parametrize('delay', [0, 1, 2, None])
 
 def spread(signals, reports):
     """Return signals with None for each report between two of them."""
-    return [z for signal in signals for z in (signal, *[None] * (reports - 1))][:1 - reports or None]
+    found = [z for signal in signals for z in (signal, *[None] * (reports - 1))]
+    return found[:len(signals) * reports - reports + 1]
 
 
 def go_on(mechanism, z):
