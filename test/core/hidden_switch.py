@@ -100,33 +100,59 @@ def hidden_switch(chain, trust):
     return HiddenSwitch(chain, trust)
 
 
-def likelihoods(mechanism, signals):
-    """Return {state: P[z_t | state]} of each of some signals of the policy adaptive."""
+def likelihoods(mechanism, history):
+    """
+    Return {state: P[z_t | state]} at each report of the policy adaptive.
+
+    :param history: a signal for each report, None where none was drawn.
+    """
     walker, found = mechanism.another(), []
-    for signal in signals:
-        found.append({s: walker.exact_current_distribution(s)[signal]
-                      for s in mechanism.chain.states})
-        walker.advance(signal)
+    for signal in history:
+        if signal is None:
+            found.append(dict.fromkeys(mechanism.chain.states, 1))
+            walker.tick()
+        else:
+            found.append({s: walker.exact_current_distribution(s)[signal]
+                          for s in mechanism.chain.states})
+            walker.advance(signal)
     return found
 
 
-def adaptive_beliefs(mechanism, signals):
-    """Return f of each symbol, the next one included: {(model of the move to it, state): …}."""
-    known = hidden_switch(mechanism.chain, mechanism.trust)
-    found = [known.moved(known.begin(mechanism.chain.initial_state))]
-    for likelihood in likelihoods(mechanism, signals):
+def _in_ticks(mechanism, history):
+    """Return {state: P[what is drawn | state]} at each single tick, from the first report on."""
+    nothing = dict.fromkeys(mechanism.chain.states, 1)
+    return [likelihood for report in likelihoods(mechanism, history)
+            for likelihood in (report, *[nothing] * (mechanism.chain.ticks - 1))]
+
+
+def _beliefs(mechanism, history):
+    """Return f at each single tick, from the first report to the next one."""
+    known = hidden_switch(mechanism.chain.single, mechanism.trust)
+    first = known.moved(known.begin(mechanism.chain.initial_state))
+    for _ in range(mechanism.chain.ticks - 1):
+        nothing = dict.fromkeys(mechanism.chain.states, 1)
+        first = known.moved(known.turned(known.weighed(first, nothing)))
+    found = [first]
+    for likelihood in _in_ticks(mechanism, history):
         found.append(known.moved(known.turned(known.weighed(found[-1], likelihood))))
     return found
 
 
-def adaptive_posteriors(mechanism, signals):
-    """Return γ_u(s) = P[s_u = s | all these signals] of each symbol: shape (n, states)."""
-    known = hidden_switch(mechanism.chain, mechanism.trust)
-    beliefs, later, found = adaptive_beliefs(mechanism, signals), None, []
-    for belief, likelihood in reversed([*zip(beliefs, likelihoods(mechanism, signals))]):
+def adaptive_beliefs(mechanism, history):
+    """Return f at each report, the next one included: {(model of the move to it, state): …}."""
+    return _beliefs(mechanism, history)[::mechanism.chain.ticks]
+
+
+def adaptive_posteriors(mechanism, history):
+    """Return γ_u(s) = P[s_u = s | all these signals] at each report: shape (reports, states)."""
+    known, ticks = hidden_switch(mechanism.chain.single, mechanism.trust), mechanism.chain.ticks
+    beliefs, likely = _beliefs(mechanism, history), _in_ticks(mechanism, history)
+    later, found = None, []
+    for t in range(len(likely) - ticks, -1, -1):  # from the last report on
+        belief, likelihood = beliefs[t], likely[t]
         after = dict.fromkeys(belief, Fraction(1)) if later is None else known.backward(later)
         later = {(m, s): chance * likelihood[s] for (m, s), chance in after.items()}
         joint = {place: belief[place] * later[place] for place in belief}
         total = sum(joint.values())
         found.insert(0, known.by_state({place: p / total for place, p in joint.items()}))
-    return found
+    return found[::ticks]

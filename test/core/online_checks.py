@@ -16,6 +16,8 @@ def histories(mechanism, length):
         following = []
         for history in reached:
             mechanism.replay(history)
+            for _ in range(mechanism.reports - 1 if history else 0):
+                mechanism.tick()
             rows = {symbol: mechanism.exact_current_distribution(symbol) for symbol in inputs}
             yield history, rows
             following += [(*history, output) for output in rows[None]]

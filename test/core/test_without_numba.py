@@ -77,6 +77,15 @@ for name, chain in CHAINS.items():
         adaptive.replay(chain.states[i] for i in drawn[1][:length - 20])
         found[f'{name}, adaptive, {delay}, state'] = [
             adaptive.state.hex(), *([] if delay is None else adaptive.posterior.tolist())]
+    clocked = OnlineMechanism(chain.every(3, 3), Privacy(2.0), policy='adaptive', reports=2,
+                              delay=length % 3, random=Random(9))
+    found[f'{name}, two clocks'] = [
+        row.tolist() for row in clocked.draw_signals(symbols[:9], np.array([0, 4, 4, 9]))]
+    clocked.replay(chain.states[i] for i in found[f'{name}, two clocks'][1][:4])
+    clocked.tick()
+    found[f'{name}, two clocks, state'] = [clocked.state.hex(), *clocked.posterior.tolist()]
+    found[f'{name}, two clocks, whole'] = clocked.another(random=Random(9)).decode(
+        chain.states[i] for i in found[f'{name}, two clocks'][1][:4])
     found[f'{name}, planned'] = OnlineMechanism(
         chain, Privacy(2.0), policy='planned', random=Random(8)).privatize(word(chain, 30, 3))
 print(json.dumps(found))
@@ -98,7 +107,7 @@ def drawn(directory, without_numba):
 def test_the_same_words(tmp_path):
     pytest.importorskip('numba', reason='numba is not installed: nothing to compare with')
     compiled, uncompiled = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
-    assert len(compiled) == 88 and sum(words is not None for words in compiled.values()) >= 50
+    assert len(compiled) == 100 and sum(words is not None for words in compiled.values()) >= 50
     for name, words in compiled.items():
         assert uncompiled[name] == words, name
 

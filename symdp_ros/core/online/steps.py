@@ -225,12 +225,17 @@ class OnlineSteps(Mechanism):
         """
         Stand where a word stands after these outputs; with 'adaptive', signals.
 
+        With several `reports` for each symbol, those between two outputs are gone over; those
+        after the last one are still to come (`tick`).
+
         :param previous: where the mechanism was `reset` to before them; None: a new word.
         :raises ChainError: these cannot have been drawn; the mechanism is left as after `reset()`.
         """
         self.reset(previous)
         try:
-            for output in outputs:
+            for i, output in enumerate(outputs):
+                for _ in range(self._per_symbol - 1 if i else 0):
+                    self.tick()
                 self.advance(output)
         except ChainError:
             self.reset()

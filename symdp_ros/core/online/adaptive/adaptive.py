@@ -423,7 +423,7 @@ class AdaptiveWord:
             return
         offsets, successors, weights, switch, *_, shares, _ = self._tables.arrays
         span = self._length * self._signal
-        rows = np.empty((min(last + 1, span), *self._ring.shape[1:]))
+        rows = np.empty((min(self._count, span), *self._ring.shape[1:]))
         mixed, chances = np.empty(self._ring.shape[1:]), np.empty(self._ring.shape[1])
         for i in range(len(self._whole) - 1, -1, -1):
             begin, kinds, sizes = self._whole[i]
