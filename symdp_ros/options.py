@@ -521,8 +521,8 @@ LOG_WORD = Option('word', str, '',
                   'sensitive as the log', unit='file')
 PLOT = Option('plot', str, '', 'draw the errors into this file', unit='file.png')
 VISIT = replace(PROTECT, meaning='compare periods that protect a visit of this length')
-VISIT_DELAY = Option('delay', float, 0.0, 'how late live private regions may be', least=0, most=1e9,
-                     unit='seconds')
+VISIT_DELAY = Option('delay', float, 0.0, 'how late live private regions may be', least=0,
+                     most=1e9, unit='seconds')
 VISIT_STAY = replace(STAY, meaning='how long the robot typically stays in a place, if the map '
                      'names no probabilities')
 VISIT_EPSILON = replace(EPSILON, default='', meaning='ε; or give --target-error')

@@ -148,10 +148,11 @@ class VisitCalibration:
         late = int(as_fraction(delay) // as_fraction(period))
         drawn = [(policy, *clock, 0) for policy in _POLICIES if policy != 'adaptive'
                  for clock in between]
-        signals = [('adaptive', *clock, d) for clock in dict.fromkeys([*between, (1, 1)])
+        clocks = [*between, (1, 1)] if self.chain.stores_edges and ticks > 1 else between
+        signals = [('adaptive', *clock, d) for clock in clocks
                    for d in dict.fromkeys((0, late))]
         logs = [(name, *clock) for name in CHOICES_BY_MODELS for clock in (
-            between[:1] if name == 'exponential' else dict.fromkeys([between[0], (1, 1)]))]
+            between[:1] if name == 'exponential' else clocks)]
 
         def online(policy: str, report: int, moves: int, late: int) -> Errors:
             return self._errors(policy, OnlineMechanism(
@@ -163,7 +164,7 @@ class VisitCalibration:
                 self._chain(report, moves), privacy, trust=self._trust, reports=ticks // report,
                 random=Random(ticks), **CHOICES[name]), ticks)
 
-        for clock in (*between, (1, 1)):
+        for clock in clocks:
             self._chain(*clock)  # before threads ask for it
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             offered = pool.map(lambda of: offline(*of), logs)
@@ -186,9 +187,11 @@ class VisitCalibration:
         """Return the share of time that is wrong live, for every simulated robot."""
         mechanism = self._of(row.live, row.period, Privacy(row.epsilon, row.adjacency))
         ticks = self._ticks(row.period)
-        return row.live.by_robot | {
-            name: float(self._off(*self._drawn(mechanism, ticks, self._walked[name]),
-                                  np.not_equal).mean()) for name in self._others}
+        found = dict(row.live.by_robot)
+        for name in self._others:
+            drawn = self._drawn(mechanism, ticks, self._walked[name])
+            found[name] = float(self._off(*drawn, np.not_equal).mean())
+        return found
 
     def row_for(self, period: float, target: float, *, delay: float = 0.0) -> Row | None:
         """
@@ -273,7 +276,8 @@ class VisitCalibration:
     def _drawn(self, mechanism: OnlineMechanism | OfflineMechanism, ticks: int,
                true: Ints) -> tuple[Ints, Ints, int]:
         """Return the reports for some walks, the walks, and the ticks between reports."""
-        report = mechanism.chain.ticks
+        online = mechanism.law.online
+        report = ticks // (1 if online is None else online.reports)
         symbols = true[:, report - 1::ticks]
         walks, length = symbols.shape
         found = mechanism.privatize_many(symbols.astype(np.int32).ravel(),
@@ -286,7 +290,7 @@ class VisitCalibration:
         by_walk = self._off(*drawn, np.not_equal).mean(axis=1).reshape(len(self._robots), -1)
         by_robot, errors = by_walk.mean(axis=1), by_walk.std(axis=1, ddof=1) / sqrt(self._walks)
         late = 0 if online is None else online.delay
-        return Errors(name, float(as_fraction(self.tick) * mechanism.chain.ticks),
+        return Errors(name, float(as_fraction(self.tick) * drawn[-1]),
                       self._moves_of(mechanism.chain),
                       None if online is None or late is None else late * ticks * self.tick,
                       float(self._shares @ by_robot),

@@ -13,8 +13,8 @@ class Law(Protocol):
     How a mechanism privatizes whole words: draws, and the probability of what it draws.
 
     A word is a sequence of states, None where the symbol is unknown; words are checked by the
-    caller. Outputs are feasible and as long as the word (longer with several `reports`). A law inherits from this class what
-    answers None or 0 here, where that is true of it.
+    caller. Outputs are feasible and as long as the word (longer with several `reports`). A law
+    inherits from this class what answers None or 0 here, where that is true of it.
     """
 
     #: which of `core.accounting.BOUNDS` holds for it

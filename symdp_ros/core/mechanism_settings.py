@@ -59,8 +59,8 @@ class MechanismSettings:
 
         check_base(DEFAULT_BASE if self.base == AUTO else self.base, self.trust)
         check_delay(self.policy, self.delay)
-        check_reports(self.policy if self.selection in (AUTO, 'causal', LIVE) else self.selection,
-                      self.reports)
+        has_policy = self.selection in (AUTO, 'causal', LIVE)
+        check_reports(self.policy if has_policy else self.selection, self.reports)
 
     def available(self) -> dict[str, 'MechanismSettings']:
         """

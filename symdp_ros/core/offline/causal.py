@@ -12,5 +12,5 @@ def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, trust: flo
         reports: int, **_: object) -> Law:
     """Return the law of the selection 'causal': that of an online mechanism."""
     delay = None if policy == 'adaptive' else 0  # the whole word is there
-    return OnlineMechanism(chain, privacy, policy=policy, trust=trust, delay=delay, reports=reports,
-                           random=random).law
+    return OnlineMechanism(chain, privacy, policy=policy, trust=trust, delay=delay,
+                           reports=reports, random=random).law

@@ -166,6 +166,7 @@ class OfflineMechanism(Mechanism):
         word, output = self._checked(word), listed_word(output)
         self.check(len(word))
         each = 1 if self.online is None else self.online.reports
-        if len(output) != (each * (len(word) - 1) + 1 if word else 0) or not self._chain.is_feasible(output):
+        length = each * (len(word) - 1) + 1 if word else 0
+        if len(output) != length or not self._chain.is_feasible(output):
             return -inf
         return min(0.0, self.law.log_probability(word, output))

@@ -19,7 +19,8 @@ from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import check_delay, check_reports, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES
+from symdp_ros.core.registry import (check_delay, check_reports, DEFAULT_POLICY, DEFAULT_TRUST,
+                                     POLICIES)
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.files.cache import Cache
 

@@ -132,9 +132,10 @@ class AdaptiveTables:
         if sparse is not None:
             first, symbols, _ = sparse.pairs()
         self.radius = None if sparse is None else sparse.radius
-        tolerance, mean = _TOLERANCE if sparse is None else _NEAR_TOLERANCE, chain.models(trust).mean
-        X, work = planned.values(chain, first, symbols, *_aims(chain, privacy, mean), mean, DISCOUNT,
-                                 tolerance)
+        tolerance = _TOLERANCE if sparse is None else _NEAR_TOLERANCE
+        mean = chain.models(trust).mean
+        X, work = planned.values(chain, first, symbols, *_aims(chain, privacy, mean), mean,
+                                 DISCOUNT, tolerance)
         X, match = X.astype(np.float32), work[3]  # X(c, c), whether or not that is a pair
         across = np.empty(0, np.float32) if sparse else X.reshape(n, n).T.flatten()
         shares = np.zeros((3, self.most + 1))
