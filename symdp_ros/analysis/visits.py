@@ -232,10 +232,10 @@ class VisitCalibration:
     def _guess(self, mechanism: OnlineMechanism) -> Guess:
         """Return how often an adversary is right, on average over the robots."""
         ticks = mechanism.chain.ticks * mechanism.reports
-        each = [(share, best_guess(mechanism, self._length // ticks, walks=self._walks,
-                                   walks_by=robot))
-            for share, robot in zip(self._shares.tolist(), self._robots.values(), strict=True)
-            if share > 0]
+        length = self._length // ticks
+        each = [(share, best_guess(mechanism, length, walks=self._walks, walks_by=robot))
+                for share, robot in zip(self._shares.tolist(), self._robots.values(), strict=True)
+                if share > 0]
         return Guess(sum(share * guess.before for share, guess in each),
                      sum(share * guess.after for share, guess in each),
                      sqrt(sum((share * guess.standard_error)**2 for share, guess in each)),

@@ -66,7 +66,8 @@ class MechanismSettings:
         """
         Return all that the settings leave open, by name: each leaves open nothing that it uses.
 
-        With a delay, or several reports, that is adaptive alone. The policy paper is there only where it is named.
+        With a delay, or several reports, that is adaptive alone. The policy paper is there only
+        where it is named.
         """
         values = {name: values for name, values in OPEN.items() if getattr(self, name) == AUTO}
         if (self.delay or self.reports > 1) and 'policy' in values:

@@ -97,7 +97,8 @@ def test_a_map_without_positions_and_an_alphabet():
         11.0, 2.0, guess=False)
     assert row.live.metres_off is None and row.live.moves_off > 0
     modes = TransitionGraph({'idle': [], 'busy': []}, 'idle', complete=True)
-    assert VisitCalibration(modes, protect=10.0, walks=2).row(2.0, 2.0, guess=False).live.moves == 1
+    row = VisitCalibration(modes, protect=10.0, walks=2).row(2.0, 2.0, guess=False)
+    assert row.live.moves == 1
 
 
 def test_a_chain_of_reports_is_no_map():
