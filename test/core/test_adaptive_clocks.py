@@ -5,7 +5,7 @@ from itertools import product
 from random import Random
 from struct import pack
 
-from adaptive_reference import best_routes, made
+from adaptive_reference import best_routes, FORKED, made
 from hidden_switch import adaptive_beliefs, adaptive_posteriors, hidden_switch, likelihoods
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +56,21 @@ def drawn(mechanism, random, length):
 
 
 # What is known, and what is made of it.
+
+def test_a_symbol_that_is_left_out_tells_nothing():
+    """Also not that it has no cell: after some signals, some states have none."""
+    without = 0
+    for signals in every_signal(made(FORKED, 3.0, trust=1.0), 4):
+        mechanism = made(FORKED, 3.0, trust=1.0)
+        mechanism.replay(signals)
+        rows = [mechanism.exact_current_distribution(s) for s in FORKED.states]
+        without += len({len(set(row.values())) for row in rows}) == 2
+        mechanism.tick()
+        expected = adaptive_beliefs(mechanism, [*signals, None])[-1]
+        found = np.frombuffer(mechanism.state, '<f8', len(FORKED), offset=12)
+        assert found == pytest.approx([float(expected[0, s]) for s in FORKED.states], rel=1e-12)
+    assert without
+
 
 @pytest.mark.parametrize('delay', [0, 2])
 @for_all_reports

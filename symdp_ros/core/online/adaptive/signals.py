@@ -302,6 +302,5 @@ def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, dr
                                             word, work)
             if reported == 1:
                 reports[count // clock[0] - delay * (clock[1] // clock[0])] = previous
-            place = 0
             count += clock[0]
     return at, size, count, previous
