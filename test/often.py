@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import ExitStack
 import os
 from pathlib import Path
+import signal
 import subprocess
 import sys
 from tempfile import TemporaryDirectory
@@ -48,15 +49,16 @@ def main(count, *arguments) -> int:
     """Run all rounds; return 0 where every test passed in every round."""
     named = any(not argument.startswith('-') for argument in arguments)
     arguments = [*([] if named else PROCESSES), *arguments]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the busy loops end with it
     outcomes, failures = Counter(), Counter()
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
         for _ in range(os.cpu_count()):
             loop = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
             stack.callback(lambda loop=loop: (loop.kill(), loop.wait()))
-        suites = [Thread(target=suite, args=(range(first, int(count) + 1, 2), arguments,
-                                             f'{folder}/{first}.xml', outcomes, failures))
-                  for first in (1, 2)]
+        suites = [Thread(target=suite, daemon=True, args=(
+            range(first, int(count) + 1, 2), arguments, f'{folder}/{first}.xml', outcomes,
+            failures)) for first in (1, 2)]
         for thread in suites:
             thread.start()
         for thread in suites:
