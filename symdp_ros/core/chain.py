@@ -262,6 +262,11 @@ class Chain:
         other._set(self._index, self.initial_state, offsets, targets, rows[0], named=self._named,
                    public=rows[1:])
         other._ticks, other._single = self.ticks * ticks, self.single
+        if self.ticks == 1 and self.is_alphabet and self._public is None:
+            # Of single ticks it is worth knowing how long a robot stays: all public models.
+            other._single = Chain.__new__(Chain)
+            other._single._set(self._index, self.initial_state, *self.csr(), self._probabilities,
+                               named=self._named, public=self._public_models())
         return other
 
     @property

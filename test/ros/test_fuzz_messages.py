@@ -199,7 +199,7 @@ def test_positions_from_any_bytes():
 
 
 def test_belief(world, chain_file):
-    run = world.start('belief', chain_file=chain_file, epsilon=1.0)
+    run = world.start('belief', chain_file=chain_file, epsilon=1.0, policy='guided')
     run.wait_for('active')
     believed = world.listen('believed_region')
     publisher = world.publisher('private_region', qos=LATCHED)

@@ -338,7 +338,7 @@ def test_a_release_dir_that_cannot_be_made(starter, place, chain_file):
 
 def test_what_auto_takes_is_logged(world, place, chain_file):
     write_log(place / 'logs' / 'one.csv', list('abc') * 4, format='csv')
-    for more in ({}, {'mechanism': 'causal'}):
+    for more in ({}, {'mechanism': 'causal', 'policy': 'guided'}):
         run = start(world, place, chain_file, **more)
         assert call(world).message.startswith('1 released, 0 already released')
         assert run.stop() == 0

@@ -89,7 +89,8 @@ def feed(world, publisher, words, seconds, meanwhile=lambda: None):
 def test_privatizer_and_belief(world, chain_file):
     private, believed = world.listen(), world.listen('believed_region')
     privatizer = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
-    belief = Watched(world.start('belief', chain_file=chain_file, epsilon=2.0))
+    belief = Watched(world.start('belief', chain_file=chain_file, epsilon=2.0,
+                                 policy='guided'))
     belief.run.wait_for('active')
     publisher = world.publisher()
     world.wait_until(lambda: world.node.count_publishers('believed_region') > 0, 'the belief')

@@ -59,6 +59,8 @@ class SignalLaw:
         if row is None:
             with self._lock:  # several threads may ask
                 self._online.replay(signals)
+                for _ in range(self._online.ticks_left):
+                    self._online.tick()
                 row = self._online.exact_current_distribution(symbol)
             self._rows[signals, symbol] = row
         return row
@@ -87,7 +89,8 @@ class CausalAdaptive(Causal):
             return reports
         # Those of the symbols alone.
         lengths = np.diff(offsets)
-        begins = np.concatenate([[0], np.cumsum((lengths - 1) * each + 1)[:-1]])
+        sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
+        begins = np.cumsum(sizes) - sizes
         places = np.repeat(begins - each * offsets[:-1], lengths) + each * np.arange(offsets[-1])
         found: ShortInts = reports[places]
         return found
