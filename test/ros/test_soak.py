@@ -88,7 +88,7 @@ def feed(world, publisher, words, seconds, meanwhile=lambda: None):
 
 def test_privatizer_and_belief(world, chain_file):
     private, believed = world.listen(), world.listen('believed_region')
-    privatizer = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
+    privatizer = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0, policy='guided'))
     belief = Watched(world.start('belief', chain_file=chain_file, epsilon=2.0,
                                  policy='guided'))
     belief.run.wait_for('active')
