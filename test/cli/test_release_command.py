@@ -52,8 +52,8 @@ def test_release_with_a_ledger(place):
     run = release(place, *LEDGER, '--subject-budget', '3')
     assert run.returncode == 0, run.stderr
     assert '2 released, 0 already released' in run.stdout
-    assert ('mechanism auto, base chain, policy guided; how it moves: as the map says, weight '
-            '0.8, and six models\n') in run.stdout
+    assert 'mechanism auto' in run.stdout and (
+        '; how it moves: as the map says, weight 0.8, and six models\n') in run.stdout
     assert ('r1 has spent ε = 2 of 3, for changes of up to 1 symbol (sampling: message)\n'
             in run.stdout)
     paths = sorted((place / 'out').glob('[!.]*'))
@@ -69,7 +69,7 @@ def test_release_with_a_ledger(place):
 def test_another_base_is_another_release(place):
     """And trust counts where the chain's base measure does."""
     again = *LEDGER, '--mechanism', 'exponential'
-    for options, released in (((), 2), (('--base', 'chain', '--trust', '0.8'), 0),
+    for options, released in ((('--base', 'chain'), 2), (('--base', 'chain', '--trust', '0.8'), 0),
                               (('--trust', '1'), 2), (('--base', 'counting'), 2),
                               (('--base', 'counting', '--trust', '1'), 0)):
         run = release(place, *again, *options)
