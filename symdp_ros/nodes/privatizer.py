@@ -379,7 +379,7 @@ class Privatizer(ManagedNode):
         self._publish(self._word.draw(region, now))
 
     def _go_on(self, reports, publishes):
-        if self.mechanism_settings.policy == 'adaptive':
+        if self._word.mechanism.tables is not None:
             for _ in range(reports):
                 output = self._word.tick()
             self._publish(output if publishes else None)

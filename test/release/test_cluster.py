@@ -192,7 +192,7 @@ def test_releases_have_the_exact_distribution(walks, scheduler, where, mechanism
     walks.sizes = {'task_rows': 20_000, 'chunk_rows': 10_000}
     count = 10_000
     walks.archive([(i, WORDS[i % 3]) for i in range(3 * count)], group=15_000)
-    settings = walks.settings(mechanism=mechanism)
+    settings = walks.settings(mechanism=mechanism, policy='guided', base='chain')
     more = {'scheduler': scheduler} if where == 'cluster' else {}
     assert walks.release(settings, ledger=False, **more).kind == 'released'
     released = walks.read()

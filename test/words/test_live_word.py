@@ -36,7 +36,7 @@ from symdp_ros.words.state_file import StateFile
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 LIKELY = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': ['b', 'c'], 'c': {'c': 0.5, 'a': 0.5}}, 'a')
-LIVE = MechanismSettings('live')
+LIVE = MechanismSettings('live', policy='guided')
 LATE = MechanismSettings('live', policy='adaptive', delay=2)
 OTHER_CHAIN = Chain({'a': ['a', 'b', 'c'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 
