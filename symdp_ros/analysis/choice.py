@@ -97,7 +97,7 @@ def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings, length: 
 
     Parameters and errors as of `compare`.
     """
-    available = settings.available()
+    available = settings.available(privacy.zones)
     if len(available) == 1:
         return next(iter(available.values())), None
     found = compare(chain, privacy, settings, length, symbols)
@@ -124,7 +124,7 @@ def compare(chain: Chain, privacy: Privacy, settings: MechanismSettings, length:
 def _compared(chain: Chain, privacy: Privacy, settings: MechanismSettings, length: int,
               may_count: bool) -> Comparison:
     settings.check()
-    available = settings.available()
+    available = settings.available(privacy.zones)
     left_out = dict(_left_out(chain, length, available, may_count))
     if len(left_out) == len(available):
         left_out = {}

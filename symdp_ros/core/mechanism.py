@@ -32,13 +32,16 @@ class Mechanism:
     """
     The part that the online and the offline mechanism share.
 
-    :raises ChainError, PrivacyError: something else is passed as chain or privacy.
+    :raises ChainError, PrivacyError: something else is passed as chain or privacy; zones that do
+        not partition the states of the chain.
     """
 
     _law: Law
 
     def __init__(self, chain: Chain, privacy: Privacy):
         self._chain, self._privacy = Chain.check(chain), Privacy.check(privacy)
+        if privacy.zones is not None:
+            privacy.zones.numbers(chain)
         self._index: dict[str | None, int] = {None: len(chain)}
         self._index.update(chain.state_index)
 

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.registry import (AUTO, BY_MODELS, check_delay, check_reports, DEFAULT_BASE,
-                                     DEFAULT_TRUST, LIVE, name_of, OPEN, SELECTIONS)
+                                     DEFAULT_TRUST, IN_ZONES, LIVE, name_of, OPEN, SELECTIONS)
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -62,18 +62,22 @@ class MechanismSettings:
         has_policy = self.selection in (AUTO, 'causal', LIVE)
         check_reports(self.policy if has_policy else self.selection, self.reports)
 
-    def available(self) -> dict[str, 'MechanismSettings']:
+    def available(self, zones: object = None) -> dict[str, 'MechanismSettings']:
         """
         Return all that the settings leave open, by name: each leaves open nothing that it uses.
 
-        With a delay, or several reports, that is adaptive alone. The policy paper is there only
-        where it is named.
+        With a delay, several reports, or zones, of policies that is adaptive alone. The policy
+        paper is there only where it is named.
+
+        :param zones: of `core.privacy.Privacy`; None: there are none.
         """
         values = {name: values for name, values in OPEN.items() if getattr(self, name) == AUTO}
-        if (self.delay or self.reports > 1) and 'policy' in values:
+        if (self.delay or self.reports > 1 or zones is not None) and 'policy' in values:
             values['policy'] = ('adaptive',)
         found = {}
-        every = ('causal',) if self.reports > 1 else SELECTIONS
+        every = [name for name, uses in SELECTIONS.items()
+                 if (self.reports == 1 or name == 'causal')
+                 and (zones is None or name in IN_ZONES or 'policy' in uses)]
         for selection in every if self.selection == AUTO else (self.selection,):
             names = [name for name in values if name in _uses(selection)]
             for taken in product(*(values[name] for name in names)):
@@ -131,7 +135,8 @@ class MechanismSettings:
         return {'chain': chain.digest(), 'epsilon': privacy.epsilon,
                 'adjacency': privacy.adjacency, 'mechanism': self.selection, **used,
                 **({'delay': self.delay} if self.delay else {}),
-                **({'reports': self.reports} if self.reports > 1 else {}), **single}
+                **({'reports': self.reports} if self.reports > 1 else {}), **single,
+                **({} if privacy.zones is None else {'zones': privacy.zones.digest()})}
 
     def text(self, chain: 'Chain') -> str:
         """Return which mechanism draws, and how it takes the robot to move, for people to read."""

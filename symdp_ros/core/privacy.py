@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The privacy parameters: ε and the adjacency k."""
+"""The privacy parameters: ε, the adjacency k, and zones."""
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
+from symdp_ros.core.zones import Zones
 from symdp_ros.errors import PrivacyError
 
 
@@ -16,15 +19,27 @@ class Privacy:
     Word ε-differential privacy for words that differ in at most k symbols.
 
     A mechanism M keeps it when P[M(w) ∈ L] ≤ e^ε · P[M(w') ∈ L] for all sets L of outputs and
-    all words w, w' of one length whose Hamming distance is at most k (paper, Definition 3).
+    all words w, w' of one length whose Hamming distance is at most k (paper, Definition 3). With
+    zones, of all those whose symbols lie, at each place, in one zone (`core.zones`).
 
-    :param epsilon: ε, finite and ≥ 0 (0: the output does not depend on the word at all).
+    :param epsilon: ε, finite and ≥ 0 (0: the output does not depend on the word at all; with
+        zones, on nothing but the zones of its symbols).
     :param adjacency: k, an integer ≥ 1. (The paper's text allows 0, which divides by zero.)
-    :raises PrivacyError: for anything else; booleans, strings and NaN included.
+    :param zones: zone → its states, a partition of the states of the chain: which zone is told
+        exactly. None: all states are in one.
+    :raises PrivacyError: for anything else; booleans, strings and NaN included. A mechanism raises
+        it where zones do not partition its chain.
     """
 
     epsilon: float
     adjacency: int = 1
+    if TYPE_CHECKING:
+        zones: Zones | None = None
+
+        def __init__(self, epsilon: float, adjacency: int = 1,
+                     zones: Mapping[str, Iterable[str]] | None = None): ...
+    else:
+        zones: Mapping[str, Iterable[str]] | None = None
 
     def __post_init__(self) -> None:
         epsilon, adjacency = self.epsilon, self.adjacency
@@ -45,6 +60,12 @@ class Privacy:
                                setting='adjacency')
         object.__setattr__(self, 'epsilon', abs(value))  # -0.0 becomes 0.0
         object.__setattr__(self, 'adjacency', int(adjacency))
+        if self.zones is not None and not isinstance(self.zones, Zones):
+            object.__setattr__(self, 'zones', Zones(self.zones))
+
+    def __repr__(self) -> str:
+        more = '' if self.zones is None else f', zones={self.zones!r}'
+        return f'Privacy(epsilon={self.epsilon!r}, adjacency={self.adjacency!r}{more})'
 
     @classmethod
     def check(cls, privacy: 'Privacy') -> 'Privacy':

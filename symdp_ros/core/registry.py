@@ -26,6 +26,8 @@ SELECTIONS: dict[str, tuple[str, ...]] = {
     'permute_and_flip': (),
     'causal': ('policy', 'trust'),
 }
+#: Policies, and selections that use none, that know zones (`core.zones`).
+IN_ZONES = ('adaptive', 'exponential')
 #: What 'auto' stands for; 'paper' is taken only where it is named.
 OPEN: dict[str, tuple[str, ...]] = {'base': BASES, 'policy': POLICIES[1:]}
 
@@ -79,3 +81,17 @@ def check_reports(policy: str, reports: int) -> None:
     if reports > 1 and policy not in ('adaptive', AUTO):
         raise ConfigurationError(f'{reports} reports for each symbol need the policy adaptive: '
                                  f'the policy is {policy}', setting='reports')
+
+
+def check_zones(policy: str, setting: str, zones: object) -> None:
+    """
+    Refuse zones where a policy, or a selection that has none, does not know them.
+
+    :param setting: 'policy' or 'selection'.
+    :param zones: of `core.privacy.Privacy`; None: there are none.
+    :raises ConfigurationError: there are, and it does not.
+    """
+    if zones is not None and policy not in (*IN_ZONES, AUTO):
+        raise ConfigurationError(f'with zones, the {setting} {policy} cannot be used: take the '
+                                 'policy adaptive or, for whole words, the selection exponential',
+                                 setting=setting)

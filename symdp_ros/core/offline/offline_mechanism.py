@@ -14,8 +14,8 @@ from symdp_ros.core.mechanism import listed_word, Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_reports, DEFAULT_BASE, DEFAULT_POLICY, DEFAULT_TRUST,
-                                     SELECTIONS)
+from symdp_ros.core.registry import (check_reports, check_zones, DEFAULT_BASE, DEFAULT_POLICY,
+                                     DEFAULT_TRUST, SELECTIONS)
 from symdp_ros.errors import ConfigurationError
 
 
@@ -79,6 +79,10 @@ class OfflineMechanism(Mechanism):
         check_base(base, trust)
         super().__init__(chain, privacy)
         check_reports(policy if selection == 'causal' else selection, reports)
+        if selection == 'causal':
+            check_zones(policy, 'policy', privacy.zones)
+        else:
+            check_zones(selection, 'selection', privacy.zones)
         self._selection, self._base, self._trust = selection, base, float(trust)
         module = import_module(f'symdp_ros.core.offline.{selection}')
         self._law: Law = module.law(chain, privacy, random, base=base, trust=self._trust,
@@ -128,7 +132,8 @@ class OfflineMechanism(Mechanism):
         """
         Return a private word, feasible from the initial state, as long as the word.
 
-        With several `reports` for each symbol, a word of n symbols has (n − 1)·reports + 1.
+        With several `reports` for each symbol, a word of n symbols has (n − 1)·reports + 1; with
+        zones there is a symbol for each of them, as of `OnlineMechanism.step`.
 
         :param word: any symbols of the chain, feasible or not; None: unknown.
         :raises UnknownSymbolError: a symbol is no state; checked before anything is drawn.
@@ -165,7 +170,7 @@ class OfflineMechanism(Mechanism):
         """
         word, output = self._checked(word), listed_word(output)
         self.check(len(word))
-        each = 1 if self.online is None else self.online.reports
+        each = 1 if self.online is None else self.online.stride
         length = each * (len(word) - 1) + 1 if word else 0
         if len(output) != length or not self._chain.is_feasible(output):
             return -inf

@@ -34,6 +34,10 @@ class OnlineMechanism(OnlineSteps):
     factors differ: the ratio is at most e^ε. Changing j symbols costs at most j·ε/k. What adaptive
     publishes is computed from signals, of which the same holds.
 
+    **Zones.** `privacy.zones`, with 'adaptive' alone: the zone of each symbol is told exactly, and
+    of the others only those words are adjacent to a word that have its zones
+    (`core.online.adaptive.in_zones`). `zone` is the one told last.
+
     A step takes O(1) time (adaptive: see there); the mechanism O(states + edges) memory, the table
     of targets apart. One mechanism draws one word at a time: use it from one thread, and `another`
     for each other word.
@@ -48,7 +52,8 @@ class OnlineMechanism(OnlineSteps):
         all with `finish`.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
-    :raises ConfigurationError: unknown policy, trust out of range, or a delay with another policy.
+    :raises ConfigurationError: unknown policy, trust out of range; a delay, reports or zones with
+        another policy; zones with `Chain.complete`.
     """
 
     @property

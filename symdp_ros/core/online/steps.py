@@ -14,13 +14,15 @@ from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
 from symdp_ros.core.online.adaptive.alphabet import AlphabetWord
+from symdp_ros.core.online.adaptive.in_zones import ZonedWord
 from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_delay, check_reports, DEFAULT_POLICY, DEFAULT_TRUST,
-                                     POLICIES)
+from symdp_ros.core.registry import (check_delay, check_reports, check_zones, DEFAULT_POLICY,
+                                     DEFAULT_TRUST, POLICIES)
+from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.files.cache import Cache
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 _Step: TypeAlias = Callable[[str | None], str | None]
 _Steps = TypeVar('_Steps', bound='OnlineSteps')
-_Symbol = TypeVar('_Symbol', str, str | None)
+_Symbol = TypeVar('_Symbol', str | None, Signal)
 
 
 def _guided(chain: Chain, *_: Any) -> Targets | None:
@@ -67,6 +69,10 @@ class OnlineSteps(Mechanism):
         check_base('chain', trust)
         check_delay(policy, delay)
         check_reports(policy, reports)
+        check_zones(policy, 'policy', privacy.zones)
+        if privacy.zones is not None and not chain.stores_edges:
+            raise ConfigurationError('with zones, a chain made by Chain.complete cannot be used: '
+                                     'list its moves', setting='zones')
         if reports > 1 and not chain.stores_edges:
             raise ConfigurationError(f'reports is {reports}: between two symbols, where all can '
                                      'follow all, nothing is known', setting='reports')
@@ -92,8 +98,9 @@ class OnlineSteps(Mechanism):
                 self._chain, self._targets, self._responses, self._width, self._random)
             self._continue(self._chain.initial_state)
         if self._policy == 'adaptive':
+            kind = AdaptiveWord if self._privacy.zones is None else ZonedWord
             word = self._word = self._alphabet_word(step) if self._tables is None else (
-                AdaptiveWord(self._chain, self._tables, self._delay, self._random))
+                kind(self._chain, self._tables, self._delay, self._random))
             step, self._previous = word.step, lambda: word.previous
         self.step = step  # type: ignore[assignment, method-assign]  # which documents it
         self.reset()
@@ -135,8 +142,18 @@ class OnlineSteps(Mechanism):
 
     @property
     def reports(self) -> int:
-        """Return how many reports there are for each symbol."""
+        """Return how many reports there are for each symbol that is drawn for."""
         return self._per_symbol
+
+    @property
+    def stride(self) -> int:
+        """Return how many reports it is from one symbol of a word to the next: 1 with zones."""
+        return self._per_symbol if self._privacy.zones is None else 1
+
+    @property
+    def zone(self) -> str | None:
+        """Return the zone told last; at first that of the initial state; None: without zones."""
+        return self._word.zone if isinstance(self._word, ZonedWord) else None
 
     @property
     def targets(self) -> Targets | None:
@@ -208,21 +225,25 @@ class OnlineSteps(Mechanism):
         else:
             self._continue(previous)
 
-    def advance(self, output: str) -> None:
+    def advance(self, output: Signal) -> None:
         """
         Go on as if `output` had been drawn; with 'adaptive', that is a signal.
+
+        With zones, a signal names the zone too, that of the state. Where only a zone was told, it
+        is a `core.zones.Told`; for a `tick`, None.
 
         :raises ChainError: it cannot have been; nothing changes.
         """
         if self._word is not None:
-            self._word.advance(output)
-        elif output is None or output not in self._index or (
+            self._signal(output)
+        elif not isinstance(output, str) or output not in self._index or (
                 self._chain.stores_edges and output not in self._chain.successors(self.previous)):
-            raise ChainError(f'{output!r} cannot follow {self.previous!r}', state=output)
+            raise ChainError(f'{output!r} cannot follow {self.previous!r}',
+                             state=output if isinstance(output, str) else None)
         else:
             self._continue(output)
 
-    def replay(self, outputs: Iterable[str], previous: str | None = None) -> None:
+    def replay(self, outputs: Iterable[Signal], previous: str | None = None) -> None:
         """
         Stand where a word stands after these outputs; with 'adaptive', signals.
 
@@ -235,21 +256,21 @@ class OnlineSteps(Mechanism):
         self.reset(previous)
         try:
             for i, output in enumerate(outputs):
-                for _ in range(self._per_symbol - 1 if i else 0):
+                for _ in range(self.stride - 1 if i else 0):
                     self.tick()
                 self.advance(output)
         except ChainError:
             self.reset()
             raise
 
-    def decode(self, signals: Iterable[str]) -> list[str]:
+    def decode(self, signals: Iterable[Signal]) -> list[str]:
         """
         Return the word that is published where these signals were drawn, from the initial state.
 
         With other policies than 'adaptive' these are the word. The mechanism is left as after
         `reset()`.
 
-        :param signals: each named by the state that founded its cell.
+        :param signals: each named by the state that founded its cell; as of `advance`.
         :raises ChainError: these cannot have been drawn.
         """
         self.reset()
@@ -258,17 +279,21 @@ class OnlineSteps(Mechanism):
         finally:
             self.reset()
 
-    def _signal(self, output: str) -> str | None:
-        if self._word is not None:
-            return self._word.advance(output)
-        self.advance(output)
-        return output
+    def _signal(self, output: Signal) -> str | None:
+        if self._word is None:
+            self.advance(output)
+            return str(output)
+        return self._word.advance(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
 
     def step(self, symbol: str | None) -> str | None:
         """
         Draw for the next symbol.
 
-        :param symbol: the sensitive symbol s_t; None: unknown, drawn uniformly.
+        With zones, that of the symbol is told; with several `reports` there is a symbol for each,
+        and of those between two draws only the zone is told.
+
+        :param symbol: the sensitive symbol s_t; None: unknown, drawn uniformly; with zones it
+            counts as lying in the zone told last.
         :return: o_t ∈ C(o_{t−1}); with a `delay`, that of so many symbols ago: None, as long as
             there is none.
         :raises UnknownSymbolError: the symbol is no state; the word then goes on as before.
@@ -279,7 +304,8 @@ class OnlineSteps(Mechanism):
         """
         Go on by one report without a symbol: with `reports`, that often less one after a `step`.
 
-        Nothing is drawn. In place of a `step`, the symbol is left out.
+        Nothing is drawn. In place of a `step`, the symbol is left out. With zones it always is, and
+        no zone told: there is a symbol for each report.
 
         :return: the report that is due, as of `step`.
         :raises ConfigurationError: not with the policy adaptive, or on `Chain.complete`.
@@ -306,7 +332,7 @@ class OnlineSteps(Mechanism):
         reports: list[str | None] = []
         for i, symbol in enumerate(symbols):
             if i:
-                reports += [self.tick() for _ in range(self._per_symbol - 1)]
+                reports += [self.tick() for _ in range(self.stride - 1)]
             reports.append(takes(symbol))
         return [report for report in reports if report is not None] + self.finish()
 
@@ -352,6 +378,8 @@ class OnlineSteps(Mechanism):
     def draw_signals(self, symbols: ShortInts, offsets: Ints) -> tuple[ShortInts, ShortInts]:
         """
         Return the reports, and the signals that they were decoded from, as `privatize_many`.
+
+        With zones, a signal is −1 − i where only a zone was told, the i-th of `privacy.zones`.
 
         :raises ConfigurationError: no signals are drawn: another policy, or `Chain.complete`.
         """
@@ -463,11 +491,12 @@ class OnlineSteps(Mechanism):
         found[self._index[output]] = aimed
         return found
 
-    def exact_current_distribution(self, symbol: str | None) -> dict[str, Fraction]:
+    def exact_current_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
         """
         Return how the next output is drawn for this symbol, after the outputs so far, exactly.
 
-        With 'adaptive', outputs are signals, each named by the state that founded its cell.
+        With 'adaptive', outputs are signals, each named by the state that founded its cell; with
+        zones, as of `advance`: where none would be drawn, `Told` is certain.
 
         :return: the probability of each state that may be drawn; in the order of `successors`, or
             of cells.
@@ -477,16 +506,20 @@ class OnlineSteps(Mechanism):
             return self._word.exact_distribution(symbol)
         return self.exact_distribution(symbol, self.previous)
 
-    def current_distribution(self, symbol: str | None) -> dict[str, float]:
+    def current_distribution(self, symbol: str | None) -> dict[Any, float]:
         """Return `exact_current_distribution` as floats."""
         exact = self.exact_current_distribution(symbol)
         return {state: float(chance) for state, chance in exact.items()}
 
-    def current_likelihood(self, output: str) -> Floats:
-        """Return the probability of the next output for each s_t, as `likelihood`."""
-        if self._word is not None:
-            return self._word.likelihood(output)
-        return self.likelihood(output, self.previous)
+    def current_likelihood(self, output: Signal) -> Floats:
+        """
+        Return the probability of the next output for each s_t, as `likelihood`.
+
+        With zones, that of it and the zone: 0 for states outside.
+        """
+        if self._word is None:
+            return self.likelihood(str(output), self.previous)
+        return self._word.likelihood(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
 
     def _require_rows(self, instead: str) -> None:
         if self._tables is not None:

@@ -96,10 +96,14 @@ class Loops(NamedTuple):
     """The compiled loops, imported on first use."""
 
     begin_at: Callable[..., None]
+    begin_again: Callable[..., int]
+    follow_routes: Callable[..., None]
     predict: Callable[..., None]
     choose: Callable[..., int]
+    prepare: Callable[..., int]
     take: Callable[..., tuple[int, int, int]]
     draw: Callable[..., tuple[int, int, int, int]]
+    draw_in_zones: Callable[..., tuple[int, int, int, int]]
     decode: Callable[..., float]
     follow_choices: Callable[..., None]
 
@@ -124,6 +128,10 @@ class AdaptiveTables:
         n, degrees = len(chain), chain.out_degrees()
         self.most = min(n, max(CELLS, min(MOST_CELLS, int(degrees.max()))))
         counts = {*range(1, min(CELLS, self.most) + 1), self.most, *degrees.tolist()}
+        self.zones, zone_of = privacy.zones, np.empty(0, np.int64)
+        if privacy.zones is not None:
+            zone_of = privacy.zones.numbers(chain)
+            counts = {*range(1, min(self.most, int(np.bincount(zone_of).max())) + 1)}
         self.width, self.responses = responses(
             {count for count in counts if count <= self.most}, privacy)
         models = chain.single.models(trust)
@@ -138,15 +146,18 @@ class AdaptiveTables:
                                  DISCOUNT, tolerance)
         X, match = X.astype(np.float32), work[3]  # X(c, c), whether or not that is a pair
         across = np.empty(0, np.float32) if sparse else X.reshape(n, n).T.flatten()
-        shares = np.zeros((3, self.most + 1))
+        shares = np.zeros((4, self.most + 1))
         for count, response in self.responses.items():
-            shares[:, count] = (response.a / response.total, response.b / response.total,
+            shares[:3, count] = (response.a / response.total, response.b / response.total,
                                 1 / count)
         switch = np.stack([np.full(len(models), models.keep), models.switch])
         self.shares, self.prior = shares, in_lanes(models.prior[None])[0]
-        self.clock = np.array([chain.ticks, chain.ticks * reports], np.int64)
+        signal = chain.ticks * reports
+        self.clock = np.array([chain.ticks, signal, signal if self.zones is None else chain.ticks],
+                              np.int64)
         self.arrays = (*chain.single.csr(), in_lanes(models.weights.T), in_lanes(switch),
-                       *chain.csr(), first, symbols, X, across, match, shares, self.clock)
+                       *chain.csr(), first, symbols, X, across, match, shares, self.clock,
+                       zone_of, self.prior)
         self.nbytes = sum(array.nbytes for array in self.arrays)
 
 
@@ -196,7 +207,7 @@ class AdaptiveWord:
         # are left, and of which filling of the buffer they are.
         self._drawn = np.empty((0, 0), np.int32)
         self._left, self._fills = np.zeros((2, tables.most + 1), np.int64)
-        self._report, self._signal = tables.clock.tolist()  # ticks
+        self._report, self._signal, self._row = tables.clock.tolist()  # ticks
         most, held = tables.most, max(0, self._delay)
         if 8 * LANES * n * held * self._signal > _MOST_BYTES:
             raise ConfigurationError(
@@ -209,8 +220,12 @@ class AdaptiveWord:
         self._whole: list[_Segment] = []
         self._length = max(1, _SEGMENT // self._signal)  # of a segment, in signals
         self._count, self._previous, self._size, self._knows = 0, self._initial, 0, False
-        self._window = self._segment(held + 1)
-        self._chosen = codes, np.zeros(most, np.int64), self._posterior
+        self._window = self._segment(held * self._signal // self._row + 1)
+        places = 0 if tables.zones is None else n
+        self._ahead = np.zeros((held * self._signal // self._report + 1, places), np.uint8)
+        self._chosen = (codes, np.zeros(most, np.int64), self._posterior, self._ahead,
+                        np.zeros(places, np.uint8), np.zeros(2, np.int64),
+                        np.zeros(places, np.int32))
         by_cell = (most, most + 1) if self._delay == 0 else (1, 1)
         self._work = (np.zeros((n, LANES)), np.zeros((n, LANES)), np.zeros((2, n)),
                       *np.zeros((2, n + 1), np.int64),
@@ -239,7 +254,7 @@ class AdaptiveWord:
         position = self._initial if previous is None else self._index.get(previous)
         if position is None:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
-        offsets, successors, weights, switch, *_, shares, _ = self._tables.arrays
+        offsets, successors, weights, switch, *_, shares, _, _, _ = self._tables.arrays
         begin, (_, kinds, _) = self._ring[0], self._window
         self._loops.begin_at(position, self._tables.prior, offsets, successors, weights,
                              self._work[0], begin)
@@ -335,20 +350,26 @@ class AdaptiveWord:
                     self._fills[size] = draws.fills
                     self._drawn[size, :len(draws.buffer)] = [
                         2 * number + hit for number, hit in draws.buffer]
-            end = len(symbols)
+            end, span = len(symbols), self._length * self._signal
             if self._delay < 0:
-                end = min(end, at + self._length - self._count // self._signal % self._length)
-            at, size, count, previous = self._loops.draw(
-                at, end, self._size, self._count, self._previous, self._delay, symbols, signals,
-                reports, self._drawn, self._left, self._tables.arrays, self._word(), self._work)
+                end = min(end, at + (span - self._count % span) // self._row)
+            draw, told = self._drawing
+            at, size, count, previous = draw(
+                at, end, self._size, self._count, self._previous, self._delay, symbols, *told,
+                signals, reports, self._drawn, self._left, self._tables.arrays, self._word(), self._work)
             for some, draws in self._draws_of.items():
                 del draws.buffer[self._left[some]:]
             self._stand(count, previous, size)
 
+    @property
+    def _drawing(self) -> tuple[Callable[..., tuple[int, int, int, int]], tuple[Ints, ...]]:
+        """Return the loop that draws, and what it is told besides the symbols."""
+        return self._loops.draw, ()
+
     def _segment(self, length: int) -> _Segment:
-        """Return room for what so many signals tell."""
+        """Return room for so many rows of what signals, and zones, tell."""
         n = len(self._posterior)
-        kinds, sizes = np.zeros((length + 1, n), np.uint8), np.zeros((2, length + 1), np.int64)
+        kinds, sizes = np.zeros((length + 1, n), np.uint8), np.zeros((4, length + 1), np.int64)
         kinds[-1], sizes[0, -1] = 2, 1  # no signal
         return _Segment(self._ring[0].copy(), kinds, sizes)
 
@@ -357,14 +378,14 @@ class AdaptiveWord:
         segment = self._window
         if self._delay < 0:
             if self._count % (self._length * self._signal) == 0:
-                self._whole.append(self._segment(self._length))
+                self._whole.append(self._segment(self._length * self._signal // self._row))
             segment = self._whole[-1]
         return self._ring, segment.kinds, segment.sizes, *self._chosen
 
-    def _take(self, place: int, reports: bool = True) -> str | None:
-        """Take in a signal: what it costs depends on signals alone."""
+    def _take(self, place: int, reports: bool = True, zone: int = -1) -> str | None:
+        """Take in a signal, and a zone: what it costs depends on these alone."""
         size, previous, reported = self._loops.take(
-            place, self._size, self._count, self._previous, self._delay, reports,
+            place, zone, self._size, self._count, self._previous, self._delay, reports,
             self._tables.arrays, self._word(), self._work)
         self._stand(self._count + self._report, previous, size)
         if not reported:
@@ -376,14 +397,23 @@ class AdaptiveWord:
         """Take note of where the word stands; size 0: the cells are yet to be chosen."""
         if count == 0:
             self._knows = False
-        self._count, self._previous, self._size = count, previous, size
-        self._draws, self._cells = _NO_DRAWS, [0]
-        if count % self._signal:
-            return
-        if size == 0:
-            self._size = size = self._loops.choose(
+        self._count, self._previous = count, previous
+        if size == 0 and count % self._signal == 0:
+            size = self._loops.choose(
                 previous, self._delay == 0, self._ring[count % len(self._ring)],
-                self._tables.arrays, (self._ring, *self._window[1:], *self._chosen), self._work)
+                self._tables.arrays, self._word_so_far, self._work)
+        self._have(size)
+
+    @property
+    def _word_so_far(self) -> tuple[Any, ...]:
+        """Return the arrays of the word, without room for the next symbol."""
+        return self._ring, *self._window[1:], *self._chosen
+
+    def _have(self, size: int) -> None:
+        """Take note of so many cells; 0: no signal is drawn next."""
+        self._size, self._draws, self._cells = size, _NO_DRAWS, [0]
+        if size == 0:
+            return
         self._cells = [0, *self._chosen[1][:size].tolist()]
         self._numbers = [*range(size + 1)]
         if size not in self._draws_of:
@@ -403,7 +433,7 @@ class AdaptiveWord:
         whole = 0.0
         for begin, rows, kinds, sizes in self._segments():
             first = (begin - self._since) // self._report
-            whole = self._loops.decode(whole, begin, rows, kinds, sizes, tables, after, here,
+            whole = self._loops.decode(whole, begin, self._delay < 0, rows, kinds, sizes, tables, after, here,
                                        later, now, found, choices[first:])
         route = np.empty(length, np.int64)
         self._loops.follow_choices(self._previous, hops, heads, later, choices, route)
@@ -422,7 +452,7 @@ class AdaptiveWord:
                 places = np.arange(self._since, last + 1) % len(self._ring)
                 yield self._since, self._ring[places], *self._window[1:]
             return
-        offsets, successors, weights, switch, *_, shares, _ = self._tables.arrays
+        offsets, successors, weights, switch, *_, shares, _, _, prior = self._tables.arrays
         span = self._length * self._signal
         rows = np.empty((min(self._count, span), *self._ring.shape[1:]))
         mixed, chances = np.empty(self._ring.shape[1:]), np.empty(self._ring.shape[1])
@@ -430,10 +460,14 @@ class AdaptiveWord:
             begin, kinds, sizes = self._whole[i]
             count = min(span, last + 1 - i * span)
             rows[0] = begin
-            for t in range(1, count):
-                place = -1 if (t - 1) % self._signal else (t - 1) // self._signal
-                self._loops.predict(rows[t - 1], kinds[place], sizes[0, place], offsets,
-                                    successors, weights, switch, shares, chances, mixed, rows[t])
+            for t in range(count):
+                place = -1 if t % self._row else t // self._row
+                if sizes[3, place]:
+                    self._loops.begin_again(rows[t], kinds[place], prior)
+                if t + 1 < count:
+                    self._loops.predict(
+                        rows[t], kinds[place], sizes[0, place], offsets, successors, weights,
+                        switch, shares, chances, mixed, rows[t + 1])
             yield i * span, rows[:count], kinds, sizes
 
     @property
@@ -453,6 +487,10 @@ class AdaptiveWord:
         else:
             places = np.arange(signals) + self._passed(self._since)
             yield self._window.sizes[1, places % (self._delay + 1)]
+
+    def _integers(self, count: int, since: int) -> int:
+        """Return how many integers `_signals` has of the ticks between two."""
+        return self._passed(count) - self._passed(since)
 
     def _passed(self, tick: int) -> int:
         """Return how many signals are before a tick."""
@@ -490,7 +528,7 @@ class AdaptiveWord:
         signals = np.frombuffer(state, '<u4', offset=_STATE.size + begin.nbytes).tolist()
         self._count = count
         since = self._since
-        if (len(signals) != self._passed(count) - self._passed(since) or previous >= n
+        if (len(signals) != self._integers(count, since) or previous >= n
                 or count >= _MOST_TICKS or count % self._report
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
@@ -500,13 +538,17 @@ class AdaptiveWord:
         joint[:, models] = begin
         self._stand(since, previous, 0)
         self._knows = False
+        self._go_over(count, signals)
+
+    def _go_over(self, count: int, signals: list[int]) -> None:
+        """Take in signals up to some tick."""
         while self._count < count:
             number = 0 if self._count % self._signal else signals.pop(0)
             if not 0 <= number <= self._size:
                 raise ValueError
             self._take(number, reports=False)
 
-    def exact_distribution(self, symbol: str | None) -> dict[str, Fraction]:
+    def exact_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
         """Return the next row, exactly: of the founders of the cells."""
         self._check_due()
         if symbol not in self._index:
@@ -535,5 +577,6 @@ class AdaptiveWord:
 def _loops() -> Loops:
     from symdp_ros.core.online.adaptive import decoding, signals
 
-    return Loops(signals.begin_at, signals.predict, signals.choose, signals.take, signals.draw,
-                 decoding.decode, decoding.follow_choices)
+    return Loops(signals.begin_at, signals.begin_again, signals.follow_routes, signals.predict,
+                 signals.choose, signals.prepare, signals.take, signals.draw,
+                 signals.draw_in_zones, decoding.decode, decoding.follow_choices)

@@ -7,13 +7,16 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import inf, log, prod
 from threading import Lock
+from typing import TypeAlias
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.online.causal import Causal
 from symdp_ros.core.online.steps import OnlineSteps
+from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ConfigurationError
 
+_Signals: TypeAlias = tuple[Signal, ...]
 MOST_HISTORIES = 100_000  # of signals, that are looked at one by one
 
 
@@ -26,19 +29,45 @@ class SignalLaw:
 
     def __init__(self, online: OnlineSteps):
         self._online, self._lock = online.another(), Lock()
-        self._rows: dict[tuple[tuple[str, ...], str | None], dict[str, Fraction]] = {}
+        self._rows: dict[tuple[_Signals, str | None], dict[Signal, Fraction]] = {}
+        self._zones, self._initial = online.privacy.zones, online.chain.initial_state
 
-    def everything(self, length: int) -> list[tuple[str, ...]]:
+    def everything(self, length: int) -> list[_Signals]:
         """
-        Return all that the signals of a word of some length can be.
+        Return all that the signals of words of some length can be; with zones, in all of them.
 
         :raises ConfigurationError: they are more than 10⁵.
         """
-        found: list[tuple[str, ...]] = [()]
-        for _ in range(length):
-            longer: list[tuple[str, ...]] = []
+        some = [None] if self._zones is None else [s for s, *_ in self._zones.values()]
+        return self._everything([some] * length)
+
+    def of(self, like: Word) -> list[_Signals]:
+        """
+        Return all that the signals of a word can be.
+
+        :param like: the word; or another of which this is all the same (`alike`).
+        :raises ConfigurationError: as `everything`.
+        """
+        return self._everything([[symbol] for symbol in like])
+
+    def alike(self, word: Word) -> tuple[str | None, ...]:
+        """Return a word whose signals can be the same: one for all words with the same zones."""
+        if self._zones is None:
+            return (None,) * len(word)
+        told, found = self._initial, []
+        for symbol in word:
+            told = told if symbol is None else symbol
+            found.append(self._zones[self._zones.of(told)][0])
+        return tuple(found)
+
+    def _everything(self, word: Sequence[Sequence[str | None]]) -> list[_Signals]:
+        """Return all that the signals of words can be of which each symbol is one of some."""
+        length, found = len(word), list[_Signals]([()])
+        for symbols in word:
+            longer: list[_Signals] = []
             for before in found:
-                longer += [(*before, z) for z in self._after(before, None)]
+                longer += [(*before, z) for symbol in symbols
+                           for z in self._after(before, symbol)]
                 if len(longer) > MOST_HISTORIES:
                     raise ConfigurationError(
                         'the probability of what the policy adaptive publishes is that of all '
@@ -47,13 +76,12 @@ class SignalLaw:
             found = longer
         return found
 
-    def exact_probabilities(self, word: Word,
-                            outputs: Sequence[Sequence[str]]) -> list[Fraction]:
+    def exact_probabilities(self, word: Word, outputs: Sequence[_Signals]) -> list[Fraction]:
         """Return P[signals | word] of some signals that are possible."""
-        return [prod((self._after(tuple(signals[:t]), symbol)[signals[t]]
+        return [prod((self._after(tuple(signals[:t]), symbol).get(signals[t], Fraction(0))
                       for t, symbol in enumerate(word)), start=Fraction(1)) for signals in outputs]
 
-    def _after(self, signals: tuple[str, ...], symbol: str | None) -> dict[str, Fraction]:
+    def _after(self, signals: _Signals, symbol: str | None) -> dict[Signal, Fraction]:
         """Return the next row of a symbol."""
         row = self._rows.get((signals, symbol))
         if row is None:
@@ -84,7 +112,7 @@ class CausalAdaptive(Causal):
 
     def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
         reports, each = self.online.another(random=random).privatize_many(symbols, offsets), \
-            self.online.reports
+            self.online.stride
         if each == 1:
             return reports
         # Those of the symbols alone.
@@ -116,12 +144,12 @@ class CausalAdaptive(Causal):
         found = np.zeros(len(word) + 1)
         for output, chance in self._reports(word).items():
             found[sum(s != o for s, o in zip(
-                word, output[::self.online.reports], strict=True))] += float(chance)
+                word, output[::self.online.stride], strict=True))] += float(chance)
         return found
 
     def _reports(self, word: Word) -> defaultdict[tuple[str, ...], Fraction]:
         """Return the probability of each word of reports."""
-        decoded = self._decoded(len(word))
+        decoded = self._decoded(self.of_signals.alike(word))
         found: defaultdict[tuple[str, ...], Fraction] = defaultdict(Fraction)
         chances = self.of_signals.exact_probabilities(word, [*decoded])
         for output, chance in zip(decoded.values(), chances, strict=True):
@@ -129,11 +157,10 @@ class CausalAdaptive(Causal):
         return found
 
     @cached_property
-    def _decoded(self) -> Callable[[int], dict[tuple[str, ...], tuple[str, ...]]]:
+    def _decoded(self) -> Callable[[Word], dict[_Signals, tuple[str, ...]]]:
         @lru_cache(maxsize=4)
-        def decoded(length: int) -> dict[tuple[str, ...], tuple[str, ...]]:
+        def decoded(like: Word) -> dict[_Signals, tuple[str, ...]]:
             online = self.online.another()
-            return {signals: tuple(online.decode(signals))
-                    for signals in self.of_signals.everything(length)}
+            return {signals: tuple(online.decode(signals)) for signals in self.of_signals.of(like)}
 
         return decoded

@@ -122,15 +122,15 @@ def _matches_to_come(whole: float, reached: Ints, first: Ints, symbols: ShortInt
 def row_of(tick: int, clock: Ints, kinds: Numbers) -> int:
     """Return the row of `kinds` that a tick has."""
     last = len(kinds) - 1
-    return (tick // clock[1]) % last if tick % clock[1] == 0 else last
+    return (tick // clock[2]) % last if tick % clock[2] == 0 else last
 
 
 @compiled
 def report(count: int, previous: int, delay: int, tables: Any, word: Any, work: Any) -> int:
     """Return the report of `delay` signals before the tick of number `count`, from 0."""
     (offsets, successors, weights, switch, hops, heads, first, symbols, X, across, match, shares,
-     clock) = tables
-    ring, kinds, sizes, _, _, posterior = word
+     clock, zone_of, _) = tables
+    ring, kinds, sizes, _, _, posterior = word[:6]
     after, here, best, some, queue, levels = work[:6]
     left = delay * (clock[1] // clock[0])
     _reach(previous, left + 1, hops, heads, best[0], queue, levels)
@@ -139,7 +139,13 @@ def report(count: int, previous: int, delay: int, tables: Any, word: Any, work: 
     later, now = best[0], best[1]
     _matches_to_come(whole, queue[:levels[left]], first, symbols, X, across, match, posterior,
                      some, later, work[14])
+    if sizes[2, kind] > 0:
+        for o in queue[:levels[left]]:
+            if zone_of[o] == sizes[2, kind] - 1:
+                later[o] += 1.0
     for tick in range(count - 1, count - delay * clock[1] - 1, -1):
+        if sizes[3, kind] > 0:  # what is known of s here does not depend on what was before
+            after.fill(1.0)
         row, kind = tick % len(ring), row_of(tick, clock, kinds)
         whole = _back(ring[row], kinds[kind], sizes[0, kind], 1.0 / whole, offsets, successors,
                       weights, switch, shares, after, here, posterior)
@@ -151,6 +157,8 @@ def report(count: int, previous: int, delay: int, tables: Any, word: Any, work: 
                 for e in range(hops[o], hops[o + 1]):
                     most = max(most, later[np.int64(np.uint32(heads[e]))])
                 now[o] = posterior[o] / whole + most
+                if sizes[2, kind] > 0 and zone_of[o] == sizes[2, kind] - 1:
+                    now[o] += 1.0
             later, now = now, later
     for s in range(len(posterior)):
         posterior[s] /= whole
@@ -159,8 +167,8 @@ def report(count: int, previous: int, delay: int, tables: Any, word: Any, work: 
 
 
 @compiled
-def decode(whole: float, begin: int, rows: Floats, kinds: Numbers, sizes: Ints, tables: Any,
-           after: Floats, here: Floats, later: Floats, now: Floats, found: Floats,
+def decode(whole: float, begin: int, all_zones: bool, rows: Floats, kinds: Numbers, sizes: Ints,
+           tables: Any, after: Floats, here: Floats, later: Floats, now: Floats, found: Floats,
            choices: Numbers) -> float:
     """
     Go back over some ticks, from number `begin` on, given what follows them.
@@ -168,10 +176,11 @@ def decode(whole: float, begin: int, rows: Floats, kinds: Numbers, sizes: Ints, 
     whole: what it returned for the ticks after these; 0: the word ends with them. `after` and
     `later`: of the tick after these, then of the first of these: P[all later signals | m, s],
     and the most matches to be had from each state on. choices[t, o]: which move from o to take
-    after the t-th report of these.
+    after the t-th report of these. all_zones: whether the route has all zones that were told;
+    else each is worth a match.
     """
     offsets, successors, weights, switch, hops, heads = tables[:6]
-    shares, clock = tables[11:]
+    shares, clock, zone_of = tables[11:14]
     for t in range(len(rows) - 1, -1, -1):
         kind = row_of(begin + t, clock, kinds)
         ends, reports = whole == 0.0, (begin + t) % clock[0] == 0
@@ -182,6 +191,8 @@ def decode(whole: float, begin: int, rows: Floats, kinds: Numbers, sizes: Ints, 
             whole = _back(rows[t], kinds[kind], sizes[0, kind], 1.0 / whole, offsets, successors,
                           weights, switch, shares, after, here, found)
         after[:] = here
+        if sizes[3, kind] > 0:  # what is known of s here does not depend on what was before
+            after.fill(1.0)
         if reports and not ends:
             for o in range(len(now)):
                 edge = _best(hops[o], hops[o + 1], heads, later)
@@ -190,6 +201,12 @@ def decode(whole: float, begin: int, rows: Floats, kinds: Numbers, sizes: Ints, 
         if reports:
             for o in range(len(now)):
                 later[o] = now[o] + found[o] / whole
+            if sizes[2, kind] > 0:
+                for o in range(len(now)):
+                    if zone_of[o] == sizes[2, kind] - 1:
+                        later[o] += 1.0
+                    elif all_zones:
+                        later[o] = -np.inf
     return whole
 
 

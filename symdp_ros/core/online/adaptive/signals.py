@@ -8,22 +8,31 @@ weights    (edges, LANES)   P_m; 0 in lanes without a model
 switch     (2, LANES)       by model: 1 − ρ, ρ·q (`core.models`)
 hops, heads           the edges between two reports, as `Chain.csr`
 first, symbols, X, match    as in `core.online.planned`
-shares     (3, ·)           by the number of cells m: a/T, b/T, 1/m
-clock      (2,)             ticks from one report to the next, and from one signal to the next
+shares     (4, ·)           by the number of cells m: a/T, b/T, 1/m, 0
+clock      (3,)             ticks from one report to the next, from one signal to the next, and
+                            from one row of `kinds` to the next: as signals, with zones as reports
+zone_of    (states,)        the number of each state's zone; (0,): there are no zones
+prior      (LANES,)         q of each model
 ring       (·, states, LANES)   f(m, s) of the last ticks: that of tick t is in row t modulo its
                              length
 kinds      (· + 1, states)  of a signal, by symbol: the row of `shares` with its likelihood; last,
                              that of no signal
-sizes      (2, · + 1)       of a signal: the number of cells; that of the cell that was drawn, or 0
+sizes      (4, · + 1)       of a signal: the number of cells; that of the cell that was drawn, or 0;
+                             of the zone told, from 1, or 0; 1 where f began again
 codes      (states + 1,)    of each symbol, the number of its cell, from 1; 0 for none
 founders   (·,)             of each cell, from 0, the state that founded it
+ahead      (·, states)      of the last reports: 1 for C(R), R what a route can be in before it
+                             (`core.zones`); that of report r is in row r modulo its length
+inside     (states,)        1 for these states in the zone for which cells are ready
+ready      (2,)             the number of that zone; whether there is such a state
+members    (states,)        room for a list of them
 """
 from math import log
 from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
-from symdp_ros.core.compiled.compiling import compiled
+from symdp_ros.core.compiled.compiling import compiled, ZERO
 from symdp_ros.core.online.adaptive.decoding import report, row_of
 from symdp_ros.core.online.adaptive.lanes import follow, mix, total
 from symdp_ros.core.online.targets import Codes
@@ -31,6 +40,7 @@ from symdp_ros.core.online.targets import Codes
 CELLS = 12          # up to which every number of cells is tried; after them only the largest
 MOST_CELLS = 1024
 
+_NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
 _LEAST = 1e-9       # probability of a state that counts in the choice of the cells
 _INFORMATION = 0.1  # matches that a nat is worth, besides the report that is due at once
 _TIE = 1e-12
@@ -62,6 +72,70 @@ def predict(joint: Floats, kinds: Numbers, size: int, offsets: Ints, successors:
         if chances[s] > 0.0:
             for e in range(offsets[s], offsets[s + 1]):
                 follow(after, np.int64(np.uint32(successors[e])), mixed, s, weights, e)
+
+
+@compiled
+def begin_again(joint: Floats, kinds: Numbers, prior: Floats) -> int:
+    """Where f is 0 on all that is possible, make that equally likely; return whether it was."""
+    whole, count = 0.0, 0
+    for s in range(len(joint)):
+        if kinds[s] < 3:
+            whole += total(joint, s)
+            count += 1
+    if whole > _NOTHING:
+        return 0
+    for s in range(len(joint)):
+        joint[s] = prior * (1.0 / count if kinds[s] < 3 else 0.0)
+    return 1
+
+
+@compiled
+def follow_routes(within: Numbers, hops: Ints, heads: ShortInts, ahead: Numbers) -> None:
+    """Put C(R) into `ahead`."""
+    ahead.fill(0)
+    for s in range(len(within)):
+        if within[s] > 0:
+            for e in range(hops[s], hops[s + 1]):
+                ahead[heads[e]] = 1
+
+
+@compiled
+def _believe_inside(belief: Floats, joint: Floats, inside: Numbers, some: Ints,
+                    members: ShortInts) -> tuple[int, int]:
+    """
+    Put f, given that the symbol is inside, into `belief`, and what is inside into `members`.
+
+    Return how many states are in `some`, those that count in the choice, and in `members`.
+    """
+    whole, count, states = 0.0, 0, 0
+    for s in range(len(joint)):
+        belief[s] = 0.0
+        if inside[s] > 0:
+            belief[s] = total(joint, s)
+            whole += belief[s]
+            members[count] = s
+            count += 1
+    for s in members[:count]:
+        belief[s] = belief[s] / whole if whole > _NOTHING else 1.0 / count
+        some[states] = s
+        states += int(belief[s] > _LEAST)
+    return states, count
+
+
+@compiled
+def _inside_of(following: ShortInts, inside: Numbers, members: ShortInts, count: int) -> int:
+    """Put what can follow inside into `members`, where there is some; return how many it has."""
+    found = 0
+    for s in following:
+        found += int(inside[s] > 0)
+    if found == 0:
+        return count
+    found = 0
+    for s in following:
+        if inside[s] > 0:
+            members[found] = s
+            found += 1
+    return found
 
 
 @compiled
@@ -156,16 +230,23 @@ def _matches(m: int, count: int, shares: Floats, near: Floats, known: Floats, ce
 def choose(previous: int, at_once: bool, joint: Floats, tables: Any, word: Any,
            work: Any) -> int:
     """Choose the cells of the next signal: put them into `codes`; return how many there are."""
-    _, _, _, _, hops, heads, first, symbols, X, _, match, shares, _ = tables
-    _, _, _, codes, founders, _ = word
+    _, _, _, _, hops, heads, first, symbols, X, _, match, shares, _, zone_of, _ = tables
+    _, _, _, codes, founders, _, _, inside, _, members = word
     _, _, _, some, queue, _, every, belief, known, own, cells, near, sums, by_cell, row = work
-    states = 0
-    for s in range(len(joint)):
-        belief[s] = total(joint, s)
-        some[states] = s
-        states += int(belief[s] > _LEAST)  # without a branch
     following = heads[hops[previous]:hops[previous + 1]]
-    count = _most_probable(belief, following if at_once else every, founders)
+    states = 0
+    if len(zone_of) > 0:
+        states, many = _believe_inside(belief, joint, inside, some, members)
+        if at_once:
+            many = _inside_of(following, inside, members, many)
+            at_once = (following == members[0]).any()
+        count = _most_probable(belief, members[:many], founders)
+    else:
+        for s in range(len(joint)):
+            belief[s] = total(joint, s)
+            some[states] = s
+            states += int(belief[s] > _LEAST)  # without a branch
+        count = _most_probable(belief, following if at_once else every, founders)
     for i in range(states):
         known[i], own[i], cells[i] = belief[some[i]], 0.0, 0
     for again in range(2 if at_once else 1):
@@ -239,23 +320,44 @@ def _fill(size: int, founders: Ints, hops: Ints, heads: ShortInts, first: Ints,
 
 
 @compiled
-def take(place: int, size: int, count: int, previous: int, delay: int, reports: bool,
+def prepare(zone: int, count: int, previous: int, delay: int, tables: Any, word: Any,
+            work: Any) -> int:
+    """
+    Make all ready for a zone to be told next.
+
+    Return the number of cells; 0: no signal is due, or no route has this zone next.
+    """
+    clock, zone_of = tables[12:14]
+    ring, (ahead, inside, ready) = word[0], word[6:9]
+    row = ahead[count // clock[0] % len(ahead)]
+    ready[0], ready[1] = zone, 0
+    for s in range(len(zone_of)):
+        inside[s] = row[s] if zone_of[s] == zone else 0
+        ready[1] |= inside[s]
+    if ready[1] == 0 or count % clock[1] > 0:
+        return 0
+    return choose(previous, delay == 0, ring[count % len(ring)], tables, word, work)
+
+
+@compiled
+def take(place: int, zone: int, size: int, count: int, previous: int, delay: int, reports: bool,
          tables: Any, word: Any, work: Any) -> tuple[int, int, int]:
     """
     Go on to the next report: take in a signal, the cell of number `place`, from 1, of so many.
 
     :param place: 0: none is drawn.
+    :param zone: the number of the zone told, which is ready; where zones are, −1: none is told.
     :param count: of the ticks before it.
     :param previous: the last report.
     :param delay: in signals; −1: nothing is reported.
     :return: the number of cells of the next signal, 0 where none is drawn next; the report;
         whether there is one.
     """
-    offsets, successors, weights, switch = tables[:4]
-    shares, clock = tables[11:]
-    ring, kinds, sizes, codes, _, _ = word
+    offsets, successors, weights, switch, hops, heads = tables[:6]
+    shares, clock, zone_of, prior = tables[11:]
+    ring, kinds, sizes, codes, _, _, ahead, inside, ready, _ = word
     mixed, known = work[0], work[8]
-    if count % clock[1] == 0:
+    if count % clock[2] == 0:
         here = row_of(count, clock, kinds)
         sizes[0, here], sizes[1, here] = max(1, size), place
         for s in range(len(known)):
@@ -264,6 +366,19 @@ def take(place: int, size: int, count: int, previous: int, delay: int, reports: 
         if place == 0:
             sizes[0, here] = 1
             kinds[here].fill(2)
+        if len(zone_of) > 0:
+            at = count // clock[0]
+            within = ahead[at % len(ahead)]
+            sizes[2, here], sizes[3, here] = 0, 0
+            if zone >= 0 and ready[1] > 0:
+                within = inside
+                sizes[2, here] = 1 + zone
+                for s in range(len(within)):
+                    if within[s] == 0:
+                        kinds[here, s] = 3
+                sizes[3, here] = begin_again(ring[count % len(ring)], kinds[here], prior)
+            # With one row, what is read must not be written to.
+            follow_routes(within.copy(), hops, heads, ahead[(at + 1) % len(ahead)])
     reported = 0
     if reports and 0 <= delay * clock[1] <= count:
         previous, reported = report(count, previous, delay, tables, word, work), 1
@@ -273,7 +388,9 @@ def take(place: int, size: int, count: int, previous: int, delay: int, reports: 
                 switch, shares, known, mixed, ring[(tick + 1) % len(ring)])
     count += clock[0]
     size = 0
-    if count % clock[1] == 0:
+    if len(zone_of) > 0:
+        size = prepare(zone if zone >= 0 else ready[0], count, previous, delay, tables, word, work)
+    elif count % clock[1] == 0:
         size = choose(previous, delay == 0, ring[count % len(ring)], tables, word, work)
     return size, previous, reported
 
@@ -289,7 +406,7 @@ def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, dr
     and 1 more where the symbol's cell is taken, if there is one. Return (at, size, count,
     previous) at the end.
     """
-    codes, founders, clock = word[3], word[4], tables[-1]
+    codes, founders, clock = word[3], word[4], tables[12]
     while at < end and left[size] > 0:
         left[size] -= 1
         pair, cell = np.int64(drawn[size, left[size]]), np.int64(codes[drawn_for[at]])
@@ -298,9 +415,41 @@ def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, dr
         at += 1
         until = count + (clock[1] if at < len(drawn_for) else clock[0])
         while count < until:
-            size, previous, reported = take(place, size, count, previous, delay, True, tables,
-                                            word, work)
+            size, previous, reported = take(place, ZERO, size, count, previous, delay, True,
+                                            tables, word, work)
             if reported == 1:
                 reports[count // clock[0] - delay * (clock[1] // clock[0])] = previous
             count += clock[0]
+    return at, size, count, previous
+
+
+@compiled
+def draw_in_zones(at: int, end: int, size: int, count: int, previous: int, delay: int,
+                  drawn_for: Ints, zones: Ints, signals: Ints, reports: Ints, drawn: ShortInts,
+                  left: Ints, tables: Any, word: Any, work: Any) -> tuple[int, int, int, int]:
+    """
+    As `draw`, of a word with a symbol for each report, and the number of its zone.
+
+    Put into `signals` who founded the cell, and −1 − zone where only the zone is told.
+    """
+    codes, founders, ready, clock = word[3], word[4], word[8], tables[12]
+    while at < end:
+        zone = zones[at]
+        if zone != ready[0]:
+            size = prepare(zone, count, previous, delay, tables, word, work)
+        place = 0
+        signals[at] = -1 - zone
+        if size > 0:
+            if left[size] == 0:
+                break
+            left[size] -= 1
+            pair, cell = np.int64(drawn[size, left[size]]), np.int64(codes[drawn_for[at]])
+            place = cell if pair % 2 == 1 and cell > 0 else pair // 2
+            signals[at] = founders[place - 1]
+        at += 1
+        size, previous, reported = take(place, zone, size, count, previous, delay, True, tables,
+                                        word, work)
+        if reported == 1:
+            reports[count // clock[0] - delay * (clock[1] // clock[0])] = previous
+        count += clock[0]
     return at, size, count, previous

@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The adaptive policy with zones: the zone of each symbol is told, and a signal drawn inside it.
+
+Names as in `core.online.adaptive.adaptive` and `core.zones`. With each report comes a symbol, and
+its zone is told. Where a signal is due (each time, or with several `reports` for each signal after
+so many) and R_t lies in the zone told, the founders of the cells are states of R_t, f is taken
+given that s_t ∈ R_t, and all else is as without zones: cells, randomized response, filter.
+Elsewhere nothing is drawn. Where f is below 10⁻²⁰⁰ on all of R_t, it begins again uniform there,
+and what came before then tells nothing of s_t, nor s_t of that.
+
+A report that leaves before the end of the word can be some moves from the zone told: in the sum
+(3) of the policy each report of the route that is in the zone told counts as one match more. With
+`delay=None` the route has the zones told wherever `core.zones` says that a route can have them.
+
+**Privacy.** Let two words be adjacent: at each place both symbols lie in one zone, and they differ
+in at most k of the places for which a signal is due. The zones told are then the same for both,
+and so is, by induction over t, R_t: it is a function of the zones. Fix zones and signals before t.
+f, reports, cells, and whether a signal is drawn, are functions of them and of zone_t, so what the
+policy's proof says holds for any two symbols of one zone, and for an unknown one, whose zone is
+the one told last: the chances of one signal differ by a factor of at most e^{ε/k}. At most k
+factors differ: the ratio is at most e^ε. (At ε = 0 a word tells its zones, and nothing else.)
+"""
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+import struct
+from typing import Any
+
+import numpy as np
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, RandomBits
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
+from symdp_ros.core.zones import Signal, Told
+from symdp_ros.errors import ChainError, UnknownSymbolError
+
+_NO_ZONE = -1
+_ZONE = struct.Struct('<I')
+
+
+class ZonedWord(AdaptiveWord):
+    """As `AdaptiveWord`; `tables` are of a mechanism with zones."""
+
+    def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
+                 random: RandomBits | None = None):
+        assert tables.zones is not None
+        self._zones: list[str] = [*tables.zones]
+        zone_of = tables.zones.numbers(chain).tolist()
+        #: state → number of its zone
+        self._zone_of = dict(zip(chain.states, zone_of, strict=True))
+        #: the numbers of the zone told last, and of that for which cells are ready
+        self._zone = self._prepared = _NO_ZONE
+        self._told: Ints = np.empty(0, np.int64)
+        self._kept: Numbers = np.empty(0, np.uint8)
+        super().__init__(chain, tables, delay, random)
+
+    @property
+    def zone(self) -> str:
+        """Return the zone told last; at first that of the state from which the word was begun."""
+        return self._zones[self._zone]
+
+    def _stand(self, count: int, previous: int, size: int) -> None:
+        if count == 0:
+            self._knows = False
+            self._zone = self._zone_of[self._labels[previous]]
+            hops, heads = self._tables.arrays[4:6]
+            self._ahead[0] = 0
+            self._ahead[0, heads[hops[previous]:hops[previous + 1]]] = 1
+            self._start = self._ahead[0].copy()
+        self._count, self._previous = count, previous
+        if count == 0:
+            self._prepare(self._zone)
+        else:
+            self._prepared = int(self._chosen[5][0])  # `ready` of the loops
+            self._have(size)
+
+    def _prepare(self, zone: int) -> None:
+        """Make the cells ready for a zone."""
+        self._prepared = zone
+        self._have(self._loops.prepare(zone, self._count, self._previous, self._delay,
+                                       self._tables.arrays, self._word_so_far, self._work))
+
+    def _tell(self, place: int, zone: int, reports: bool = True) -> str | None:
+        """Take in a signal, 0 for none, and the zone that is prepared."""
+        self._zone = zone
+        return self._take(place, reports, zone)
+
+    def step(self, symbol: str | None) -> str | None:
+        position = self._index.get(symbol)
+        if position is None:
+            raise UnknownSymbolError
+        zone = self._zone if symbol is None else self._zone_of[symbol]
+        if zone != self._prepared:
+            self._prepare(zone)
+        if not self._size:
+            return self._tell(0, zone)
+        if not self._draws.buffer:
+            self._draws.fill()
+        number, hit = self._draws.buffer.pop()
+        cells = self._numbers
+        cells[0] = cells[number]
+        return self._tell((cells[0], cells[self._codes[position]])[hit], zone)
+
+    def advance(self, signal: Signal) -> str | None:
+        if signal is None:
+            return self.tick()
+        if isinstance(signal, Told):
+            if signal.zone not in self._zones:
+                raise ChainError(f'{signal.zone!r} is no zone')
+            zone = self._zones.index(signal.zone)
+            self._prepare(zone)
+            return self._tell(0, zone)
+        cells = [0]
+        if signal in self._zone_of:
+            zone = self._zone_of[signal]
+            if zone != self._prepared:
+                self._prepare(zone)
+            cells = self._cells
+        position = self._index.get(signal)
+        if position not in cells[1:]:
+            raise ChainError(f'{signal!r} founded no cell after these signals', state=signal)
+        return self._tell(cells.index(position, 1), zone)
+
+    def tick(self) -> str | None:
+        """Go on without a symbol: neither a zone is told nor a signal drawn."""
+        return self._take(0)
+
+    def _take(self, place: int, reports: bool = True, zone: int = _NO_ZONE) -> str | None:
+        if zone == _NO_ZONE and self._prepared != self._zone:
+            self._prepare(self._zone)
+        return super()._take(place, reports, zone)
+
+    @property
+    def ticks_left(self) -> int:
+        """Return 0: with zones, each report has its symbol."""
+        return 0
+
+    def _check_due(self) -> None:
+        pass
+
+    def draw(self, symbols: Ints, begins: Booleans) -> tuple[Ints, Ints]:
+        """
+        Draw signals as `AdaptiveWord.draw`, of words with a symbol for each report.
+
+        :return: the reports, and who founded the cells; −1 − (number of the zone) where only the
+            zone was told: both of shape (total,).
+        """
+        reports, signals = np.empty((2, len(symbols)), np.int64)
+        zones = self._zones_of(symbols, begins)
+        ends = [*np.flatnonzero(begins).tolist(), len(symbols)]
+        for begin, end in pairwise(ends):
+            self.reset()
+            here = slice(begin, end)
+            self._told = zones[here]
+            self._draw(symbols[here], signals[here], reports[here])
+            route = self._finish()
+            reports[end - len(route):end] = route
+        return reports, signals
+
+    @property
+    def _drawing(self) -> tuple[Callable[..., tuple[int, int, int, int]], tuple[Ints, ...]]:
+        return self._loops.draw_in_zones, (self._told,)
+
+    def _zones_of(self, symbols: Ints, begins: Booleans) -> Ints:
+        """Return the zone that is told with each symbol."""
+        zone_of = self._tables.arrays[13]
+        known = symbols >= 0
+        last = np.maximum.accumulate(np.where(known | begins, np.arange(len(symbols)), 0))
+        initial = zone_of[self._initial]
+        found: Ints = np.where(known[last], zone_of[symbols[last]], initial)
+        return found
+
+    # The state: that of the word, the zone told last, and what a route can be in at the first
+    # report that is left; of each report since, the number of the cell drawn and of the zone.
+
+    @property
+    def state(self) -> bytes:
+        ahead = self._start if self._delay < 0 else self._ahead[self._row_of_reports(self._since)]
+        return b''.join((super().state, _ZONE.pack(self._zone), np.packbits(ahead).tobytes()))
+
+    def _row_of_reports(self, tick: int) -> int:
+        """Return the row of `ahead` of the report of a tick."""
+        row: int = tick // self._report % len(self._ahead)
+        return row
+
+    def _signals(self) -> Iterator[Ints]:
+        left = (self._count - self._since) // self._report
+        for i, segment in enumerate(self._whole if self._delay < 0 else [self._window]):
+            rows = segment.sizes.shape[1] - 1
+            places = np.arange(max(0, min(rows, left - i * rows)))
+            if self._delay >= 0:
+                places = (places + self._since // self._report) % rows
+            yield segment.sizes[1:3, places].T
+
+    def _integers(self, count: int, since: int) -> int:
+        reports: int = (count - since) // self._report
+        return 2 * reports
+
+    def restore(self, state: bytes) -> None:
+        stood = self._zone, self._start
+        try:
+            super().restore(state)
+        except ChainError:
+            self._zone, self._start = stood
+            raise
+
+    def _go_on(self, state: bytes) -> None:
+        n = len(self._posterior)
+        size = _ZONE.size + -(-n // 8)
+        word, more = state[:-size], state[-size:]
+        zone, = _ZONE.unpack_from(more)
+        self._kept = np.unpackbits(np.frombuffer(more, np.uint8, offset=_ZONE.size))[:n]
+        if zone >= len(self._zones) or len(self._kept) < n or not self._kept.any():
+            raise ValueError
+        super()._go_on(word)
+        self._zone = zone
+        self._prepare(zone)
+
+    def _go_over(self, count: int, signals: list[int]) -> None:
+        self._start = self._ahead[self._row_of_reports(self._count)] = self._kept
+        places = iter(signals)
+        for place, told in zip(places, places, strict=True):
+            if told > len(self._zones):
+                raise ValueError
+            self._prepare(told - 1 if told else self._zone)
+            if place > self._size or place and not told:
+                raise ValueError
+            self._tell(place, told - 1, False) if told else self._take(0, False)
+
+    def exact_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
+        if symbol not in self._index:
+            raise UnknownSymbolError
+        zone = self._zone if symbol is None else self._zone_of[symbol]
+        if zone != self._prepared:
+            self._prepare(zone)
+        if not self._size:
+            return {Told(self._zones[zone]): Fraction(1)}
+        return super().exact_distribution(symbol)
+
+    def likelihood(self, signal: Signal) -> Floats:
+        zone_of = self._tables.arrays[13]
+        if signal is None:
+            return np.ones(len(zone_of))
+        if isinstance(signal, Told):
+            inside: Numbers = zone_of == self._zones.index(signal.zone)
+            return inside.astype(np.float64)
+        if signal not in self._zone_of:
+            return np.zeros(len(zone_of))
+        zone = self._zone_of[signal]
+        if zone != self._prepared:
+            self._prepare(zone)
+        found: Floats = super().likelihood(signal) * (zone_of == zone)
+        return found
