@@ -50,8 +50,8 @@ class OnlineMechanism(OnlineSteps):
         leaves with the `step` of a symbol, the others with `tick` after it.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
-    :raises ConfigurationError: unknown policy, trust out of range; a delay, or reports, with another
-        policy; reports on `Chain.complete`; a delay, or symbols of so many ticks, that take more
+    :raises ConfigurationError: unknown policy, trust out of range; a delay, or reports, with
+        another policy; reports on `Chain.complete`; a delay, or symbols of so many ticks, that take more
         than 4 GB of memory.
     """
 
