@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp calibrate FILE --protect SECONDS`: the period that protects a visit with fewest errors."""
+"""`symdp calibrate FILE --protect SECONDS`: the period for a visit of some length."""
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -51,8 +51,8 @@ class OnlineMechanism(OnlineSteps):
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
     :raises ConfigurationError: unknown policy, trust out of range; a delay, or reports, with
-        another policy; reports on `Chain.complete`; a delay, or symbols of so many ticks, that take more
-        than 4 GB of memory.
+        another policy; reports on `Chain.complete`; a delay, or symbols of so many ticks, that
+        take more than 4 GB of memory.
     """
 
     @property
