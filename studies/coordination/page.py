@@ -346,9 +346,10 @@ def _late_lesson(numbers: dict[str, Any]) -> str:
     (now, one, three), (n2, o2, t2) = (
         [_late_idleness(numbers, 'average', epsilon, delay) for delay in (0, 1, 3)]
         for epsilon in (4.0, 2.0))
-    return (f'At ε = 4 the patrol has {now:.2f}, {one:.2f} and {three:.2f} times the idleness with '
-            f'a delay of\n0, 1 and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that '
-            'acts at every step wants `delay: 0`;\na dispatcher who looks at minutes can wait.')
+    return f"""\
+At ε = 4 the patrol has {now:.2f}, {one:.2f} and {three:.2f} times the idleness with a delay of 0, 1
+and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that acts at every step wants
+`delay: 0`; a dispatcher who looks at minutes can wait."""
 
 
 def _team(numbers: dict[str, Any], name: str, policy: str, belief: bool,

@@ -38,7 +38,7 @@ DATA = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'patrolling_sim
 
 @dataclass(frozen=True)
 class View:
-    """What robots hear of each other: 'true', 'none' or a policy, and then ε, its use and delay."""
+    """What robots hear of each other: 'true', 'none' or a policy, with ε, its use and delay."""
 
     what: str
     epsilon: float | None = None
