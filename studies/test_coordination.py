@@ -35,6 +35,15 @@ def test_teams_repeat():
     assert NUMBERS['team_true']['reaching'] == round(team.with_true_symbols('reaching')[0], 4)
 
 
+@needs_maps
+def test_late_rows_repeat():
+    assert study.late_row(area('1r5'), 'reactive', 2.0, 3, study.FULL) in NUMBERS['late']
+    assert study.late_team_row('independent', 4.0, 1, study.FULL) in NUMBERS['late_team']
+    at = study.late_row(area('1r5'), 'sebs', 2.0, 0, study.FULL)
+    now = study.patrol_row(area('1r5'), 'sebs', View('adaptive', 2.0, 'symbol'), study.FULL)
+    assert at == {key: now.get(key, 0) for key in at}
+
+
 def test_everything_is_there():
     rows = {tuple(row[key] for key in ('map', 'strategy', 'what', 'epsilon', 'use'))
             for row in NUMBERS['patrol']}
@@ -42,6 +51,9 @@ def test_everything_is_there():
                     for strategy in study.STRATEGIES
                     for view in ((v.what, v.epsilon, v.use) for v in study.views())}
     assert len(NUMBERS['patrol']) == len(rows)
+    assert {(row['epsilon'], row['delay']) for row in NUMBERS['late']} == {
+        (row['epsilon'], row['delay']) for row in NUMBERS['late_team']} == {
+            (epsilon, delay) for epsilon in study.LATE_EPSILONS for delay in study.DELAYS}
     assert NUMBERS['size'] == {'epsilons': [*study.EPSILONS], **study.FULL._asdict(),
                                'team_epsilons': [*study.TEAM_EPSILONS]}
 

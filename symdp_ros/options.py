@@ -515,17 +515,20 @@ LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols'
 TARGET_ERROR = Option('target_error', float, '',
                       'also find the ε at which this share of the symbols is wrong', least=1e-6,
                       most=1 - 1e-6, unit='share')
-WALKS = Option('walks', int, 20, 'routes of each robot to average over', least=2, unit='routes')
+WALKS = Option('walks', int, '', 'routes of each robot to average over (default: 200 in all, at '
+               'least 40 of each)', least=2, unit='routes')
 LOG_WORD = Option('word', str, '',
                   'a log (stamp,symbol) to use instead of simulated routes: the result is then as '
                   'sensitive as the log', unit='file')
 PLOT = Option('plot', str, '', 'draw the errors into this file', unit='file.png')
 VISIT = replace(PROTECT, meaning='compare periods that protect a visit of this length')
-VISIT_DELAY = Option('delay', float, 0.0, 'how late live private regions may be', least=0,
-                     most=1e9, unit='seconds')
+CALIBRATED_DELAY = Option('delay', float, 0.0, 'how late live private regions may be, in symbols; '
+                          'with --protect, in seconds', least=0, most=1e9)
 VISIT_STAY = replace(STAY, meaning='how long the robot typically stays in a place, if the map '
                      'names no probabilities')
-VISIT_EPSILON = replace(EPSILON, default='', meaning='ε; or give --target-error')
+CALIBRATED_EPSILON = replace(
+    EPSILON, default='', meaning='the ε at which robots and mechanisms are compared (default: 2); '
+    'with --protect, give this or --target-error')
 DURATION = Option('duration', float, 20.0, 'how long the demo runs', least=1e-3, most=1e9,
                   unit='seconds')
 ROBOTS = Option('robots', int, 1, 'how many simulated robots', least=1, most=50, unit='robots')

@@ -13,7 +13,7 @@ class Hearing:
     The private words of some robots, drawn together, and the beliefs that follow from them.
 
     The beliefs are those of `symdp_ros.analysis.belief.Filter`, computed for all words at once;
-    of the policy 'adaptive' its `posterior`.
+    of the policy 'adaptive' its `posterior`: with a delay, of where the robot was so long ago.
 
     :param mechanisms: one for each word: its chain begins where the robot does. All chains have
         the same states and probabilities.
@@ -34,10 +34,16 @@ class Hearing:
             self._likelihoods = likelihoods(mechanisms[0])
 
     def step(self, places: np.ndarray) -> np.ndarray:
-        """Draw the next symbol of each word: positions of states, shape (words,)."""
+        """
+        Draw the next symbol of each word: positions of states, shape (words,).
+
+        As long as a delay holds them back, they are where the robots began.
+        """
         states, index = self._chain.states, self._chain.state_index
         outputs = [word.step(states[place])
                    for word, place in zip(self._words, places, strict=True)]
+        if outputs[0] is None:
+            return self._last
         heard = np.array([index[output] for output in outputs])
         if self._draws_signals:
             self.beliefs = np.array([word.posterior for word in self._words])

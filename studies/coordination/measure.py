@@ -12,6 +12,7 @@ from studies.coordination.patrol import Map, MAPS, Patrol, patrol, STRATEGIES, U
 from symdp_ros.core.registry import POLICIES
 
 SEED = 1
+DELAYS, LATE_EPSILONS = (0, 1, 3), (1.0, 2.0, 4.0, 8.0)
 EPSILONS, TEAM_EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0), (0.01, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 
 
@@ -40,7 +41,11 @@ def numbers(size: Size) -> dict[str, Any]:
         'team_steps': {name: round(team.with_true_symbols(name)[1], 1) for name in team.TEAMS},
         'team': [team_row(name, policy, epsilon, belief, size) for name in team.TEAMS
                  for policy in POLICIES for belief in (False, True)
-                 for epsilon in TEAM_EPSILONS]}
+                 for epsilon in TEAM_EPSILONS],
+        'late': [late_row(area, strategy, epsilon, delay, size) for area in areas.values()
+                 for strategy in STRATEGIES for epsilon in LATE_EPSILONS for delay in DELAYS],
+        'late_team': [late_team_row(name, epsilon, delay, size) for name in team.TEAMS
+                      for epsilon in LATE_EPSILONS for delay in DELAYS]}
 
 
 def views() -> Iterator[View]:
@@ -63,6 +68,22 @@ def patrol_row(area: Map, strategy: str, view: View, size: Size) -> dict[str, An
             'worst': _mean(idle.max(axis=(0, 2))), 'intruder': _mean(tries.always),
             'patient': _mean(tries.patient), 'blind': _mean(tries.random),
             'guess': _mean(guessed(found, size.burn_in))}
+
+
+def late_row(area: Map, strategy: str, epsilon: float, delay: int, size: Size) -> dict[str, Any]:
+    """Return what a patrol is like that hears places some steps later, and takes them for true."""
+    found = patrol(area, strategy, View('adaptive', epsilon, 'symbol', delay), size.runs,
+                   size.steps, SEED)
+    idle = found.idleness[size.burn_in:]
+    return {'map': area.name, 'strategy': strategy, 'epsilon': epsilon, 'delay': delay,
+            'average': _mean(idle.mean(axis=(0, 2))), 'worst': _mean(idle.max(axis=(0, 2)))}
+
+
+def late_team_row(name: str, epsilon: float, delay: int, size: Size) -> dict[str, Any]:
+    """Return the same of a published team."""
+    succeeds = team.runs(name, 'adaptive', epsilon, False, size.team_runs, SEED, delay)
+    return {'team': name, 'epsilon': epsilon, 'delay': delay,
+            'success': _mean(succeeds.astype(float))}
 
 
 def guessed(found: Patrol, burn_in: int) -> np.ndarray:

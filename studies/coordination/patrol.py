@@ -38,11 +38,12 @@ DATA = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'patrolling_sim
 
 @dataclass(frozen=True)
 class View:
-    """What robots hear of each other: 'true', 'none' or a policy, and then ε and its use."""
+    """What robots hear of each other: 'true', 'none' or a policy, with ε, its use and delay."""
 
     what: str
     epsilon: float | None = None
     use: str | None = None
+    delay: int = 0  # steps
 
 
 class Map:
@@ -65,9 +66,9 @@ class Map:
         return len(self.near)
 
     @cache
-    def mechanisms(self, policy: str, epsilon: float) -> list[OnlineMechanism]:
+    def mechanisms(self, policy: str, epsilon: float, delay: int = 0) -> list[OnlineMechanism]:
         """Return a mechanism for each robot; how robots move is known."""
-        return [OnlineMechanism(chain, Privacy(epsilon), policy=policy, trust=1.0)
+        return [OnlineMechanism(chain, Privacy(epsilon), policy=policy, trust=1.0, delay=delay)
                 for chain in self.chains]
 
 
@@ -89,7 +90,7 @@ def patrol(area: Map, strategy: str, view: View, runs: int, steps: int, seed: in
     others = np.array([[i for i in everyone if i != j] for j in everyone])
     places = np.tile(area.starts, (runs, 1))
     hearing = None if view.what in ('true', 'none') else Hearing(
-        area.mechanisms(view.what, view.epsilon) * runs, seed)
+        area.mechanisms(view.what, view.epsilon, view.delay) * runs, seed)
     idle = np.zeros((runs, len(area)))
     believed = own = np.zeros((runs, ROBOTS, len(area)))
     hedge = HEDGE if view.use == 'hedged' else 0.0

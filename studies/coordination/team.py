@@ -157,13 +157,13 @@ def with_true_symbols(name: str) -> tuple[float, float]:
     return float(ends[well].sum()), float(used.sum() - ends.sum())
 
 
-def runs(name: str, policy: str, epsilon: float, belief: bool, count: int,
-         seed: int) -> np.ndarray:
+def runs(name: str, policy: str, epsilon: float, belief: bool, count: int, seed: int,
+         delay: int = 0) -> np.ndarray:
     """Return which of some runs with private symbols succeed: shape (count,)."""
     random = np.random.default_rng(seed)
     plan, (ended, well) = team(name), _ends()
     mechanism = OnlineMechanism(chain(name), Privacy(epsilon, ADJACENCY), policy=policy,
-                                trust=1.0)
+                                trust=1.0, delay=delay)
     hearing = Hearing([mechanism] * count, seed)
     success, going = np.zeros(count, bool), np.arange(count)
     first, second = (np.full(count, _INDEX[cell]) for cell in START)

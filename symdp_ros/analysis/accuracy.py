@@ -35,6 +35,7 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import MAP, UNIFORM
+from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 WALKS = 100
@@ -42,6 +43,7 @@ WALKS = 100
 _TOGETHER = 2**20         # edges·words that are looked at together,
 _KEPT = 2**24             # and states·words·2√n
 _LEAST_WALKS = 2
+COUNTED = 8  # words of a mechanism that counts words, in about
 _SIMULATED, _MOST_DRAWS = 20_000, 400  # symbols in all, and outputs of a word
 _SIMULATED_STEPS = 2 * 10**7           # symbols·edges
 
@@ -140,6 +142,33 @@ def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]],
                          for missed in _simulated(mechanism, words, draws)]) / length
     return np.concatenate([_means(mechanism, some)
                            for some in _parts(words, mechanism.chain, length)]) / length
+
+
+def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]]) -> list[Floats]:
+    """
+    Return the expected errors per symbol of several robots' words of one length, in short time.
+
+    Simulated errors are of one draw for each word. What counts words (permute-and-flip) is
+    computed for the first words of each robot, about `COUNTED` in all. Of the others, it is taken
+    to differ from the exponential mechanism with the base counting as much, on average.
+
+    :param words: of each robot, at least one.
+    :return: for each robot, shape (words,).
+    :raises UnknownSymbolError: a symbol is no state.
+    :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
+    """
+    every = [word for walked in words for word in walked]
+    ends = np.cumsum([*map(len, words)])[:-1]
+    if not mechanism.law.counting_steps(len(every[0])):
+        return np.split(errors_of_words(mechanism, every, draws=1), ends)
+    other = OfflineMechanism(mechanism.chain, mechanism.privacy, base='counting')
+    found = np.split(errors_of_words(other, every), ends)
+    for walked, errors in zip(words, found, strict=True):
+        few = 1 + COUNTED * len(walked) // len(every)
+        counted = errors_of_words(mechanism, walked[:few])
+        errors += (counted - errors[:few]).mean()
+        errors[:few] = counted
+    return found
 
 
 def averaged(errors: Floats) -> ExpectedAccuracy:

@@ -44,9 +44,9 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
     of largest belief is right is that belief, exactly. Only the average over words and outputs is
     sampled. The seed of the outputs is fixed: the words are simulated, and the result repeats.
 
-    :param mechanism: the online one; a causal release is the same.
     With reports that are several ticks apart, t is any tick up to the last symbol.
 
+    :param mechanism: the online one; a causal release is the same.
     :param length: n ≥ 1, of symbols.
     :param walks_by: the chain by whose P the robot moves in a tick, with the same states; None:
         the mechanism's own.

@@ -9,9 +9,8 @@ from itertools import count
 from math import log
 from typing import Any
 
-import numpy as np
-from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, errors_of_words,
-                                         mean_stay, patrols)
+from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED,
+                                         errors_of_robots, mean_stay, patrols)
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
@@ -20,14 +19,21 @@ from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.distances import Counts
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import CHOICES, DEFAULT_TRUST, POLICIES, WHOLE_WORD
+from symdp_ros.core.registry import (CHOICES, DEFAULT_TRUST, LIVE as LIVE_DRAWS, name_of, POLICIES,
+                                     WHOLE_WORD)
 from symdp_ros.errors import ConfigurationError
 
+DELAYS = 1, 3, 10  # symbols; to wait for all is 'causal, adaptive'
+
+
+def _live(delays: Iterable[int]) -> dict[str, dict[str, Any]]:
+    choices = [{'policy': policy} for policy in POLICIES] + [
+        {'policy': 'adaptive', 'delay': delay} for delay in delays]
+    return {name_of(LIVE_DRAWS, **choice): choice for choice in choices}
+
+
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
-_POLICIES: dict[str, dict[str, Any]] = {
-    **{f'live, {policy}': {'policy': policy} for policy in POLICIES},
-    'live, adaptive, delay 3': {'policy': 'adaptive', 'delay': 3}}
-LIVE = tuple(_POLICIES)
+LIVE = tuple(_live(DELAYS))
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
@@ -54,17 +60,19 @@ class Calibration:
         measure and for 'adaptive'.
     :param robots: who walks, by name: chains with the states of this one, such as
         `analysis.accuracy.robots`; each makes so many walks. None: one, by the chain's P.
+    :param delays: in symbols, those of the live mechanisms of policy 'adaptive', besides none.
     :raises PrivacyError: the adjacency is out of range.
     :raises ConfigurationError: `length`, `walks` or `trust` out of range.
     """
 
     def __init__(self, chain: Chain, adjacency: int, length: int, *,
-                 word: Sequence[str | None] | None = None, walks: int = 40,
-                 trust: float = DEFAULT_TRUST, robots: Mapping[str, Chain] | None = None):
+                 word: Sequence[str | None] | None = None, walks: int = 200,
+                 trust: float = DEFAULT_TRUST, robots: Mapping[str, Chain] | None = None,
+                 delays: Iterable[int] = DELAYS):
         Privacy(0.0, adjacency)
         check_base('chain', trust)
         self._chain, self._adjacency, self._length = chain, adjacency, length
-        self._trust = trust
+        self._trust, self._live = trust, _live(delays)
         self._word, self._walks = word, walks
         self._words: dict[str, Sequence[Word]] = {
             name: check_walks(patrols(robot, length, walks))
@@ -85,8 +93,8 @@ class Calibration:
 
     def mechanisms(self) -> tuple[str, ...]:
         """Return the mechanisms that can serve this length."""
-        walks = sum(map(len, self._words.values()))
-        return tuple(name for name in MECHANISMS if name in LIVE or walks * self._mechanism(
+        walks = min(sum(map(len, self._words.values())), COUNTED + len(self._words))
+        return *self._live, *(name for name in LOGGED if walks * self._mechanism(
             name, 0.0).law.counting_steps(self._length) <= MOST_COUNTING_STEPS)
 
     def error(self, name: str, epsilon: float) -> Error:
@@ -111,9 +119,7 @@ class Calibration:
             of_word = accuracy(mechanism, self._word)
             return {'': Error(of_word.mean / len(self._word),
                               of_word.standard_error / len(self._word))}
-        errors = errors_of_words(mechanism, [word for words in self._words.values()
-                                             for word in words])
-        each = map(averaged, np.split(errors, len(self._words)))
+        each = map(averaged, errors_of_robots(mechanism, [*self._words.values()]))
         return {robot: Error(found.error, found.standard_error)
                 for robot, found in zip(self._words, each, strict=True)}
 
@@ -194,11 +200,11 @@ class Calibration:
 
     def _mechanism(self, name: str, epsilon: float) -> Mechanism:
         privacy = Privacy(epsilon, self._adjacency)
-        if name in _POLICIES:
-            return OnlineMechanism(self._chain, privacy, trust=self._trust, **_POLICIES[name])
+        if name in self._live:
+            return OnlineMechanism(self._chain, privacy, trust=self._trust, **self._live[name])
         if name not in LOGGED:
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
-                                     + '; '.join(MECHANISMS), setting='mechanism')
+                                     + '; '.join([*self._live, *LOGGED]), setting='mechanism')
         mechanism = OfflineMechanism(self._chain, privacy, trust=self._trust, **CHOICES[name])
         mechanism.law.keep_counts(self._counts)
         return mechanism

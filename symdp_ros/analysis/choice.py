@@ -26,12 +26,11 @@ from functools import lru_cache
 from math import sqrt
 
 import numpy as np
-from symdp_ros.analysis.accuracy import errors_of_words, patrols, robots
-from symdp_ros.core.annotations import Floats, Word
+from symdp_ros.analysis.accuracy import errors_of_robots, patrols, robots
+from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import COMPILED_POLICIES, LIVE
 from symdp_ros.errors import ConfigurationError
@@ -42,7 +41,6 @@ _ROUNDS = 100, 300, 1_000  # walks
 _LEAST_WALKS = 2           # of each robot
 _LEAST_LENGTH = 20
 _STEPS = 2 * 10**7         # symbols·edges, for each mechanism
-_COUNTED = 8               # walks, in about
 _GAIN, _SURE = 0.005, 4.0  # errors per symbol; standard errors
 _WORTH = 1e-3              # errors per symbol for which words are counted
 _EQUAL = 1e-6
@@ -157,30 +155,19 @@ class _Walks:
         self._most = _STEPS // _edges(chain)
         least = _LEAST_WALKS * len(self._robots)
         self._length = min(length, max(_LEAST_LENGTH, self._most // least))
-        self._counted: dict[int, Floats] = {}
 
     def draw(self, walks: int) -> None:
         """Draw about so many in all, shared among the robots by their weights."""
         walks = min(walks, self._most // self._length)
         counts = np.maximum(_LEAST_WALKS, np.ceil(self._weights * walks - 1e-9)).astype(int)
-        self._words: list[Word] = []
-        for robot, count in zip(self._robots, counts.tolist(), strict=True):
-            self._words += patrols(robot, self._length, count)
+        self._words = [patrols(robot, self._length, count)
+                       for robot, count in zip(self._robots, counts.tolist(), strict=True)]
         self._ends = np.cumsum(counts)[:-1]
         self._each = np.repeat(self._weights / counts, counts)
 
     def errors(self, mechanism: Mechanism) -> Floats:
         """Return the expected errors per symbol of each walk."""
-        if not mechanism.law.counting_steps(self._length):
-            return errors_of_words(mechanism, self._words, draws=1)
-        other = OfflineMechanism(mechanism.chain, mechanism.privacy, base='counting')
-        found, parts = errors_of_words(other, self._words), []
-        for walks, known in zip(np.split(np.arange(len(found)), self._ends),
-                                np.split(found, self._ends), strict=True):
-            few = walks[:1 + _COUNTED * len(walks) // len(found)]
-            differences = errors_of_words(mechanism, [self._words[i] for i in few]) - found[few]
-            parts.append(known + differences.mean())
-        return np.concatenate(parts)
+        return np.concatenate(errors_of_robots(mechanism, self._words))
 
     def mean(self, errors: Floats) -> float:
         """Return the mean over the robots by their weights."""

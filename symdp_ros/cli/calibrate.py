@@ -3,7 +3,7 @@
 """
 `symdp calibrate FILE`: choose ε, by expected errors and what an adversary can guess.
 
-With `--protect`, it compares report periods instead (`cli.calibrate_visits`).
+With `--protect`, it compares periods of time instead (`cli.calibrate_visits`).
 """
 from pathlib import Path
 import sys
@@ -11,21 +11,24 @@ import sys
 from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.analysis.alternatives import fewest_differences, single_moves
-from symdp_ros.analysis.calibration import Calibration, LIVE
+from symdp_ros.analysis.calibration import Calibration, DELAYS
+from symdp_ros.analysis.choice import choose
 from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.cli.progress import progress
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import DEFAULT_POLICY
+from symdp_ros.core.registry import DEFAULT_POLICY, LIVE as LIVE_DRAWS
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.options import (ADJACENCY, LENGTH, LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT,
-                               VISIT_DELAY, VISIT_EPSILON, VISIT_STAY, WALKS)
+from symdp_ros.options import (ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, LENGTH, LOG_TRUST,
+                               LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY, WALKS)
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
-_BY_ROBOT = 2.0             # the ε at which every robot is shown
+_COMPARED_AT = 2.0         # the ε at which every robot is shown, and what auto takes
+_WALKS, _LEAST_WALKS = 200, 40  # of all robots together, and of each
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
 _MOST_STEPS = 4 * 10**9    # at about a million per second
 _STEPS_OF_A_SYMBOL = 50    # besides one for each state
@@ -40,12 +43,12 @@ def add_parser(commands) -> None:
                     'No data is needed: routes are simulated, and are the same in every call. How '
                     'the robot moves is rarely known: so several robots are simulated, which stay '
                     'longer or less long, and the best and the worst are shown. With --protect, '
-                    'it speaks of time: which report period protects a visit of so many seconds '
-                    'with the fewest errors.')
+                    'it speaks of time: with which period, and how late, a visit of so many '
+                    'seconds is protected with the fewest errors.')
     add_chain_arguments(parser)
-    add_arguments(parser, (LENGTH, ADJACENCY, LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
-    add_arguments(parser.add_argument_group('visits'), (
-        VISIT, VISIT_STAY, VISIT_DELAY, VISIT_EPSILON))
+    add_arguments(parser, (LENGTH, ADJACENCY, CALIBRATED_EPSILON, CALIBRATED_DELAY, LOG_TRUST,
+                           TARGET_ERROR, WALKS, LOG_WORD, PLOT))
+    add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY))
     parser.set_defaults(run=run)
 
 
@@ -58,21 +61,26 @@ def run(options) -> int:
         check_figure(options.plot)
     if options.protect:
         return calibrate_visits.run(options)
-    for name in ('stay', 'epsilon'):
-        if getattr(options, name):
-            raise ConfigurationError(f'--{name} is for --protect: give both, or leave it out')
+    if options.stay:
+        raise ConfigurationError('--stay is for --protect: give both, or leave it out')
+    if not options.delay.is_integer():
+        raise ConfigurationError(f'--delay is {options.delay:g}: without --protect it must be a '
+                                 'whole number of symbols')
+    delay, shown_at = int(options.delay), options.epsilon or _COMPARED_AT
     chain = chain_of(options)
     word = _word(options, chain)
-    if word is None:
-        _check_work(options, chain)
     length = options.length if word is None else len(word)
     walking = robots(chain, options.trust) if word is None else {}
-    calibration = Calibration(chain, options.adjacency, length, word=word, walks=options.walks,
-                              trust=options.trust, robots=walking)
+    walks = options.walks or max(_LEAST_WALKS, _WALKS // max(1, len(walking)))
+    if word is None:
+        _check_work(options, chain, walks)
+    calibration = Calibration(chain, options.adjacency, length, word=word, walks=walks,
+                              trust=options.trust, robots=walking,
+                              delays=sorted({delay, *DELAYS} - {0}))
     names = calibration.mechanisms()
     guesses: dict[float, list[Guess]] = {}
     console = Console(highlight=False, markup=False)
-    source = (f'averaged over {options.walks} walks' if word is None
+    source = (f'averaged over {walks} walks' if word is None
               else f'for the word of {printable(options.word)}')
     console.print(f'{printable(options.chain_file)}: {len(chain)} states; {length} symbols, '
                   f'k = {options.adjacency}; {source}')
@@ -84,11 +92,12 @@ def run(options) -> int:
     with progress((len(names) if options.target_error else 0)
                   + len(EPSILONS) * (len(names) + (word is None))) as done:
         table = calibration.table(EPSILONS, done)
+        calibration.table([shown_at])
         needed = calibration.needed(options.target_error, done) if options.target_error else {}
         for epsilon in EPSILONS if word is None else ():
             mechanism = OnlineMechanism(chain, Privacy(epsilon, options.adjacency),
                                         policy=_GUESSED, trust=options.trust)
-            guesses[epsilon] = [best_guess(mechanism, length, walks=options.walks, walks_by=robot)
+            guesses[epsilon] = [best_guess(mechanism, length, walks=walks, walks_by=robot)
                                 for robot in walking.values()]
             done(f'the best guess at ε = {epsilon:g}')
     several = len(walking) > 1
@@ -101,8 +110,8 @@ def run(options) -> int:
                   'live: what nodes do, by policy; of logs, causal, guided and causal, planned '
                   'err as these policies do live; the others are for logs only', sep='\n')
     if several:
-        console.print(f'by robot, at ε = {_BY_ROBOT:g}; a stay: symbols in one place, on average',
-                      _by_robot(calibration, names), sep='\n')
+        console.print(f'by robot, at ε = {shown_at:g}; a stay: symbols in one place, on average',
+                      _by_robot(calibration, names, shown_at), sep='\n')
     elif word is None:
         [stay] = calibration.mean_stay.values()
         console.print(f'these walks stay {stay:.1f} symbols in a place, on average')
@@ -110,6 +119,7 @@ def run(options) -> int:
         error = max(error.standard_error for epsilon in EPSILONS for name in names
                     for error in calibration.errors(name, epsilon).values())
         console.print(f'standard errors: at most {error:.3f}')
+        console.print(_taken(chain, Privacy(shown_at, options.adjacency), length, delay, options))
         hidden = ', of the robot that is hidden most and least' if several else ''
         console.print('how often others guess the region who know the map and how the robot '
                       f'moves, without and with the private regions (live, {_GUESSED}){hidden}',
@@ -120,23 +130,24 @@ def run(options) -> int:
         console.print(sentence)
     if options.plot:
         from symdp_ros.figures.routes import draw_curves
-        shown = {name: name if name in LIVE else f'{name} (logs only)' for name in names}
+        shown = {name: name if name.startswith(LIVE_DRAWS) else f'{name} (logs only)'
+                 for name in names}
         draw_curves({shown[name]: [(epsilon, row[name].mean, row[name].standard_error)
                                    for epsilon, row in table.items()]
                      for name in names}, options.plot,
                     x='ε', y='expected error: share of symbols that are wrong',
                     title=f'{printable(Path(options.chain_file).name)}: {length} symbols, '
                           f'k = {options.adjacency}', target=options.target_error,
-                    dashed=[shown[name] for name in names if name not in LIVE])
+                    dashed=[shown[name] for name in names if not name.startswith(LIVE_DRAWS)])
         console.print(f'drawn in {printable(options.plot)}')
     return 0
 
 
-def _check_work(options, chain):
+def _check_work(options, chain, walks):
     most = _MOST_STEPS // (len(chain) + _STEPS_OF_A_SYMBOL)
-    if options.length * options.walks > most:
+    if options.length * walks > most:
         raise ConfigurationError(
-            f'{options.walks:,} walks of {options.length:,} symbols on {len(chain):,} states '
+            f'{walks:,} walks of {options.length:,} symbols on {len(chain):,} states '
             'would take many hours: give a smaller --length or fewer --walks, whose product is '
             f'at most {most:,}')
 
@@ -191,7 +202,16 @@ def _range(values):
     return f'{least}–{largest}'
 
 
-def _by_robot(calibration, names):
+def _taken(chain, privacy, length, delay, options):
+    """Return what auto takes, by the function that nodes and releases use."""
+    live, logged = (choose(chain, privacy, settings, length)[0].name for settings in (
+        MechanismSettings(LIVE_DRAWS, trust=options.trust, delay=delay),
+        MechanismSettings(trust=options.trust)))
+    return (f'what auto takes at ε = {privacy.epsilon:g} (fewest errors, on average over these '
+            f'robots): {live}; for logs: {logged}')
+
+
+def _by_robot(calibration, names, epsilon):
     from rich.table import Table
 
     table = Table(padding=(0, 0))
@@ -202,7 +222,7 @@ def _by_robot(calibration, names):
                   end_section=True)
     for name in names:
         table.add_row(name, *(f'{error.mean:.3f}' for error in calibration.errors(
-            name, _BY_ROBOT).values()))
+            name, epsilon).values()))
     return table
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp calibrate FILE --protect SECONDS`: which report period protects a visit best."""
+"""`symdp calibrate FILE --protect SECONDS`: the period for a visit of some length."""
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
                    else visits.row_for(period, options.target_error, delay=options.delay))
             found += [row] if row is not None else []
             missing += [f'{period:g} s'] if row is None else []
-            done(f'reports every {period:g} s')
+            done(f'a symbol every {period:g} s')
     if not found:
         console.print(f'no ε up to 60 reaches an error of {options.target_error:g}: allow more, '
                       'or protect a shorter visit')
@@ -151,7 +151,7 @@ def _draw(rows: Sequence[Row], options: argparse.Namespace) -> None:
     else:
         curves = {'live': [(row.period, row.epsilon, 0.0) for row in rows]}
         y, title = 'ε', f'wrong for {options.target_error:g} of the time'
-    draw_curves(curves, options.plot, x='report period (s)', y=y, dashed=['logs only'],
+    draw_curves(curves, options.plot, x='period (s)', y=y, dashed=['logs only'],
                 share=options.target_error is None,
                 title=f'{printable(Path(options.chain_file).name)}: a visit of '
                       f'{options.protect:g} s, {title}')

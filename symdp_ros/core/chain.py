@@ -321,9 +321,10 @@ class Chain:
 
     def digest(self) -> str:
         """
-        Return a SHA-256 (hex) of everything that makes up the chain.
+        Return a SHA-256 (hex) of states, moves and probabilities, those of its models included.
 
-        Equal for equal chains, in every process and on every machine.
+        Equal for equal chains, in every process and on every machine. `single` and `ticks` are
+        not part of it: two chains of `every` may have one digest, and not be equal.
         """
         if self._digest is None:
             hashed = sha256()

@@ -35,6 +35,7 @@ class TransitionGraph:
     :param moves: where the file is that of reports, the most moves between two of them.
     :param levels: the floor of each state that is on one, by name.
     :param polygons: the corners of each state that is drawn as a polygon, in metres.
+    :param zones: the zone of each state whose polygon names one (`maps.zones`).
     :param pruned: the states that were left out (`maps.dead_ends`), in the order of the file.
     """
 
@@ -51,6 +52,7 @@ class TransitionGraph:
     moves: int | None = None
     levels: Mapping[str, str] = field(default_factory=dict)
     polygons: Mapping[str, Corners] = field(default_factory=dict)
+    zones: Mapping[str, str] = field(default_factory=dict)
     pruned: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -6,11 +6,12 @@ Regions drawn as polygons (YAML).
     initial_state: dock      # for the map of these regions; may be left out
     regions:
       dock: [[0, 0], [4, 0], [4, 3], [0, 3]]                          # corners [x, y] in metres
-      aisle_1: {polygon: [[4, 0], [9, 0], [9, 3], [4, 3]], level: L1}
+      aisle_1: {polygon: [[4, 0], [9, 0], [9, 3], [4, 3]], level: L1, zone: store}
 
 The corners go round the polygon, in either direction; the first one may be repeated at the end.
 Polygons have no holes. Two of them may overlap by as much as two drawings of one edge differ
-(`GAP`), or where their levels differ. A region without a level belongs to every level.
+(`GAP`), or where their levels differ. A region without a level belongs to every level. `zone` is for
+`maps.zones`.
 
 As a map: regions that touch can follow each other, both ways. They touch where a border of at
 least `BORDER` of the one is no farther than `GAP` from the other, and no level separates them.
@@ -58,6 +59,7 @@ def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:
         raise reader.error(top['regions'], f'there are {len(entries):,} regions: at most '
                            f'{_MOST_REGIONS:,} are allowed')
     places = {name: reader.place(name, node) for name, (_, node) in entries.items()}
+    zones = {name: zone for name, (_, node) in entries.items() if (zone := reader.zone(name, node))}
     levels = {name: at.level for name, at in places.items() if at.level is not None}
     if len(set(levels.values())) > _MOST_LEVELS:
         raise reader.error(top['regions'], f'there are {len(set(levels.values())):,} levels: at '
@@ -69,7 +71,7 @@ def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:
         successors[other].append(name)
     return TransitionGraph(
         successors, initial, source, {name: (at.x, at.y) for name, at in places.items()}, lines,
-        initial_line=initial_line, levels=levels,
+        initial_line=initial_line, levels=levels, zones=zones,
         polygons={name: at.corners for name, at in places.items()})
 
 
@@ -160,9 +162,9 @@ class _RegionsReader(YamlReader):
         if isinstance(node, yaml.MappingNode):
             fields = self.fields(node, f'the region {name!r}', 'polygon')
             for key in fields:
-                if key not in ('polygon', 'level'):
+                if key not in ('polygon', 'level', 'zone'):
                     raise self.error(node, f'the region {name!r} has the unknown key {key!r}: a '
-                                     'region has the keys polygon, level')
+                                     'region has the keys polygon, level, zone')
             if 'level' in fields and not self.is_null(fields['level']):
                 level = self.text(fields['level'], f'the level of {name!r}')
             node = fields['polygon']
@@ -179,6 +181,14 @@ class _RegionsReader(YamlReader):
             raise self.error(node, f'the polygon {name!r} has an area of {polygon.area:g} m²: at '
                              f'least {_LEAST_AREA:g} m² are needed; corners are in metres')
         return place_of_polygon(corners, level)
+
+    def zone(self, name: str, node: yaml.Node) -> str | None:
+        """Return the zone of a region that `place` has read; None: it names none."""
+        fields = self.fields(node, f'the region {name!r}') if isinstance(
+            node, yaml.MappingNode) else {}
+        if 'zone' not in fields or self.is_null(fields['zone']):
+            return None
+        return self.text(fields['zone'], f'the zone of {name!r}')
 
     def _corners(self, name: str, node: yaml.Node) -> Corners:
         items = self.items(node, f'the polygon {name!r}', example='[[0, 0], [4, 0], [4, 3]]')

@@ -144,11 +144,10 @@ class EveryPeriod:
 
     :param period: > 0, in nanoseconds.
     :param timeout: in nanoseconds; a region that was read longer ago is unknown; 0: never.
-
-    :param reports: ≥ 1, in each period: one with the symbol, and the others in between.
+    :param reports: ≥ 1, in each period: one with the symbol, the others in between.
 
     `takes_latched` is True: a tick is drawn once, whatever was published when. `go_on(n,
-    publishes)` is called with n = 1 where a report is due without a symbol, and, publishing
+    publishes)` is called with n = 1 where a report is due without a symbol; and, publishing
     nothing, for reports whose time has passed: so what is known of the robot keeps its time.
     """
 
@@ -157,7 +156,7 @@ class EveryPeriod:
     def __init__(self, draw: Draw, *, period: int, timeout: int = 0, reports: int = 1):
         self.draw, self._period, self._timeout = draw, period, timeout
         self.go_on: Callable[[int, bool], None] = nobody_goes_on
-        self._reports, self._report = reports, period // reports
+        self._reports = reports
         self._drawn_at = -1
         self._passed = 0          # reports since the last symbol
         self._has_drawn = False   # whether the word has a symbol, at `_drawn_at`
@@ -193,9 +192,13 @@ class EveryPeriod:
     def _wait(self, now: int) -> int:
         """Return nanoseconds until the next report."""
         if now < self._drawn_at - self._period:
-            return self._report
-        due = max(self._passed, (now - self._drawn_at) // self._report) + 1
-        return self._drawn_at + due * self._report - now
+            return -(-self._period // self._reports)
+        due = max(self._passed, self._due(now)) + 1
+        return self._drawn_at - (-due * self._period // self._reports) - now
+
+    def _due(self, now: int) -> int:
+        """Return how many reports are due since the last symbol."""
+        return (now - self._drawn_at) * self._reports // self._period
 
     def read(self, region: str | None, now: int) -> None:
         """Take in the region of a message."""
@@ -211,10 +214,9 @@ class EveryPeriod:
         :param look: returns the region of now, where only the tick itself can ask for it; `read`
             is then not used, and the next instant is a period after this tick.
         """
-        since = now - self._drawn_at
-        if since < -self._period:
+        if now < self._drawn_at - self._period:
             self._drawn_at, self._passed = now, 0
-        due = since // self._report
+        due = self._due(now)
         if due <= self._passed:
             return self._wait(now)
         symbol = due - due % self._reports

@@ -9,10 +9,13 @@ import sys
 
 from in_process import run_symdp
 import pytest
-from symdp_ros import Chain
+from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
+from symdp_ros.analysis.choice import choose
 from symdp_ros.cli import calibrate as command
+from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.registry import LIVE
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
@@ -75,6 +78,10 @@ def test_the_tables_are_the_calibrations():
             errors = [error.mean for error in calibration.errors(name, epsilon).values()]
             assert [float(end) for end in cell.split('–')] == pytest.approx(
                 [min(errors), max(errors)], abs=0.00501)
+    taken = [choose(chain, Privacy(2.0, 2), settings, 5)[0].name
+             for settings in (MechanismSettings(LIVE), MechanismSettings())]
+    assert f'auto takes at ε = 2 (fewest errors, on average over these robots): {taken[0]}; ' \
+           f'for logs: {taken[1]}\n' in run.stdout
     assert stays == ['a stay', *(f'{stay:.1f}' for stay in calibration.mean_stay.values())]
     assert by_robot == [[name, *(f'{error.mean:.3f}' for error in calibration.errors(
         name, 2.0).values())] for name in MECHANISMS]
@@ -89,6 +96,16 @@ def test_the_tables_are_the_calibrations():
     assert ('words that differ in 2 symbols are protected by ε, in 4 by 2·ε, in 20 by 10·ε\n'
             in run.stdout)
     assert 'two routes between the same ends can differ in as few as 1 symbol\n' in run.stdout
+
+
+def test_a_delay_that_readers_can_wait_for():
+    run = calibrate(CHAIN, *QUICK, '--epsilon', '4', '--delay', '2')
+    assert run.returncode == 0
+    assert [row[0] for row in tables(run)[0] if 'delay' in row[0]] == [
+        f'live, adaptive, delay {delay}' for delay in (1, 2, 3, 10)]
+    assert 'by robot, at ε = 4; ' in run.stdout
+    assert 'auto takes at ε = 4 (fewest errors, on average over these robots): ' \
+           'live, adaptive, delay 2; ' in run.stdout
 
 
 def test_it_repeats_and_needs_no_target():
@@ -273,7 +290,8 @@ def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
     (['--protect', '10'], 'either --epsilon or --target-error'),
     (['--protect', '10', '--epsilon', '1', '--target-error', '0.1'], 'either --epsilon'),
     (['--protect', '10', '--epsilon', '1', '--adjacency', '3'], 'leave it out'),
-    (['--stay', '10'], '--stay is for --protect'), (['--epsilon', '1'], '--epsilon is for')])
+    (['--stay', '10'], '--stay is for --protect'),
+    (['--delay', '1.5'], '--delay is 1.5')])
 def test_visits_and_other_options(capsys, more, said):
     from symdp_ros.cli.main import main
 

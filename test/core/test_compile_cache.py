@@ -87,3 +87,18 @@ def test_what_cannot_be_kept_is_compiled_all_the_same():
     exec('def plus(x, y):\n    return x + y', made)
     plus = compiling.compiled(made['plus'])
     assert plus(1, 2) == 3 and plus._cache.cache_path is None
+
+
+def test_a_change_in_another_file_is_compiled(start, tmp_path):
+    """It is compiled into the loops that call it, whose own file stays as it is."""
+    (tmp_path / 'loops').mkdir()
+    called, calls = tmp_path / 'loops' / 'called.py', tmp_path / 'loops' / 'calls.py'
+    called.write_text(MODULE)
+    calls.write_text('from loops.called import plus\n'
+                     'from symdp_ros.core.compiled.compiling import compiled\n\n\n'
+                     '@compiled\ndef twice(x):\n    return plus(x, x)\n')
+    process = ('from loops.calls import twice\n'
+               'print(twice(3), sum(twice.stats.cache_misses.values()))')
+    assert [start(process).communicate()[0] for _ in range(2)] == ['6 1\n', '6 0\n']
+    called.write_text(MODULE.replace('x + y', 'x * y'))
+    assert [start(process).communicate()[0] for _ in range(2)] == ['9 1\n', '9 0\n']

@@ -225,12 +225,20 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
         (place / 'logs' / 'day.csv').write_text('stamp,symbol\n' + ''.join(
             f'{t},{symbol}\n' for t, symbol in enumerate(word)))
         with world_in(place) as world:
+            # Made before the node, which so knows them: an answer that is lost is asked for again.
+            for name in ('release', 'status'):
+                world.client(Trigger, f'/log_release/{name}')
             run = start(world, place, chain_file)
-            answers = [call(world, name).message for name in ('release', 'release', 'status')]
+            answers = [world.trigger(f'/log_release/{name}').message
+                       for name in ('release', 'release', 'status')]
+            assert answers[0].startswith('1 released')
             assert run.stop() == 0
         log = re.sub(r'\[\d+\.\d+\]', '', run.log).replace(str(place), '')
         assert 'petrel' not in log
-        said[i] = [*answers, *log.splitlines(), *[path.name for path in released(place)]]
+        # Where the loops were not on the disk, the first of these nodes says that it compiles them.
+        lines = [line for line in log.splitlines()
+                 if COMPILING not in line and not line.endswith(': compiled')]
+        said[i] = [*answers, *lines, *[path.name for path in released(place)]]
     assert said[0] == said[1]
     assert said[0] == said[2]
 

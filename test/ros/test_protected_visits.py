@@ -58,7 +58,10 @@ def test_belief_follows_with_the_same_parameters(world, ring):
     ({'period': 0.12}, 'no whole number of steps'),
     ({'moves': 0}, 'give the same period, or moves'),
     ({'protect': -1.0}, 'protect is -1'),
-    ({'stay': 'long'}, 'stay is')])
+    ({'stay': 'long'}, 'stay is'),
+    ({'report_period': 0.05}, 'leave moves out'),
+    ({'report_period': 0.05, 'moves': 0, 'policy': 'guided'}, 'need the policy adaptive'),
+    ({'report_period': 0.03, 'moves': 0}, 'report_period')])
 def test_settings_that_do_not_go_together(world, ring, given, said):
     run = world.privatizer(chain_file=ring, epsilon=2.0, wait=False, **VISITS | given)
     assert run.wait() == 1

@@ -181,3 +181,31 @@ def test_the_ticks_of_simulated_time_go_on_over_a_restart(world, chain_file, tmp
         assert len(private) == count + 1, 'two symbols less than a period apart'
     time.pass_quietly(2)
     time.stand_until(lambda: len(private) == count + 2, 'the tick at its time')
+
+
+def test_several_private_regions_come_for_each_symbol(world, chain_file):
+    """A move of the map each, and those whose time has passed are left out."""
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='period', period=3.0,
+                           report_period=1.0, use_sim_time='true')
+    private, time = world.listen(), SimulatedTime(world)
+    assert '3 private regions for each symbol, one every 1 s' in run.log
+    assert 'policy adaptive' in run.log
+    time.go_on(3)
+    time.stand_until(lambda: private, 'the first symbol')
+    send(world.publisher(), 'c')
+    time.tick(private, 12)
+    assert len(private) == 13 and 'c' in private  # between symbols the likeliest moves
+    assert Chain.from_yaml(chain_file).is_feasible(private)
+    time.pass_quietly(300)
+    assert len(private) == 14, 'regions whose time has passed are not published'
+
+
+def test_missed_ticks_of_an_alphabet_end_no_node(world, tmp_path):
+    (tmp_path / 'modes.chain.yaml').write_text('initial_state: a\nsymbols: [a, b, c]\n')
+    run = world.privatizer(chain_file=tmp_path / 'modes.chain.yaml', epsilon=SURE,
+                           policy='adaptive', sampling='period', period=1.0, use_sim_time='true')
+    private, time = world.listen(), SimulatedTime(world)
+    time.tick(private, 2)
+    time.pass_quietly(50)
+    time.tick(private, 2)
+    assert run.stop() == 0

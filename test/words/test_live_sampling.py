@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Which regions become symbols of the word, over stops, restarts and clocks. Needs no ROS."""
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -17,10 +19,16 @@ class Drawn(list):
         super().__init__()
         self.times = []
         self.sampling = kind(self.draw, **given)
+        self.gone_on = [[]]  # after each symbol: (reports, whether they are published)
+        self.sampling.go_on = self.go_on
 
     def draw(self, region, now):
         self.append(region)
         self.times.append(now)
+        self.gone_on.append([])
+
+    def go_on(self, reports, publishes):
+        self.gone_on[-1].append((reports, publishes))
 
     def read(self, *regions):
         for region in regions:
@@ -243,6 +251,67 @@ def test_two_symbols_are_never_less_than_a_period_apart(steps):
             drawn.sampling.start(Start.AFTER_RESTART, now, max(all_times, default=-1))
     all_times += drawn.times
     assert all(b - a >= PERIOD for a, b in zip(all_times, all_times[1:], strict=False))
+
+
+def test_reports_come_between_symbols():
+    drawn, now, wait, waits = period(reports=4), 0, PERIOD // 4, []
+    assert drawn.sampling.start(Start.NEW, now) == wait
+    for _ in range(11):
+        now += wait
+        wait = drawn.sampling.tick(now)
+        waits.append(wait)
+    assert waits == [250] * 11
+    assert drawn.times == [1000, 2000] and drawn.gone_on == [[], *[[(1, True)] * 3] * 2]
+
+
+def test_reports_whose_time_has_passed_are_gone_over_in_silence():
+    drawn = period(reports=4)
+    drawn.sampling.start(Start.NEW, 0)
+    assert drawn.sampling.tick(1000) == 250
+    assert drawn.sampling.tick(1800) == 200  # the third: two were missed
+    assert drawn.sampling.tick(4300) == 200  # the symbol of 4000 is late, a report after it is due
+    assert drawn.gone_on[1:] == [[(2, False), (1, True), (8, False)], []]
+    assert drawn.times == [1000, 4000]
+    drawn.sampling.start(Start.GOES_ON, 4550)  # one was missed while the node did not listen
+    assert drawn.sampling.tick(4750) == 250 and drawn.gone_on[2] == [(2, False), (1, True)]
+
+
+def test_after_a_restart_what_was_missed_is_gone_over_within_bounds():
+    drawn = period(reports=4)
+    assert drawn.sampling.start(Start.AFTER_RESTART, 10**9 + 100, 1000) == 150
+    drawn.sampling.tick(10**9 + 250)
+    assert drawn.times == [10**9]
+    [(missed, publishes)] = drawn.gone_on[0]
+    assert not publishes and 1000 <= missed < 1004 and missed % 4 == 3
+
+
+@given(st.integers(1, 7), st.lists(st.tuples(
+    st.sampled_from(['tick', 'stop', 'restart']), st.integers(0, 3 * PERIOD)), max_size=30))
+def test_with_reports_each_comes_at_its_instant(reports, steps):
+    """The period is no multiple of most numbers of reports."""
+    drawn, now, all_times = period(reports=reports), 1, []
+    drawn.sampling.start(Start.NEW, now)
+    for step, passed in steps:
+        now += passed
+        if step == 'tick':
+            count = len(drawn)
+            wait = drawn.sampling.tick(now)
+            last = max(drawn.times + all_times, default=None)
+            if last is not None:
+                assert 0 <= now - last < PERIOD
+                gone = sum(missed for missed, _ in drawn.gone_on[-1])
+                due = (now - last) * reports // PERIOD
+                assert gone == (0 if len(drawn) > count else due)
+                assert (now + wait - last) * reports // PERIOD == due + 1
+                assert (now + wait - 1 - last) * reports // PERIOD == due
+        elif step == 'stop':
+            drawn.sampling.start(Start.GOES_ON, now)
+        else:
+            all_times += drawn.times
+            drawn = period(reports=reports)
+            drawn.sampling.start(Start.AFTER_RESTART, now, max(all_times, default=-1))
+    all_times += drawn.times
+    assert all(b - a >= PERIOD and (b - a) % PERIOD == 0 for a, b in pairwise(all_times))
 
 
 def test_the_steady_clock_has_one_name_until_the_machine_starts_again():

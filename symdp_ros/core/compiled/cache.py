@@ -3,8 +3,11 @@
 """Compiled loops on the disk: one process compiles a loop, others that need it wait."""
 from collections.abc import Callable
 import fcntl
+from functools import cache
 import os
+import sys
 import time
+from types import ModuleType
 from typing import Any, BinaryIO
 
 from numba.core.caching import FunctionCache
@@ -21,6 +24,8 @@ class WaitingCache(FunctionCache):
     After an installation many nodes may start at once. The first one that needs a loop locks it
     until it is compiled. A lock ends with its process, and is not inherited by others.
 
+    What was compiled holds while all files stay that it was compiled from: numba looks at the file
+    of the function alone, not at those of the functions that it calls.
     """
 
     #: Whether to wait: called where a function is not on the disk.
@@ -34,9 +39,13 @@ class WaitingCache(FunctionCache):
         :raises RuntimeError: none can be written.
         """
         super().__init__(function)  # type: ignore[no-untyped-call]
+        self._module = function.__module__
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what is on the disk; None, and the lock is held, where it has to be compiled."""
+        if self._module:  # now that all it calls is there
+            self._cache_file._source_stamp = _stamp(self._module)
+            self._module = ''
         found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is None and self.waits():
             self._lock()
@@ -67,6 +76,25 @@ class WaitingCache(FunctionCache):
                 time.sleep(_LOOKS)
         except OSError:  # some network drives know no locks
             self.unlock()
+
+
+@cache
+def _stamp(module: str) -> list[tuple[str, int, int]]:
+    """Return name, time and size of each file of one package that a module imports from."""
+    package, found, left = module.partition('.')[0], dict[str, tuple[str, int, int]](), [module]
+    while left:
+        name = left.pop()
+        here = sys.modules.get(name)
+        if name in found or here is None or not here.__file__:
+            continue
+        status = os.stat(here.__file__)
+        found[name] = name, status.st_mtime_ns, status.st_size
+        for value in vars(here).values():
+            origin = value.__name__ if isinstance(value, ModuleType) else (
+                getattr(value, '__module__', None))
+            if isinstance(origin, str) and origin.partition('.')[0] == package:
+                left.append(origin)
+    return sorted(found.values())
 
 
 def _is_locked(file: BinaryIO) -> bool:

@@ -50,10 +50,13 @@ class OnlineMechanism(OnlineSteps):
         and filters.
     :param delay: of 'adaptive' alone: how many symbols after its own each report leaves; None:
         all with `finish`.
+    :param reports: ≥ 1, of 'adaptive' alone: how many reports there are for each symbol. One
+        leaves with the `step` of a symbol, the others with `tick` after it.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
     :raises ConfigurationError: unknown policy, trust out of range; a delay, reports or zones with
-        another policy; zones with `Chain.complete`.
+        another policy; reports or zones on `Chain.complete`; a delay, or symbols of so many ticks,
+        that take more than 4 GB of memory.
     """
 
     @property

@@ -208,7 +208,8 @@ class OnlineSteps(Mechanism):
         self._continue(self._chain.states[position])
 
     def __repr__(self) -> str:
-        more = (f', trust={self.trust:g}, delay={self.delay}' if self.policy == 'adaptive' else '')
+        more = '' if self.policy != 'adaptive' else (
+            f', trust={self.trust:g}, delay={self.delay}, reports={self.reports}')
         return f'OnlineMechanism({self.chain}, {self.privacy}, policy={self.policy!r}{more})'
 
     def reset(self, previous: str | None = None) -> None:
@@ -361,7 +362,7 @@ class OnlineSteps(Mechanism):
         :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to
             be written to meanwhile.
         :param offsets: integers, shape (words + 1,): word i is symbols[offsets[i]:offsets[i+1]].
-        :return: int32, shape (total,): positions in `chain.states`.
+        :return: int32: positions in `chain.states`, for a word of n symbols (n − 1)·`reports` + 1.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape.
         """

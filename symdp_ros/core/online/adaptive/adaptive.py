@@ -41,6 +41,12 @@ the map allows from o_{t−1}, take the one with the most expected matches,
 decodes what is left, by Σ γ_u(o_u) alone. With `delay=None` nothing is reported before: the
 route then has the most matches that can be expected of any that the map allows.
 
+**Two clocks.** On a chain of `Chain.every` what is known moves by its single ticks, of which there
+are `ticks` from one report to the next, and with R reports for each symbol R times as many from
+one signal to the next: at a tick without a signal, (1) is without P[z_t | s]. Routes are of
+reports, and (3) counts their ticks alone. X takes every report to have a signal, whatever R is:
+that decides how good reports are, not how private.
+
 **Privacy.** Fix the signals z_1…z_{t−1}. f, the reports so far and the cells are functions of
 them and of public data, so every symbol's row is a randomized response over the same m cells,
 about one of them or about none: for any two symbols the probability of one signal differs by a
@@ -88,7 +94,7 @@ _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
 _SEGMENT = 64                             # ticks, at least, of a whole word whose f is kept once
 _STATE = struct.Struct('<QI')             # ticks so far, position of the last report
 _MOST_TICKS = 2**62                       # that a state can have: the loops count in int64
-_MOST_BYTES = 2**32                       # of f in the window of a delay
+_MOST_BYTES = 2**32                       # of f in the window of a delay, or in one segment
 _NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due
 
 
@@ -209,10 +215,11 @@ class AdaptiveWord:
         self._left, self._fills = np.zeros((2, tables.most + 1), np.int64)
         self._report, self._signal, self._row = tables.clock.tolist()  # ticks
         most, held = tables.most, max(0, self._delay)
-        if 8 * LANES * n * held * self._signal > _MOST_BYTES:
+        symbol = 8 * LANES * n * self._signal  # bytes
+        if symbol * max(held, self._delay < 0) > _MOST_BYTES:
             raise ConfigurationError(
                 f'delay is {delay}: for {n} states and {self._signal} ticks for each symbol, at '
-                f'most {_MOST_BYTES // (8 * LANES * n * self._signal)}', setting='delay')
+                f'most {_MOST_BYTES // symbol}', setting='delay')
         codes = np.zeros(n + 1, np.uint32)
         self._codes = memoryview(codes.data)  # of each symbol, the number of its cell
         self._cells = [0]  # room for a cell that is drawn, and the founders of all

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Zones: which places of a map are told apart by zone alone (`core.privacy`).
+
+    zones:
+      ward_a: [room_1, room_2, corridor_a]
+      ward_b: [room_3, room_4, corridor_b]
+
+Every state of the map lies in one zone. In place of such a file, the floors of a map can be the
+zones (`levels`), and the polygons of a regions file can name theirs (`zone: ward_a`).
+"""
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from symdp_ros.core.naming import instead_of, quoted
+from symdp_ros.errors import ChainError
+from symdp_ros.files.text_file import FilePath
+from symdp_ros.files.yaml_reader import compose_yaml, keys_of, YamlReader
+from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.regions import polygons_of, regions_graph
+import yaml
+
+LEVELS = 'levels'  # in place of a file: the floors of the map
+
+_SHOWN = 5  # states in a message
+
+Zones: TypeAlias = Mapping[str, tuple[str, ...]]  # zone → its states
+
+
+def read_zones(graph: TransitionGraph, zones_file: FilePath) -> Zones:
+    """
+    Return the zones of the states of a graph, in the order in which they are named.
+
+    States that were pruned are left out.
+
+    :param zones_file: a file of zones, or a regions file whose polygons name theirs; 'levels':
+        the floors of the map.
+    :raises ChainError: with file and line: the file cannot be read or is not of this form; a state
+        is named that the map does not have, or twice; a state lies in no zone.
+    """
+    if zones_file == LEVELS:
+        if not graph.levels:
+            raise graph.problem('the map has no floors: give a file of zones in place of levels')
+        return _by_zone(graph, graph.levels, graph.source, 'floor')
+    root = compose_yaml(zones_file)
+    if 'regions' in keys_of(root):
+        regions = regions_graph(root, str(zones_file))
+        polygons_of(graph, regions)  # checks their names
+        return _by_zone(graph, regions.zones, str(zones_file), 'zone')
+    return _by_zone(graph, _zones_of_states(graph, root, str(zones_file)), str(zones_file), 'zone')
+
+
+def zones_text(zones: Zones) -> str:
+    """Return zones as the text of a file."""
+    text: str = yaml.safe_dump({'zones': {zone: list(states) for zone, states in zones.items()}},
+                               default_flow_style=None, sort_keys=False, allow_unicode=True,
+                               width=99)
+    return text
+
+
+def _zones_of_states(graph: TransitionGraph, root: yaml.Node, source: str) -> dict[str, str]:
+    reader = YamlReader(source)
+    top = reader.fields(root, 'the file', 'zones')
+    for key in top:
+        if key != 'zones':
+            raise ChainError(f'unknown key {key!r}: a file of zones has the key zones',
+                             path=source)
+    found: dict[str, str] = {}
+    for zone, (_, node) in reader.entries(top['zones'], 'zones', 'zone: [state, …]').items():
+        for item in reader.items(node, f'the zone {zone!r}', 1, '[room_1, room_2]'):
+            state = reader.text(item, f'a state of {zone!r}')
+            if state in found:
+                raise reader.error(item, f'{state!r} is in the zone {found[state]!r}, too: list '
+                                   'it once')
+            if state not in graph.successors and state not in graph.pruned:
+                raise reader.error(item, f'the zone {zone!r} names {state!r}, which is no state '
+                                   f'of the map: {instead_of(state, graph.successors)}')
+            found[state] = zone
+    return found
+
+
+def _by_zone(graph: TransitionGraph, zones: Mapping[str, str], source: str, what: str) -> Zones:
+    missing = [state for state in graph.successors if state not in zones]
+    if missing:
+        shown = ', '.join(map(quoted, missing[:_SHOWN])) + (', …' if missing[_SHOWN:] else '')
+        raise ChainError(f'{len(missing)} of {len(graph.successors)} states lie in no {what}: '
+                         f'{shown}', state=missing[0], path=source or None)
+    found: dict[str, list[str]] = {}
+    for state, zone in zones.items():
+        if state in graph.successors:
+            found.setdefault(zone, []).append(state)
+    return {zone: tuple(states) for zone, states in found.items()}
