@@ -99,7 +99,10 @@ def run(options) -> int:
     console.print(f'expected error: share of symbols that are wrong{which}',
                   _errors(calibration, names),
                   'live: what nodes do, by policy; of logs, causal, guided and causal, planned '
-                  'err as these policies do live; the others are for logs only', sep='\n')
+                  + ('err as these policies do live' if options.adjacency <= length else
+                     f'err less, as these policies do live at k = {length}: a log of so few '
+                     'symbols cannot change in more')
+                  + '; the others are for logs only', sep='\n')
     if several:
         console.print(f'by robot, at ε = {_BY_ROBOT:g}; a stay: symbols in one place, on average',
                       _by_robot(calibration, names), sep='\n')
