@@ -212,7 +212,7 @@ class Account:
         """
         if self.unit is None:
             self.unit = loss.unit
-        step, cost, rho = loss.step, loss.per_step, loss.concentrated
+        step, cost, rho = self.unit.step(loss), loss.per_step, loss.concentrated
         _add(self._sums, step, cost)
         self._concentrated[step] = rho + self._concentrated.get(step, Concentrated())
         if log_id is None:
@@ -297,9 +297,10 @@ class Account:
         if self.delta is None:
             return spent
         account = self if self.unit is not None else replace(self, unit=loss.unit)
-        after = loss.concentrated + self._concentrated.get(loss.step, Concentrated())
+        step = (account.unit or loss.unit).step(loss)
+        after = loss.concentrated + self._concentrated.get(step, Concentrated())
         return min(spent, epsilon_at(account._rho(
-            self._concentrated | {loss.step: after}), self.delta))
+            self._concentrated | {step: after}), self.delta))
 
     @property
     def left(self) -> Fraction | None:

@@ -143,6 +143,16 @@ class Unit:
         """Return what a release that it `accepts` costs in this unit."""
         return loss.per_step * self.steps(loss.step)
 
+    def step(self, loss: Loss) -> Step:
+        """
+        Return the step of a loss, without n where it is no limit: so there are few steps.
+
+        (If a recovery sets a larger unit later, the loss is then counted as without n: as more.)
+        """
+        kind, each, most = loss.step
+        plain = kind, each, None
+        return plain if most is None or most >= self.steps(plain) else loss.step
+
     def steps(self, step: Step) -> int:
         """Return how many steps of a loss the changes of this unit touch."""
         kind, each, most = step
