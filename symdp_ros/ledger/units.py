@@ -19,11 +19,12 @@ never costs more than j·ε/k, so every release can be counted in one unit, the 
 **What the sum bounds.** Every release is charged for k changed symbols (D seconds) of what it is
 drawn from. A released log shows its own symbols, and other releases are drawn independently. So a
 change in one log costs the releases of that log, and the same change in every log costs the sum.
-So do k symbols that change here and there in short logs, or a visit that goes over several of them:
-the sum counts each log in full. Some releases are drawn from several words for one charge: a chain that was learned, of all of its
-logs, and an archive that is charged as one, of its routes. Its ε is owed in each of these words; a
-change in every one of them, `repeats`, costs `repeats` times its ε. A log or live word that lasts
-several days holds the same visit several times: j visits cost j times its ε.
+So do k symbols that change here and there in short logs, or a visit that goes over several of
+them: the sum counts each log in full. Some releases are drawn from several words for one charge: a
+chain that was learned, of all of its logs, and an archive that is charged as one, of its routes.
+Its ε is owed in each of these words; a change in every one of them, `repeats`, costs `repeats`
+times its ε. A log or live word that lasts several days holds the same visit several times: j
+visits cost j times its ε.
 
 Symbols of two samplings are different things, and neither is a time: they are not mixed. All is
 exact, in fractions; a float is read as its shortest decimal.

@@ -17,7 +17,7 @@ for_all_mechanisms = pytest.mark.parametrize('name', [*CHOICES, 'causal, paper']
 
 
 def law_of(chain, privacy, name, length):
-    """Return word → {output: chance}, exact but for what counts words; of signals with adaptive."""
+    """Return word → {output or signals: chance}, exact but for what counts words."""
     choice = CHOICES.get(name, {'selection': 'causal', 'policy': 'paper'})
     mechanism = OfflineMechanism(chain, privacy, **choice)
     law, outputs = mechanism.law, [*feasible_words(chain, length)]

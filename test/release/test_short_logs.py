@@ -184,7 +184,7 @@ ROUTES = [(i, ['a', 'b', 'x', 'c', 'a', 'a', 'b'][:1 + i % 7]) for i in range(20
 @pytest.mark.parametrize('charge, k, used', [
     ('archive', 12, 12), ('archive', 3, 3), ('route', 12, 7), ('route', 7, 7), ('route', 3, 3)])
 def test_an_archive(walks, drawn, mechanism, charge, k, used):
-    """One that is charged once keeps k: k rows of any routes may change. Of routes: the longest."""
+    """Charged once, it keeps k: k rows of any routes may change. By routes: the longest one's."""
     walks.archive(ROUTES)
     given = walks.settings(privacy=Privacy(0.5, k), mechanism=mechanism, charge=charge)
     outcome = walks.release(given)
