@@ -297,10 +297,9 @@ class Account:
         if self.delta is None:
             return spent
         account = self if self.unit is not None else replace(self, unit=loss.unit)
-        step = (account.unit or loss.unit).step(loss)
-        after = loss.concentrated + self._concentrated.get(step, Concentrated())
+        after = loss.concentrated + self._concentrated.get(loss.step, Concentrated())
         return min(spent, epsilon_at(account._rho(
-            self._concentrated | {step: after}), self.delta))
+            self._concentrated | {loss.step: after}), self.delta))
 
     @property
     def left(self) -> Fraction | None:

@@ -77,7 +77,7 @@ def test_rho_of_a_short_log(ledger, bound, rho):
             assert other.account(subject).rho == expected
     ledger.keep_budget('r1', 9.0, 'zcdp', 1e-6)
     account = ledger.account('r1')
-    for length in (10, 20, None):  # what a charge would count is what it does count
+    for length in (10, 20, 50, None):  # what a charge would count is what it does count
         more = replace(spend, length=length)
         after = account.counted_with(more)
         ledger.charge('r1', more, log_id=f'{length}', settings='t', description='{}')

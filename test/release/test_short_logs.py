@@ -186,6 +186,7 @@ ROUTES = [(i, ['a', 'b', 'x', 'c', 'a', 'a', 'b'][:1 + i % 7]) for i in range(20
 def test_an_archive(walks, drawn, mechanism, charge, k, used):
     """Charged once, it keeps k: k rows of any routes may change. By routes: the longest one's."""
     walks.archive(ROUTES)
+    walks.sizes = {'chunk_rows': 1, 'threads': 2}  # so that every thread draws
     given = walks.settings(privacy=Privacy(0.5, k), mechanism=mechanism, charge=charge)
     outcome = walks.release(given)
     assert outcome.kind == 'released', outcome
