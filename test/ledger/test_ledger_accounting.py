@@ -64,7 +64,7 @@ def test_rho_counts_for_the_unit_of_the_subject(ledger):
 @pytest.mark.parametrize('bound, rho', [
     ('range', '1/8'), ('symbols', '1/20'), ('pure', '1/2')])
 def test_rho_of_a_short_log(ledger, bound, rho):
-    """x = ε/n, and at most n symbols change: (n·x)²/8, n·x²/2, (n·x)²/2; fewer in another unit."""
+    """With x = ε/n, and at most n changes: (n·x)²/8, n·x²/2, (n·x)²/2; fewer by the unit."""
     ledger.charge('r1', lost(0, k=31), settings='s', description='{}')
     ledger.charge('r2', lost(0, k=4), settings='s', description='{}')
     spend = replace(lost(1, bound, k=31), length=10)
