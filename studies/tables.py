@@ -21,7 +21,7 @@ AUDITED = ((1, 1.0, 1), (2, 2.0, 1), (2, 1.0, 2), (3, 0.5, 1), (3, 2.0, 2), (3, 
 BELIEVED = ((1.0, 2.0, 3.0), ('guided', 'planned'))  # ε, policies
 NORMALISED = 4  # n
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
-LENGTH, WALKS = 50, 40
+LENGTH, WALKS = 50, 400
 
 _PAGE = """\
 # Tables

@@ -347,8 +347,8 @@ def _late_lesson(numbers: dict[str, Any]) -> str:
         [_late_idleness(numbers, 'average', epsilon, delay) for delay in (0, 1, 3)]
         for epsilon in (4.0, 2.0))
     return f"""\
-At ε = 4 the patrol has {now:.2f}, {one:.2f} and {three:.2f} times the idleness with a delay of 0, 1
-and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that acts at every step wants
+At ε = 4 the patrol has {now:.2f}, {one:.2f} and {three:.2f} times the idleness with a delay of 0,
+1 and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that acts at every step wants
 `delay: 0`; a dispatcher who looks at minutes can wait."""
 
 

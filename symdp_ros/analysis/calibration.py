@@ -53,6 +53,9 @@ class Calibration:
     """
     Expected error per symbol by mechanism and ε, for one chain, k and length.
 
+    Logs that are shorter than k are drawn for as many changes as they have symbols, as releases
+    are (`Privacy.for_length`).
+
     :param word: the word whose error is meant; None: averaged over walks (see
         `analysis.accuracy.patrols`), so that nothing sensitive is needed.
     :param walks: how many, at least 2; the same ones for all mechanisms and every ε.
@@ -205,7 +208,8 @@ class Calibration:
         if name not in LOGGED:
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
                                      + '; '.join([*self._live, *LOGGED]), setting='mechanism')
-        mechanism = OfflineMechanism(self._chain, privacy, trust=self._trust, **CHOICES[name])
+        mechanism = OfflineMechanism(self._chain, privacy.for_length(self._length),
+                                     trust=self._trust, **CHOICES[name])
         mechanism.law.keep_counts(self._counts)
         return mechanism
 

@@ -15,7 +15,8 @@ standard errors of the difference) is compared with it over about 300, and then 
 are fixed: the choice is the same every time, and on every machine, up to rounding.
 
 Words longer than 192 symbols commonly err about as much per symbol, and are judged by such;
-lengths above 15 by four binary digits of them. Live words have no length, and are judged so, too.
+lengths above 15 by four binary digits of them, and so is k, where it is the length (of a short
+word: `Privacy.for_length`). Live words have no length, and are judged as if they had 192 symbols.
 On large chains there are fewer walks, and shorter ones. Left out are, where something else is
 left: planned where states·edges > 3·10⁵ and adaptive above 2,000 states, whose tables take long;
 both where numba is missing; what counts words where that is refused, or would take long.
@@ -114,7 +115,9 @@ def compare(chain: Chain, privacy: Privacy, settings: MechanismSettings, length:
     """
     if not length >= 1:
         raise ConfigurationError(f'length must be at least 1, not {length!r}', setting='length')
-    return _compared(chain, privacy, settings, _judged(length),
+    if privacy.adjacency == length:
+        privacy = privacy.for_length(_four_digits(length))
+    return _compared(chain, privacy, settings, _four_digits(min(length, LONGEST)),
                      max(length, symbols) * length * _edges(chain) <= MOST_COUNTING_STEPS)
 
 
@@ -203,9 +206,8 @@ def _left_out(chain: Chain, length: int, available: dict[str, MechanismSettings]
             yield name, 'it would count words for long'
 
 
-def _judged(length: int) -> int:
-    """Return the length by which words of some length are judged."""
-    length = min(length, LONGEST)
+def _four_digits(length: int) -> int:
+    """Return a length, rounded down to its first four binary digits."""
     unit = 1 << max(0, length.bit_length() - 4)
     return length // unit * unit
 

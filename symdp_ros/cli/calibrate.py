@@ -108,7 +108,10 @@ def run(options) -> int:
     console.print(f'expected error: share of symbols that are wrong{which}',
                   _errors(calibration, names),
                   'live: what nodes do, by policy; of logs, causal, guided and causal, planned '
-                  'err as these policies do live; the others are for logs only', sep='\n')
+                  + ('err as these policies do live' if options.adjacency <= length else
+                     f'err less, as these policies do live at k = {length}: a log of so few '
+                     'symbols cannot change in more')
+                  + '; the others are for logs only', sep='\n')
     if several:
         console.print(f'by robot, at ε = {shown_at:g}; a stay: symbols in one place, on average',
                       _by_robot(calibration, names, shown_at), sep='\n')
@@ -204,9 +207,9 @@ def _range(values):
 
 def _taken(chain, privacy, length, delay, options):
     """Return what auto takes, by the function that nodes and releases use."""
-    live, logged = (choose(chain, privacy, settings, length)[0].name for settings in (
-        MechanismSettings(LIVE_DRAWS, trust=options.trust, delay=delay),
-        MechanismSettings(trust=options.trust)))
+    live, logged = (choose(chain, meant, settings, length)[0].name for meant, settings in (
+        (privacy, MechanismSettings(LIVE_DRAWS, trust=options.trust, delay=delay)),
+        (privacy.for_length(length), MechanismSettings(trust=options.trust))))
     return (f'what auto takes at ε = {privacy.epsilon:g} (fewest errors, on average over these '
             f'robots): {live}; for logs: {logged}')
 

@@ -26,7 +26,9 @@ from symdp_ros.ledger.units import (ANY_CHANGE, as_decimal, as_rounded_text, as_
 KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
 _AMOUNT = re.compile(r'\d{1,2000}(\.\d{1,2000}|/0*[1-9]\d{0,2000})?')
 
-_OF_LOSS = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'logs')  # no settings
+_OF_LOSS = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'logs')  # no settings
+
+_MOST_BITS = 3000  # of a denominator: far fewer digits than `_AMOUNT` has
 
 _Sums = dict[Step, Fraction]  # sum of ε for each step
 #: δ at which ρ is shown where no other was chosen.
@@ -124,9 +126,10 @@ class Entry:
         bound, seconds = described.get('bound'), amount_or_none(self.seconds)
         return Loss(self.amount, self.adjacency, self.sampling, amount_or_none(self.period),
                     seconds, bound if bound in BOUNDS else 'pure',
-                    _count_of(described.get('routes')),
+                    _count_of(described.get('routes')) or 1,
                     described.get('whole') is True and seconds is not None,
-                    _count_of(described.get('repeats')), of_log)
+                    _count_of(described.get('repeats')) or 1, of_log,
+                    _count_of(described.get('length')))
 
     def described_amount(self, name: str) -> Fraction | None:
         """Return an amount of the description, or None; raise LedgerError if it is damaged."""
@@ -209,7 +212,7 @@ class Account:
         """
         if self.unit is None:
             self.unit = loss.unit
-        step, cost, rho = loss.step, loss.per_step, loss.concentrated
+        step, cost, rho = self.unit.step(loss), loss.per_step, loss.concentrated
         _add(self._sums, step, cost)
         self._concentrated[step] = rho + self._concentrated.get(step, Concentrated())
         if log_id is None:
@@ -376,9 +379,9 @@ def _add(sums: _Sums, step: Step, cost: Fraction) -> None:
     sums[step] = sums.get(step, Fraction(0)) + cost
 
 
-def _count_of(found: object) -> int:
-    """Return a number ≥ 1 of a description; 1 where it is missing or damaged."""
-    return found if type(found) is int and found > 0 else 1
+def _count_of(found: object) -> int | None:
+    """Return a number ≥ 1 of a description; None where it is missing or damaged."""
+    return found if type(found) is int and found > 0 else None
 
 
 def _is_span(found: object) -> bool:
@@ -403,7 +406,9 @@ def rounded_up(rho: Fraction) -> Fraction:
 
 
 def written(number: Fraction) -> str:
-    """Return an amount as the text that a ledger stores."""
+    """Return an amount as the text that a ledger stores: exact, or rounded up where too long."""
+    if number.denominator.bit_length() > _MOST_BITS:  # of hundreds of lengths of short logs
+        number = rounded_up(number)
     return as_decimal(number) or str(number)
 
 

@@ -155,7 +155,7 @@ def _refusal(name: str, account: Account, loss: Loss, log_id: str | None, budget
     """Return the error of a charge after which `total` would be spent; `counted`: how."""
     cost, left = total - spent, max(budget - spent, Fraction(0))
     if not counted and cost != loss.epsilon:
-        counted = (f' (ε = {as_text(loss.epsilon)} at k = {loss.adjacency}, counted for '
+        counted = (f' (ε = {as_text(loss.epsilon)} at k = {loss.most_changes}, counted for '
                    f'{account.unit})')
     more = f'this costs {as_text(cost)} more{counted}'
     text = (f'released before under other settings: {changes}; {more}, and {as_text(left)} is '

@@ -73,6 +73,8 @@ class NewCharge:
             more['repeats'] = loss.repeats
         if loss.of_log is not None:
             more['of_log'] = written(loss.of_log)
+        if loss.length is not None:
+            more['length'] = loss.length
         return more if logs is None else more | {'logs': {log: list(logs[log]) for log in logs}}
 
 

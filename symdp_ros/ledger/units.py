@@ -9,16 +9,22 @@ never costs more than j·ε/k, so every release can be counted in one unit, the 
 * k symbols at one sampling: a release at (ε, k') costs ε·k/k'.
 * D seconds: a release of one symbol every T seconds costs (ε/k')·(⌊D/T⌋ + 1), since D seconds
   touch that many symbols.
+* A log of n symbols cannot change in more: of k symbols, or of those that D seconds touch, at most
+  n are its own. It was drawn for min(k', n) changes (`Privacy.for_length`), so it costs
+  (ε/min(k', n))·min(k, n): all of ε where it is shorter than both. Charges that do not say n cost
+  what they cost at any length, and were drawn for k'.
 * Some losses cannot be divided (`whole`): their ε is for any one change during D seconds, and they
   cost no less for fewer seconds. More seconds are ⌈D'/D⌉ such changes, one after another.
 
 **What the sum bounds.** Every release is charged for k changed symbols (D seconds) of what it is
 drawn from. A released log shows its own symbols, and other releases are drawn independently. So a
 change in one log costs the releases of that log, and the same change in every log costs the sum.
-Some releases are drawn from several words for one charge: a chain that was learned, of all of its
-logs, and an archive that is charged as one, of its routes. Its ε is owed in each of these words; a
-change in every one of them, `repeats`, costs `repeats` times its ε. A log or live word that lasts
-several days holds the same visit several times: j visits cost j times its ε.
+So do k symbols that change here and there in short logs, or a visit that goes over several of
+them: the sum counts each log in full. Some releases are drawn from several words for one charge: a
+chain that was learned, of all of its logs, and an archive that is charged as one, of its routes.
+Its ε is owed in each of these words; a change in every one of them, `repeats`, costs `repeats`
+times its ε. A log or live word that lasts several days holds the same visit several times: j
+visits cost j times its ε.
 
 Symbols of two samplings are different things, and neither is a time: they are not mixed. All is
 exact, in fractions; a float is read as its shortest decimal.
@@ -37,10 +43,10 @@ _EXACT = Context(prec=2000)  # any sum of any doubles, written out
 _ROUGH = Context(prec=6)
 _LONGEST = 24  # characters of a fraction that is shown
 
-#: What a loss is counted by: ('symbols', their period if any), ('seconds', how many it is for), or
-#: ('log', None): any change of one log.
-Step: TypeAlias = tuple[str, Fraction | None]
-ANY_CHANGE: Step = ('log', None)
+#: What a loss is counted by: 'symbols', their period if any, and how many there are if that is
+#: known; 'seconds', and how many it is for; or 'log': any change of one log.
+Step: TypeAlias = tuple[str, Fraction | None, int | None]
+ANY_CHANGE: Step = ('log', None, None)
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class Loss:
     The privacy loss of one release: e^ε for any `adjacency` changed symbols.
 
     :param epsilon: ε ≥ 0, exact.
-    :param adjacency: k' ≥ 1.
+    :param adjacency: k' ≥ 1, as it was asked for.
     :param sampling: what a symbol is: 'message', 'change', 'period' or 'archive' (a row).
     :param period: with 'period', the seconds between two symbols; else None.
     :param seconds: D, where the release protects D seconds (with 'period' alone); None: it
@@ -60,6 +66,8 @@ class Loss:
     :param repeats: in how many words (logs, or routes of an archive) a change costs this ε.
     :param of_log: the ε of any change of one whole log, however many symbols that are; None: a
         change of a log costs what it costs anywhere.
+    :param length: n ≥ 1, the symbols that can change; it was drawn for `most_changes`. None: it is
+        not known, or not limited, and it was drawn for `adjacency` changes.
     """
 
     epsilon: Fraction
@@ -72,6 +80,7 @@ class Loss:
     whole: bool = False
     repeats: int = 1
     of_log: Fraction | None = None
+    length: int | None = None
 
     @classmethod
     def of(cls, privacy: Privacy, sampling: str, period: float | None = None,
@@ -84,12 +93,18 @@ class Loss:
     @property
     def step(self) -> Step:
         """Return what it is counted by."""
-        return ('seconds', self.seconds) if self.whole else ('symbols', self.period)
+        return ('seconds', self.seconds, None) if self.whole else (
+            'symbols', self.period, self.length)
+
+    @property
+    def most_changes(self) -> int:
+        """Return min(k', n): for how many changed symbols it was drawn."""
+        return min(self.adjacency, self.length or self.adjacency)
 
     @property
     def per_step(self) -> Fraction:
-        """Return ε/k', or all of ε where it cannot be divided."""
-        return self.epsilon if self.whole else self.epsilon / self.adjacency
+        """Return ε/min(k', n), or all of ε where it cannot be divided."""
+        return self.epsilon if self.whole else self.epsilon / self.most_changes
 
     @property
     def concentrated(self) -> Concentrated:
@@ -129,15 +144,27 @@ class Unit:
         """Return what a release that it `accepts` costs in this unit."""
         return loss.per_step * self.steps(loss.step)
 
+    def step(self, loss: Loss) -> Step:
+        """
+        Return the step of a loss, without n where it is no limit: so there are few steps.
+
+        (If a recovery sets a larger unit later, the loss is then counted as without n: as more.)
+        """
+        kind, each, most = loss.step
+        plain = kind, each, None
+        return plain if most is None or most >= self.steps(plain) else loss.step
+
     def steps(self, step: Step) -> int:
         """Return how many steps of a loss the changes of this unit touch."""
-        kind, length = step
+        kind, each, most = step
         if kind == 'log':
             return 1
-        if self.seconds is None or length is None:
-            return self.symbols or 1
-        return ceil(self.seconds / length) if kind == 'seconds' else symbols_during(
-            self.seconds, length)
+        if self.seconds is None or each is None:
+            steps = self.symbols or 1
+        else:
+            steps = ceil(self.seconds / each) if kind == 'seconds' else symbols_during(
+                self.seconds, each)
+        return steps if most is None else min(steps, most)
 
     def __str__(self) -> str:
         if self.seconds is not None:
@@ -171,4 +198,5 @@ def as_text(amount: Fraction) -> str:
         return exact
     rough = _ROUGH.divide(Decimal(amount.numerator), Decimal(amount.denominator))
     about = f'about {rough.normalize()}'
-    return f'{amount} ({about})' if len(str(amount)) <= _LONGEST else about
+    is_short = amount.denominator < 10**_LONGEST and len(str(amount)) <= _LONGEST
+    return f'{amount} ({about})' if is_short else about

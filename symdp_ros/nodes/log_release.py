@@ -190,8 +190,7 @@ class LogRelease(ManagedNode):
         settings, log = self._release_settings, self.get_logger().info
         chain, privacy = settings.chain, settings.privacy
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
-            f'ε = {privacy.epsilon:g} for each log, k = {privacy.adjacency}, '
-            f'{settings.mechanism.text(chain)}')
+            f'{settings.privacy_text}; {settings.mechanism.text(chain)}')
         if settings.sampling.protect:
             log(protection(settings.sampling.protect, privacy.epsilon))
         if self._charging.budget == 0:

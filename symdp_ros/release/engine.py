@@ -89,10 +89,11 @@ class LogSource:
 
     def price(self) -> Loss:
         """Return what its release costs, under the mechanism for its length."""
-        self._loss = self.settings.loss()
+        self._loss = self.settings.loss(length=self.length)
         if self.mechanisms is not None:
-            self._mechanism = self.mechanisms.for_length(max(map(len, self.words)))
-            self._loss = self.settings.loss(self._mechanism.law.loss_bound)
+            self._mechanism = self.mechanisms.for_length(
+                max(map(len, self.words)), self.settings.privacy_for(self.length))
+            self._loss = self.settings.loss(self._mechanism.law.loss_bound, self.length)
         return self._loss
 
     def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:

@@ -43,7 +43,8 @@ def learn_from_releases(settings: ReleaseSettings, directory: str | Path,
         raise LogError('there is no release', path=directory)
     mechanisms, by_mechanism = Mechanisms(settings), dict[OfflineMechanism, list[Ints]]()
     for route in routes:
-        by_mechanism.setdefault(mechanisms.for_length(len(route)), []).append(route)
+        by_mechanism.setdefault(mechanisms.for_length(
+            len(route), settings.privacy_for(len(route))), []).append(route)
     chain = learn_released(settings.chain, [Released(*some) for some in by_mechanism.items()])
     write_new_file(output, _text(chain, settings, len(routes)))
     return len(routes), sum(map(len, routes))

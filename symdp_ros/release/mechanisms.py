@@ -8,12 +8,14 @@ from symdp_ros.analysis import choice
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.passes import loops
+from symdp_ros.core.privacy import Privacy
 from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
 
-_SHORT = 2  # symbols of a word that is drawn in preparation
+_SHORT = 2       # symbols of a word that is drawn in preparation
+_MOST_KEPT = 40  # mechanisms: there is one for each length of short words
 
 
 class Mechanisms:
@@ -29,7 +31,7 @@ class Mechanisms:
     def __init__(self, settings: ReleaseSettings, random: 'RandomBits | None' = None,
                  on_choice: Callable[[str], None] = lambda text: None):
         self._settings, self._random, self._on_choice = settings, random, on_choice
-        self._made: dict[MechanismSettings, OfflineMechanism] = {}
+        self._made: dict[tuple[MechanismSettings, Privacy], OfflineMechanism] = {}
         self._reported: set[str] = set()
         self._available = settings.mechanism.available()
         if not self._is_open:
@@ -44,25 +46,32 @@ class Mechanisms:
         """Return whether the choice, or whether words are too long, depends on their length."""
         return self._is_open or self.for_length(_SHORT).law.counting_steps(_SHORT) > 0
 
-    def for_length(self, length: int, symbols: int = 0) -> OfflineMechanism:
+    def for_length(self, length: int, privacy: Privacy | None = None) -> OfflineMechanism:
         """
-        Return the mechanism for words of up to this length, with so many symbols in all.
+        Return the mechanism for words of up to this length.
 
+        :param privacy: `ReleaseSettings.privacy_for` these words; None: as in the settings.
         :raises ConfigurationError: they are too long for it.
         """
-        return self.made(self.settings_for(length, symbols), length)
+        return self.made(self.settings_for(length, privacy=privacy), length, privacy)
 
-    def made(self, settings: MechanismSettings, length: int) -> OfflineMechanism:
-        """Return the mechanism of some settings, for words of up to this length."""
-        mechanism = self._of(settings)
+    def made(self, settings: MechanismSettings, length: int,
+             privacy: Privacy | None = None) -> OfflineMechanism:
+        """Return the mechanism of some settings; the others as of `for_length`."""
+        mechanism = self._of(settings, privacy)
         mechanism.check(length)
         return mechanism
 
-    def settings_for(self, length: int, symbols: int = 0) -> MechanismSettings:
-        """Return the settings of the mechanism `for_length`, which leave nothing open."""
+    def settings_for(self, length: int, symbols: int = 0,
+                     privacy: Privacy | None = None) -> MechanismSettings:
+        """
+        Return the settings of the mechanism `for_length`, which leave nothing open.
+
+        :param symbols: of all words together, where they are released as one.
+        """
         given = self._settings
-        taken, compared = choice.choose(given.chain, given.privacy, given.mechanism, length,
-                                        symbols)
+        taken, compared = choice.choose(given.chain, privacy or given.privacy, given.mechanism,
+                                        length, symbols)
         if compared is not None and taken.name not in self._reported:
             self._reported.add(taken.name)
             self._on_choice(f'auto takes "{taken.name}" for {length} symbols. {compared}')
@@ -81,8 +90,11 @@ class Mechanisms:
         for settings in self._available.values():
             self._of(settings).privatize([None] * _SHORT)
 
-    def _of(self, settings: MechanismSettings) -> OfflineMechanism:
-        if settings not in self._made:
-            self._made[settings] = settings.offline(self._settings.chain, self._settings.privacy,
-                                                    self._random)
-        return self._made[settings]
+    def _of(self, settings: MechanismSettings,
+            privacy: Privacy | None = None) -> OfflineMechanism:
+        key = settings, privacy or self._settings.privacy
+        if key not in self._made:
+            if len(self._made) >= _MOST_KEPT:
+                del self._made[next(iter(self._made))]
+            self._made[key] = settings.offline(self._settings.chain, key[1], self._random)
+        return self._made[key]

@@ -150,17 +150,39 @@ class ReleaseSettings:
         """Return a SHA-256 (hex) of `described`."""
         return digest_of_settings(self.described())
 
-    def loss(self, bound: str = 'pure', routes: int = 1) -> Loss:
+    def privacy_for(self, length: int) -> Privacy:
+        """
+        Return ε and the k that words are drawn with: less for a short word (`Privacy.for_length`).
+
+        But not in an archive that is charged as one, where k rows of any routes may change.
+
+        :param length: of all words of the log together; of the longest route.
+        """
+        as_one = self.archive is not None and self.archive.charge == 'archive'
+        return self.privacy if as_one else self.privacy.for_length(length)
+
+    @property
+    def privacy_text(self) -> str:
+        """Return ε and k, and for what they are, for people to read."""
+        each, whose = ('each log', 'its symbols') if self.archive is None else (
+            ('each route', 'the symbols of the longest') if self.archive.charge == 'route' else
+            ('the archive', ''))
+        text = f'ε = {self.privacy.epsilon:g} and k = {self.privacy.adjacency} for {each}'
+        short = self.privacy_for(1) != self.privacy
+        return text + (f' (k = {whose}, if they are fewer)' if short else '')
+
+    def loss(self, bound: str = 'pure', length: int | None = None, routes: int = 1) -> Loss:
         """
         Return the privacy loss of a release.
 
         :param bound: of `core.accounting.BOUNDS`.
+        :param length: as of `privacy_for`; None: it is not drawn by `privacy_for`.
         :param routes: of an archive: how many it has.
         """
         if self.archive is None:
-            return loss_of(self.privacy, self.sampling, bound)
+            return replace(loss_of(self.privacy, self.sampling, bound), length=length)
         loss = Loss.of(self.privacy, 'archive', bound=bound)
-        return replace(loss, epsilon=loss.epsilon * routes, routes=routes) \
+        return replace(loss, epsilon=loss.epsilon * routes, routes=routes, length=length) \
             if self.archive.charge == 'route' else loss
 
     def check(self) -> None:

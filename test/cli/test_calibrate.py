@@ -136,6 +136,15 @@ def test_an_adjacency_that_protects_no_alternative(tmp_path):
     assert 'protects no' not in calibrate(file, *QUICK, '--adjacency', '3').stdout
 
 
+def test_logs_that_are_shorter_than_k():
+    """What errs as live policies do otherwise does not: it is drawn for fewer changes."""
+    for k, text in ((5, 'err as these policies do live'),
+                    (6, 'err less, as these policies do live at k = 5: a log of so few symbols '
+                        'cannot change in more')):
+        run = calibrate(CHAIN, *QUICK, '--adjacency', str(k))
+        assert f'of logs, causal, guided and causal, planned {text}; the others' in run.stdout
+
+
 def test_the_plot(tmp_path):
     pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
     run = calibrate(CHAIN, *QUICK, '--plot', tmp_path / 'error.png')

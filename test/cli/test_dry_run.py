@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What `symdp release` says before ε is spent: `--dry-run`, and what it refuses."""
+import json
 import os
 from pathlib import Path
 
@@ -90,6 +91,33 @@ def test_a_dry_run_knows_what_was_spent(place):
     run = release(place, '--dry-run', *LEDGER, '--mechanism', 'exponential',
                   logs=('logs/fine.csv',))
     assert run.returncode == 0 and rows_of(run)['fine.csv'] == '1 1 0 0 1 0.5 released'.split()
+
+
+def test_a_dry_run_counts_short_logs_as_a_release_does(place):
+    """In a unit of 3 symbols: at k = 30, logs of 5, 40 and 2 symbols."""
+    (place / 'logs' / 'wrong.csv').unlink()
+    log(place, 'long.csv', ['gate', 'dock'] * 20)
+    log(place, 'two.csv', ['gate', 'gate'])
+    assert release(place, *LEDGER, '--adjacency', '3', logs=('logs/long.csv',)).returncode == 0
+    assert release(place, '--dry-run', '--adjacency', '1').stderr.count('ε = 1 and k = 1 for each '
+                                                                        'log\n') == 1
+    more = *LEDGER, '--adjacency', '30', '--subject-budget', '2.7'
+    text = 'ε = 1 and k = 30 for each log (k = its symbols, if they are fewer)\n'
+    dry = release(place, '--dry-run', *more)
+    assert dry.returncode == 0 and text in dry.stderr
+    assert {name: row[4:] for name, row in rows_of(dry).items()} == {
+        'fine.csv': ['0.6', '1.1', 'released'], 'long.csv': ['0.1', '1', 'released'],
+        'two.csv': ['1', '0', 'released']}
+    run = release(place, *more)
+    assert run.returncode == 0 and text in run.stdout and 'has spent ε = 2.7 of 2.7' in run.stdout
+    shown = run_symdp('ledger', 'robots.ledger', cwd=place, COLUMNS='200').stdout
+    for row in ('fine.csv 5 1 5 of 30 0.6', 'long.csv 40 1 30 0.1', 'two.csv 2 1 2 of 30 1',
+                'long.csv 40 1 3 1'):
+        assert f' {row} causal' in ' '.join(shown.split()), row
+    exported = run_symdp('ledger', 'robots.ledger', '--export', 'json', cwd=place)
+    assert [(row['settings']['length'], row['adjacency'], row['cost'])
+            for row in json.loads(exported.stdout)] == [
+                (40, 3, '1'), (5, 30, '0.6'), (40, 30, '0.1'), (2, 30, '1')]
 
 
 def test_a_dry_run_refuses_another_accounting(place):

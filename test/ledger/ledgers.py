@@ -9,12 +9,12 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import Loss
 
 
-def loss(epsilon=1, adjacency=1, sampling='message', period=None, seconds=None):
+def loss(epsilon=1, adjacency=1, sampling='message', period=None, seconds=None, **more):
     """Return what a release may give away; numbers are read as decimals."""
     def exact(number):
         return None if number is None else Fraction(str(number))
 
-    return Loss(exact(epsilon), adjacency, sampling, exact(period), exact(seconds))
+    return Loss(exact(epsilon), adjacency, sampling, exact(period), exact(seconds), **more)
 
 
 def make_ledger(path, charges=3, copy=None):

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The ledger with accounting: zcdp: what is counted, refused, stored, and recovered."""
+from dataclasses import replace
 from fractions import Fraction
 import json
 import sqlite3
@@ -58,6 +59,30 @@ def test_rho_counts_for_the_unit_of_the_subject(ledger):
     ledger.charge('r2', lost(1, 'symbols', k=3, sampling='period', period=20, seconds=40),
                   settings='s', description='{}')  # x = 1/3; 30 s touch 2 symbols
     assert ledger.account('r2').rho == Fraction(1, 8) + Fraction(1, 9)
+
+
+@pytest.mark.parametrize('bound, rho', [
+    ('range', '1/8'), ('symbols', '1/20'), ('pure', '1/2')])
+def test_rho_of_a_short_log(ledger, bound, rho):
+    """With x = ε/n, and at most n changes: (n·x)²/8, n·x²/2, (n·x)²/2; fewer by the unit."""
+    ledger.charge('r1', lost(0, k=31), settings='s', description='{}')
+    ledger.charge('r2', lost(0, k=4), settings='s', description='{}')
+    spend = replace(lost(1, bound, k=31), length=10)
+    for subject, expected in (('r1', Fraction(rho)), ('r2', {
+            'range': Fraction(16, 800), 'symbols': Fraction(4, 200),
+            'pure': Fraction(16, 200)}[bound])):
+        ledger.charge(subject, spend, log_id='a', settings='s', description='{}')
+        assert ledger.account(subject).rho == expected
+        with Ledger(ledger.path) as other:
+            assert other.account(subject).rho == expected
+    ledger.keep_budget('r1', 9.0, 'zcdp', 1e-6)
+    account = ledger.account('r1')
+    for length in (10, 20, 50, None):  # what a charge would count is what it does count
+        more = replace(spend, length=length)
+        after = account.counted_with(more)
+        ledger.charge('r1', more, log_id=f'{length}', settings='t', description='{}')
+        account = ledger.account('r1')
+        assert account.counted == after
 
 
 def test_many_releases_add_up_to_less(ledger):

@@ -3,6 +3,7 @@
 """What the ε of a subject are counted in: costs are exact, and what cannot be added is refused."""
 from dataclasses import replace
 from fractions import Fraction
+import json
 from pathlib import Path
 from random import Random
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Privacy
 from symdp_ros.core.accounting import epsilon_at
+from symdp_ros.ledger.accounts import Account, Entry, written
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once
 from symdp_ros.ledger.units import as_decimal, as_text, Loss, symbols_during, Unit
@@ -94,6 +96,114 @@ def test_seconds_are_added_over_periods(ledger):
     charge(ledger, loss(1, 5, 'period', 15, seconds=60), 'c')  # 60 s: 30 s of it cost 3/5
     assert ledger.spent('r1') == Fraction('2.6')
     assert str(ledger.account('r1')) == 'r1 has spent ε = 2.6, for changes during 30 s'
+
+
+@pytest.mark.parametrize('unit, adjacency, length, cost', [
+    # (ε/min(k', n))·min(k, n)
+    (31, 31, 10, '1'), (31, 31, 31, '1'), (31, 31, 500, '1'), (1, 31, 10, '1/10'),
+    (10, 31, 10, '1'), (11, 31, 10, '1'), (9, 31, 10, '9/10'), (100, 31, 10, '1'),
+    (100, 31, 40, '40/31'), (100, 31, 500, '100/31'), (5, 1, 3, '3'), (5, 1, 1, '1'),
+    (31, 31, None, '1'), (100, 31, None, '100/31'), (1, 31, None, '1/31')])
+def test_what_a_short_log_costs(ledger, unit, adjacency, length, cost):
+    """The most that `unit` changed symbols can give away, at ε/min(k', n) each."""
+    charge(ledger, loss(0, unit), 'sets the unit')
+    charge(ledger, loss(1, adjacency, length=length), 'a')
+    for opened in (ledger, Ledger(ledger.path)):
+        account = opened.account('r1')
+        assert account.spent() == account.spent('a') == account.spent_by_all == Fraction(cost)
+        [_, entry] = opened.charges()
+        assert (entry.loss.length, entry.loss.adjacency) == (length, adjacency)
+        assert opened.cost(entry) == Fraction(cost)
+
+
+def test_many_lengths_are_few_sums(ledger):
+    """Else each charge would take as long as there are lengths of logs."""
+    account = Account('r1', Unit(3, 'message'))
+    for n in range(1, 1000):
+        account.add_loss(loss(1, 5, length=n), f'{n}', {f'{n}': None})
+    assert len(account._sums) == 3
+    assert account.spent() == 3 + Fraction(3, 4) + Fraction(3, 5) * 995
+    account.unit = Unit(100, 'message')  # as a recovery may: never less than it may cost
+    assert account.spent() >= 4 + sum(Fraction(min(100, n), 5) for n in range(5, 1000))
+
+
+def test_seconds_of_a_short_log(ledger):
+    """30 s touch 31 symbols, of which a log of 10 has 10."""
+    charge(ledger, loss(1, 31, 'period', 1, seconds=30, length=10), 'a')
+    assert ledger.account('r1').unit == Unit(seconds=Fraction(30))
+    charge(ledger, loss(1, 61, 'period', 1, seconds=60, length=40), 'b')
+    charge(ledger, loss(1, 61, 'period', 1, seconds=60, length=400), 'c')
+    charge(ledger, loss(1, 11, 'period', 1, seconds=10, length=10), 'd')
+    charge(ledger, loss(1, 11, 'period', 1, seconds=10, length=20), 'e')
+    assert [ledger.cost(entry) for entry in ledger.charges()] == [
+        1, Fraction(31, 40), Fraction(31, 61), 1, Fraction(20, 11)]
+
+
+def test_short_logs_that_show_one_visit(ledger):
+    """Each costs all of ε: a visit of 30 s goes over three of these logs, and over no four."""
+    for i in range(5):
+        charge(ledger, loss(1, 31, 'period', 1, seconds=30, length=14), f'{i}',
+               logs={f'{i}': (15 * i * 10**9, (15 * i + 13) * 10**9)})
+    account = ledger.account('r1')
+    assert (account.spent_by_one, account.spent_at_once, account.spent_by_all) == (1, 3, 5)
+    assert 'in one of its 5 logs costs at most ε = 1; where several logs show it, by their ' \
+           'stamps, at most ε = 3' in account.repeated_text
+
+
+def test_a_short_log_of_a_learned_chain(ledger):
+    """What was learned is for k symbols of all logs: it does not grow where a log is short."""
+    learned(ledger, replace(loss(1, 31), repeats=3))
+    charge(ledger, loss(1, 31, length=10), '1')
+    account = ledger.account('r1')
+    assert (account.spent(), account.spent('1'), account.spent('0')) == (2, 2, 1)
+    assert account.spent_by_all == 4
+
+
+def test_a_short_log_does_not_set_a_smaller_unit(ledger):
+    charge(ledger, loss(1, 31, length=10), 'a')
+    assert ledger.account('r1').unit == Unit(31, 'message')
+    with refused(BudgetError, 'costs 3.1 more (ε = 1 at k = 10, counted for changes of up to 31',
+                 cost=Fraction('3.1')):
+        charge(ledger, loss(1, 10, length=50), 'b', budget=3.0)
+    charge(ledger, loss(1, 60, length=10), 'c', budget=1.0)
+
+
+OLD = {'epsilon': 1.0, 'adjacency': 31, 'mechanism': 'exponential', 'base': 'counting'}
+
+
+@pytest.mark.parametrize('unit, cost', [(31, '1'), (1, '1/31'), (100, '100/31')])
+def test_a_charge_of_an_older_ledger_counts_as_it_did(ledger, unit, cost):
+    """It says no n, and was drawn for k; how many symbols were released does not matter."""
+    charge(ledger, loss(0, unit), 'sets the unit')
+    ledger.charge('r1', loss(1, 31), log_id='a', settings='s', description=json.dumps(OLD),
+                  words=[['dock'] * 10])
+    entry = ledger.charges()[-1]
+    assert json.loads(entry.description) == OLD and entry.length == 10
+    assert entry.loss.length is None and ledger.cost(entry) == Fraction(cost)
+    new = replace(entry, description=json.dumps(OLD | {'length': 10}))
+    assert new.loss.length == 10 and new.settings_described == entry.settings_described == OLD
+
+
+@pytest.mark.parametrize('damaged', [0, -1, '10', 10.0, True, None, [10]])
+def test_a_damaged_length_is_none(damaged):
+    entry = Entry(1, 'charge', 'r1', epsilon='1', adjacency=31, sampling='message',
+                  description=json.dumps({'length': damaged}))
+    assert entry.loss == loss(1, 31)
+
+
+def test_amounts_that_are_too_long_are_rounded_up(ledger):
+    """Of logs of 600 lengths, in a smaller unit: ε/n has a denominator of its own for each."""
+    account, path = Account('r1'), ledger.path
+    for n in (p for p in range(1000, 7000) if all(p % q for q in range(2, 84))):
+        account.add_loss(loss(1, 9000, length=n), f'{n}', {f'{n}': None})
+    account.unit = Unit(7, 'message')
+    exact = account.spent()
+    assert exact.denominator > 10**2000
+    assert 0 <= Fraction(written(exact)) - exact <= Fraction(1, 10**30)
+    assert as_text(exact).startswith('about ')
+    ledger.set_spent('r1', exact, 'test')
+    with Ledger(path) as other:
+        assert other.problems() == [] and other.spent('r1') >= exact
 
 
 def test_the_same_visit_every_day(ledger):

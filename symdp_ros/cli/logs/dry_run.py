@@ -97,6 +97,7 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
             table.add_row(left_out.name, *_NO_NUMBERS, 'skipped')
             notes.append(f'{left_out.name}: {left_out.reason}')
     console.print(table)
+    console.print(settings.privacy_text, soft_wrap=True)
     console.print(settings.mechanism.text(settings.chain), soft_wrap=True)
     for note in notes:
         console.print(note, soft_wrap=True)

@@ -144,11 +144,17 @@ def _table_of(ledger, entries):
             mechanism = ' '.join(str(described[name]) for name in shown if name in described)
             table.add_row(*first, 'live' if entry.log_id is None else printable(entry.log_id),
                           '' if entry.log_id is None else str(entry.length),
-                          as_text(entry.loss.epsilon), str(entry.adjacency),
+                          as_text(entry.loss.epsilon), _k_text(entry.loss),
                           as_text(ledger.cost(entry)), printable(mechanism))
         else:
             table.add_row(*first, '', '', '', '', '', printable(_change_text(entry), 2000))
     return table
+
+
+def _k_text(loss):
+    """Return k, and what it was in a short log."""
+    short = loss.most_changes < loss.adjacency
+    return f'{loss.most_changes} of {loss.adjacency}' if short else str(loss.adjacency)
 
 
 def _print_remaining(accounts):

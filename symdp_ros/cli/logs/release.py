@@ -242,10 +242,7 @@ def _print(report, settings, account, choices):
         table.add_row(log.name, '', 'skipped', log.reason)
     console = Console(highlight=False, markup=False)
     console.print(table)
-    each = 'each log' if settings.archive is None else (
-        'each route' if settings.archive.charge == 'route' else 'the archive')
-    console.print(f'{report.counted()}; ε = {settings.privacy.epsilon:g} and k = '
-                  f'{settings.privacy.adjacency} for {each}')
+    console.print(f'{report.counted()}; {settings.privacy_text}', soft_wrap=True)
     console.print(settings.mechanism.text(settings.chain), soft_wrap=True)
     for sentence in filter(None, (_overlap(report, settings), *choices,
                                   single_moves(settings.chain))):

@@ -56,7 +56,8 @@ class OfflineMechanism(Mechanism):
     each distance: run releases on a schedule.
 
     :param chain: the public chain.
-    :param privacy: ε and k.
+    :param privacy: ε and k; for a word of n < k symbols by itself, `Privacy.for_length` promises
+        the same with fewer errors.
     :param selection: 'exponential', 'permute_and_flip' or 'causal'.
     :param base: of 'exponential' alone: 'chain' or 'counting'.
     :param trust: from 0 to 1, the weight of the chain's P, where it names one; the rest goes to

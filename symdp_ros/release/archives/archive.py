@@ -15,7 +15,9 @@ shows (`Loss.repeats`).
 So no two routes of an archive may show the same times: from 3,000 copies of one route under other
 ids, each true symbol could be read as the most frequent private one. Where routes may overlap,
 `charge: route` charges each: k changed symbols of the robot then change at most k in each of the m
-routes, which gives every release with probabilities within e^{m·ε}; so m·ε is charged.
+routes, which gives every release with probabilities within e^{m·ε}; so m·ε is charged. Each route
+is then a word by itself, and where all of them are shorter than k, they are drawn for as many
+symbols as the longest one has (`Privacy.for_length`).
 
 The ledger does not store the release of an archive, which may be very large: a release that is no
 longer at its path is refused a second time, and not drawn again.
@@ -100,11 +102,12 @@ class ArchiveSource:
         """Return what its release costs, under the mechanism for its longest route."""
         self._survey = survey = self._surveyed()
         routes, longest = (1, 1) if survey is None else (survey.routes, survey.longest)
-        self._loss = self.settings.loss(routes=routes)
+        self._loss = self.settings.loss(length=longest, routes=routes)
         if self.mechanisms is not None:
-            self._chosen = self.mechanisms.settings_for(longest, self.length)
-            self._mechanism = self.mechanisms.made(self._chosen, longest)
-            self._loss = self.settings.loss(self._mechanism.law.loss_bound, routes)
+            self._privacy = self.settings.privacy_for(longest)
+            self._chosen = self.mechanisms.settings_for(longest, self.length, self._privacy)
+            self._mechanism = self.mechanisms.made(self._chosen, longest, self._privacy)
+            self._loss = self.settings.loss(self._mechanism.law.loss_bound, longest, routes)
         return self._loss
 
     def _surveyed(self) -> Survey | None:
@@ -128,7 +131,7 @@ class ArchiveSource:
     def _write(self, path: Path) -> int:
         """Write a private archive; return how many routes it has."""
         archive, mechanism, survey = self._archive, self._mechanism, self._survey
-        settings = replace(self.settings, mechanism=self._chosen)
+        settings = replace(self.settings, mechanism=self._chosen, privacy=self._privacy)
         routes = 0 if survey is None else survey.routes
 
         def counted(chunks: Iterable[Chunk]) -> Iterator[Chunk]:

@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of fewer symbols than k: what they are drawn with, and what the ledger counts for them."""
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from release_settings import release_settings
+from symdp_ros import Chain, Privacy
+from symdp_ros.analysis import choice
+from symdp_ros.core import offline
+from symdp_ros.core.accounting import epsilon_at
+from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.units import Unit
+from symdp_ros.logs import LogFile
+from symdp_ros.release.engine import Releaser
+from symdp_ros.release.learned import LearnSettings
+from symdp_ros.release.learned_released import learn_from_releases
+from symdp_ros.release.mechanisms import Mechanisms
+
+CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Return what mechanisms draw: their k, and the lengths of words."""
+    found = []
+
+    class Spy(OfflineMechanism):
+        def privatize(self, word):
+            found.append((self.privacy.adjacency, len(word)))
+            return super().privatize(word)
+
+        def privatize_many(self, symbols, offsets):
+            found.append((self.privacy.adjacency, *(offsets[1:] - offsets[:-1]).tolist()))
+            return super().privatize_many(symbols, offsets)
+
+    monkeypatch.setattr(offline, 'OfflineMechanism', Spy)
+    return found
+
+
+class Place:
+    """Logs, their releases and a ledger."""
+
+    def __init__(self, base):
+        self.base, self.releases, self.ledger = base, base / 'out', base / 'a.ledger'
+        self.releases.mkdir()
+        (base / 'logs').mkdir()
+
+    def log(self, name, word):
+        path = self.base / 'logs' / f'{name}.csv'
+        path.write_text('stamp,symbol\n' + ''.join(f'{i},{s}\n' for i, s in enumerate(word)))
+        return LogFile(name, path)
+
+    def release(self, settings, subject='r1'):
+        with Ledger(self.ledger) as ledger, Releaser(
+                settings, self.releases, ledger=ledger, subject=subject) as releaser:
+            return releaser.release_directory(self.base / 'logs')
+
+    def charges(self, subject='r1'):
+        """Return log id → charge, and its cost."""
+        with Ledger(self.ledger) as ledger:
+            assert ledger.problems() == []
+            return {entry.log_id: (entry, ledger.cost(entry)) for entry in ledger.charges()
+                    if entry.subject == subject}
+
+    def account(self, subject='r1'):
+        with Ledger(self.ledger) as ledger:
+            return ledger.account(subject)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+def settings(k=12, **more):
+    return release_settings(CHAIN, Privacy(1.0, k), **{'mechanism': 'causal', 'policy': 'guided',
+                                                       **more})
+
+
+@pytest.mark.parametrize('mechanism', [
+    {'mechanism': 'exponential'}, {'mechanism': 'exponential', 'base': 'counting'},
+    {'mechanism': 'permute_and_flip'}, {'mechanism': 'auto'},
+    *({'mechanism': 'causal', 'policy': policy}
+      for policy in ('paper', 'guided', 'planned', 'adaptive'))], ids=str)
+def test_short_and_long_logs(place, drawn, mechanism):
+    """Each costs ε, whatever its length; a short one is drawn for as many changes as it has."""
+    lengths = {'short': 3, 'shortest': 1, 'as long': 12, 'long': 30}
+    for name, length in lengths.items():
+        place.log(name, ('abbcca' * 5)[:length])
+    assert place.release(settings(**mechanism)).ok
+    assert sorted(drawn) == [(1, 1), (3, 3), (12, 12), (12, 30)]
+    assert {name: (entry.loss.length, entry.adjacency, cost)
+            for name, (entry, cost) in place.charges().items()} == {
+                f'{name}.csv': (n, 12, 1) for name, n in lengths.items()}
+    account = place.account()
+    assert (account.unit, account.spent(), account.spent_by_one) == (Unit(12, 'message'), 4, 1)
+
+
+def test_sums_in_another_unit(place):
+    """A subject whose ε are counted for 2 symbols: of ε/3 and ε/12 each, and one that has one."""
+    for name, length in (('one', 1), ('short', 3), ('long', 30)):
+        place.log(name, 'a' * length)
+    with Ledger(place.ledger) as ledger:
+        ledger.charge('r1', replace(settings(2).loss(), epsilon=Fraction(0)), settings='s',
+                      description='{}')
+        ledger.keep_budget('r1', 2.0, 'zcdp', 1e-6)
+    assert place.release(settings()).ok
+    assert {name: cost for name, (_, cost) in place.charges().items() if name} == {
+        'one.csv': 1, 'short.csv': Fraction(2, 3), 'long.csv': Fraction(1, 6)}
+    account = place.account()
+    assert account.spent() == Fraction(11, 6)
+    rho = Fraction(1, 2) + 2 * Fraction(1, 9) / 2 + 2 * Fraction(1, 144) / 2  # j·x²/2
+    assert account.rho == rho
+    assert account.counted == min(account.spent(), epsilon_at(rho, account.delta))
+
+
+def test_the_pieces_of_a_log_are_one_log(place, drawn):
+    """K symbols of all of them may change: n counts all."""
+    place.log('cut', 'abxxbcaxa')
+    assert place.release(settings(unknown_symbol='split')).ok
+    assert drawn == [(6, 2), (6, 3), (6, 1)]
+    assert place.charges()['cut.csv'][0].loss.length == 6
+    place.log('dropped', 'abxxbcaxa')
+    assert place.release(settings(unknown_symbol='drop')).ok
+    assert drawn[3:] == [(6, 6)] * 2 and place.charges()['dropped.csv'][0].loss.length == 6
+
+
+def test_signals_count_and_not_reports(place, drawn):
+    """With `report_period` a log of 5 symbols brings 9 reports: 5 symbols can change."""
+    place.log('day', 'aabbbccca')
+    given = settings(9, policy='adaptive', sampling='period', period=2.0, report_period=1.0,
+                     protect=16.0)
+    assert place.release(replace(given, mechanism=replace(given.mechanism, reports=2))).ok
+    assert drawn == [(5, 5)]
+    entry, cost = place.charges()['day.csv']
+    assert (entry.loss.length, entry.length, cost) == (5, 9, 1)
+    assert place.account().unit == Unit(seconds=Fraction(16))
+
+
+def test_what_was_released_before_n_was_recorded_is_handed_out(place, drawn):
+    """Under the same settings, at no cost: another draw would be paid for a second time."""
+    log, given = place.log('old', 'abb'), settings()
+    with Ledger(place.ledger) as ledger:
+        ledger.charge('r1', given.loss(), settings=given.digest(), log_id='old.csv',
+                      description='{}', content=ledger.fingerprint([['a', 'b', 'b']]),
+                      words=[['a', 'a', 'b']])
+    place.log('new', 'abb')
+    kinds = {outcome.log_id: outcome.kind for outcome in place.release(given).outcomes}
+    assert kinds == {'old.csv': 'already released', 'new.csv': 'released'}
+    assert drawn == [(3, 3)] and log.path.exists()
+    assert {name: entry.loss.length for name, (entry, _) in place.charges().items()} == {
+        'old.csv': None, 'new.csv': 3}
+
+
+def test_what_is_learned_is_for_k_symbols_of_all_logs():
+    loss = LearnSettings(settings()).loss_of({'a': (0, 1), 'b': (5, 9)})
+    assert (loss.length, loss.adjacency, loss.per_step) == (None, 12, Fraction(1, 12))
+
+
+def test_routes_are_taken_to_be_drawn_as_they_were(place, monkeypatch):
+    for name, length in (('short', 3), ('other', 3), ('long', 30)):
+        place.log(name, ('aabbcc' * 5)[:length])
+    given = settings(mechanism='exponential')
+    assert place.release(given).ok
+    found = []
+    monkeypatch.setattr('symdp_ros.release.learned_released.learn_released',
+                        lambda chain, released: found.extend(
+                            (each.mechanism.privacy.adjacency, sorted(map(len, each.routes)))
+                            for each in released) or chain)
+    learn_from_releases(given, place.releases, place.base / 'a.chain.yaml')
+    assert sorted(found) == [(3, [3, 3]), (12, [30])]
+
+
+# Archives.
+
+ROUTES = [(i, ['a', 'b', 'x', 'c', 'a', 'a', 'b'][:1 + i % 7]) for i in range(20)]
+
+
+@pytest.mark.parametrize('mechanism', ['causal', 'auto', 'exponential'])
+@pytest.mark.parametrize('charge, k, used', [
+    ('archive', 12, 12), ('archive', 3, 3), ('route', 12, 7), ('route', 7, 7), ('route', 3, 3)])
+def test_an_archive(walks, drawn, mechanism, charge, k, used):
+    """Charged once, it keeps k: k rows of any routes may change. By routes: the longest one's."""
+    walks.archive(ROUTES)
+    walks.sizes = {'chunk_rows': 1, 'threads': 2}  # so that every thread draws
+    given = walks.settings(privacy=Privacy(0.5, k), mechanism=mechanism, charge=charge)
+    outcome = walks.release(given)
+    assert outcome.kind == 'released', outcome
+    assert {adjacency for adjacency, *_ in drawn} == {used}
+    with Ledger(walks.ledger) as ledger:
+        [entry] = ledger.charges()
+        loss, account = entry.loss, ledger.account('r1')
+        assert account.unit == Unit(k, 'archive')
+        assert ledger.spent('r1') == (10 if charge == 'route' else Fraction(1, 2))
+        assert loss.length == (7 if charge == 'route' else None) and loss.most_changes == used
+        assert Unit(2, 'archive').cost(loss) == account.spent() * 2 / used
+        if charge == 'route' and mechanism == 'causal':
+            assert account.rho == 20 * min(k, 7) * Fraction(1, 2 * used)**2 / 2
+        assert ('k = the symbols of the longest' in given.privacy_text) == (charge == 'route')
+
+
+# The choice.
+
+def test_auto_chooses_for_the_k_of_short_words(monkeypatch):
+    """Lengths are judged by few, and so are the k of short words."""
+    asked = []
+    monkeypatch.setattr(choice, '_compared', lambda chain, privacy, settings, length, counted: (
+        asked.append((privacy.adjacency, length)) or choice.Comparison(
+            {'causal, guided': choice.Expected(0.1, 0.0, 1)}, {})))
+    given = settings(1000, mechanism='auto', policy='auto')
+    mechanisms = Mechanisms(given)
+    for n in (3, 17, 700, 999, 1000, 4000):
+        mechanisms.settings_for(n, privacy=given.privacy_for(n))
+    mechanisms.settings_for(17)
+    assert asked == [(3, 3), (16, 16), (640, 192), (960, 192), (960, 192), (1000, 192),
+                     (1000, 16)]
+
+
+def test_mechanisms_are_not_kept_for_every_length():
+    mechanisms = Mechanisms(settings(1000))
+    kept = [mechanisms.for_length(n, mechanisms._settings.privacy_for(n)) for n in range(1, 101)]
+    assert [mechanism.privacy.adjacency for mechanism in kept] == [*range(1, 101)]
+    assert len(mechanisms._made) == 40
+    assert mechanisms.for_length(100, Privacy(1.0, 100)) is kept[-1]
+
+
+def test_a_choice_for_a_short_word_can_differ():
+    """By the errors at ε/n, and not at ε/k."""
+    given = MechanismSettings()
+    errors = {k: choice.compare(CHAIN, Privacy(3.0, k), given, 4).errors for k in (4, 60)}
+    for name, found in errors[4].items():
+        assert found.error < errors[60][name].error, name
