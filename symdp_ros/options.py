@@ -128,6 +128,11 @@ ADJACENCY = Option('adjacency', int, 1,
                    'k, at least 1: ε limits how well two words that differ in up to k symbols can '
                    'be told apart', least=1, unit='symbols')
 PRIVACY = (EPSILON, ADJACENCY)
+ZONES_FILE = Option(
+    'zones_file', str, '',
+    'zones, of which each region lies in one: which zone it is is told exactly, and ε protects '
+    'which region of it. A file (zone → regions); a regions file whose polygons name their zones; '
+    'or levels: the floors of the map. If not set: nothing is told', unit='file')
 POLICY = Option('policy', str, AUTO,
                 'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
                 'the true region is not one move away, toward it; planned: with the fewest '
@@ -398,14 +403,14 @@ PARAMETER_SERVICES = Option('parameter_services', bool, True,
 #: Name of each node → its parameters.
 PARAMETERS = {
     'privatizer': (
-        *CHAIN, *PRIVACY, *LIVE_MECHANISM, *MESSAGES, BASE_FRAME, LIVE_UNKNOWN_SYMBOL,
+        *CHAIN, *PRIVACY, ZONES_FILE, *LIVE_MECHANISM, *MESSAGES, BASE_FRAME, LIVE_UNKNOWN_SYMBOL,
         *OUTPUT_OPTIONS, TOP, STATE_FILE,
         replace(LEDGER_FILE, default='',
                 meaning='ledger that every word is charged to; if not set: none'),
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
         SUBJECT_BUDGET, ACCOUNTING, DELTA, OUTPUT_DOMAIN, AUTOSTART, PARAMETER_SERVICES),
     'log_release': (
-        *CHAIN, *PRIVACY, *LOG_MECHANISM, *MESSAGES, UNKNOWN_SYMBOL, LOG_DIR, RELEASE_DIR,
+        *CHAIN, *PRIVACY, ZONES_FILE, *LOG_MECHANISM, *MESSAGES, UNKNOWN_SYMBOL, LOG_DIR, RELEASE_DIR,
         LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA, TOPIC, STAMP_KEY,
         SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
         PARAMETER_SERVICES),

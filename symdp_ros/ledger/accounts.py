@@ -129,7 +129,7 @@ class Entry:
                     _count_of(described.get('routes')) or 1,
                     described.get('whole') is True and seconds is not None,
                     _count_of(described.get('repeats')) or 1, of_log,
-                    _count_of(described.get('length')))
+                    _count_of(described.get('length')), _zones_of(described))
 
     def described_amount(self, name: str) -> Fraction | None:
         """Return an amount of the description, or None; raise LedgerError if it is damaged."""
@@ -199,7 +199,8 @@ class Account:
                 self.raised_rho += rho
         elif entry.kind == 'unit':
             self.unit = Unit(entry.adjacency or None, entry.sampling,
-                             amount_or_none(entry.period), amount_or_none(entry.seconds))
+                             amount_or_none(entry.period), amount_or_none(entry.seconds),
+                             _zones_of(entry.described))
         elif entry.kind == 'charge':
             self.add_loss(entry.loss, entry.log_id, entry.logs)
 
@@ -377,6 +378,12 @@ def _decoded(description: str) -> dict[str, Any]:
 
 def _add(sums: _Sums, step: Step, cost: Fraction) -> None:
     sums[step] = sums.get(step, Fraction(0)) + cost
+
+
+def _zones_of(described: Mapping[str, Any]) -> str | None:
+    """Return the digest of zones in a description, or None."""
+    zones = described.get('zones')
+    return zones if isinstance(zones, str) else None
 
 
 def _count_of(found: object) -> int | None:

@@ -265,8 +265,9 @@ def _restore_spent(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]
         account, unit, name = ledger.account(subject), marked.unit, printable(subject)
         if unit is not None and unit != account.unit:
             loss = Loss(Fraction(0), unit.symbols or 0, unit.sampling, unit.period, unit.seconds)
+            zones = {} if unit.zones is None else {'zones': unit.zones}
             ledger.note(Entry(0, 'unit', subject, **loss_columns(loss), description=json.dumps(
-                {'reason': 'recovered from the mark'})))
+                {'reason': 'recovered from the mark', **zones})))
         budgets = [budget for budget in (account.budget, marked.budget) if budget is not None]
         # Where the two differ, the stricter one: pure, or the smaller δ.
         deltas = [each.delta for each in (account, marked) if each.has_accounting]

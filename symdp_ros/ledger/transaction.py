@@ -75,6 +75,8 @@ class NewCharge:
             more['of_log'] = written(loss.of_log)
         if loss.length is not None:
             more['length'] = loss.length
+        if loss.zones is not None:
+            more['zones'] = loss.zones
         return more if logs is None else more | {'logs': {log: list(logs[log]) for log in logs}}
 
 

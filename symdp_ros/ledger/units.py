@@ -26,6 +26,9 @@ Its ε is owed in each of these words; a change in every one of them, `repeats`,
 times its ε. A log or live word that lasts several days holds the same visit several times: j
 visits cost j times its ε.
 
+Where zones are told (`core.zones`), ε is for changes inside a zone alone. In a unit with zones a
+release without any counts, too, as it protects more; the reverse, and other zones, are refused.
+
 Symbols of two samplings are different things, and neither is a time: they are not mixed. All is
 exact, in fractions; a float is read as its shortest decimal.
 """
@@ -41,6 +44,7 @@ from symdp_ros.maps.reports import as_fraction, symbols_during
 
 _EXACT = Context(prec=2000)  # any sum of any doubles, written out
 _ROUGH = Context(prec=6)
+_DIGEST_SHOWN = 8  # characters
 _LONGEST = 24  # characters of a fraction that is shown
 
 #: What a loss is counted by: 'symbols', their period if any, and how many there are if that is
@@ -68,6 +72,7 @@ class Loss:
         change of a log costs what it costs anywhere.
     :param length: n ≥ 1, the symbols that can change; it was drawn for `most_changes`. None: it is
         not known, or not limited, and it was drawn for `adjacency` changes.
+    :param zones: the digest of the zones that are told; None: none.
     """
 
     epsilon: Fraction
@@ -81,6 +86,7 @@ class Loss:
     repeats: int = 1
     of_log: Fraction | None = None
     length: int | None = None
+    zones: str | None = None
 
     @classmethod
     def of(cls, privacy: Privacy, sampling: str, period: float | None = None,
@@ -88,7 +94,8 @@ class Loss:
         """Return the loss of a mechanism; `period` is used only with the sampling 'period'."""
         return cls(as_fraction(privacy.epsilon), privacy.adjacency, sampling,
                    as_fraction(period) if sampling == 'period' and period is not None else None,
-                   None if seconds is None else as_fraction(seconds), bound)
+                   None if seconds is None else as_fraction(seconds), bound,
+                   zones=None if privacy.zones is None else privacy.zones.digest())
 
     @property
     def step(self) -> Step:
@@ -115,8 +122,8 @@ class Loss:
     def unit(self) -> 'Unit':
         """Return the unit of a subject whose first release this is."""
         if self.seconds is not None:
-            return Unit(seconds=self.seconds)
-        return Unit(self.adjacency, self.sampling, self.period)
+            return Unit(seconds=self.seconds, zones=self.zones)
+        return Unit(self.adjacency, self.sampling, self.period, zones=self.zones)
 
 
 @dataclass(frozen=True)
@@ -127,15 +134,19 @@ class Unit:
     :param symbols: k ≥ 1; None where `seconds` are counted.
     :param sampling, period: as of `Loss`.
     :param seconds: D; None where symbols are counted.
+    :param zones: the digest of the zones inside which these changes are; None: anywhere.
     """
 
     symbols: int | None = None
     sampling: str = ''
     period: Fraction | None = None
     seconds: Fraction | None = None
+    zones: str | None = None
 
     def accepts(self, loss: Loss) -> bool:
         """Return whether a release can be counted in this unit."""
+        if loss.zones not in (None, self.zones):
+            return False
         if self.seconds is not None or loss.seconds is not None:
             return self.seconds is not None and loss.seconds is not None
         return (self.sampling, self.period) == (loss.sampling, loss.period)
@@ -167,11 +178,12 @@ class Unit:
         return steps if most is None else min(steps, most)
 
     def __str__(self) -> str:
+        inside = '' if self.zones is None else f' inside the zones {self.zones[:_DIGEST_SHOWN]}'
         if self.seconds is not None:
-            return f'changes during {as_text(self.seconds)} s'
+            return f'changes during {as_text(self.seconds)} s{inside}'
         period = '' if self.period is None else f' {as_text(self.period)} s'
         return (f'changes of up to {self.symbols} symbol{"" if self.symbols == 1 else "s"} '
-                f'(sampling: {self.sampling}{period})')
+                f'(sampling: {self.sampling}{period}){inside}')
 
 
 def as_decimal(amount: Fraction) -> str | None:

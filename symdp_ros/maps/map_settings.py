@@ -11,6 +11,7 @@ from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.positions import Locator, Place
 from symdp_ros.maps.regions import read_locator, read_places
+from symdp_ros.maps.zones import LEVELS, read_zones, Zones
 from symdp_ros.settings import settings_of
 
 
@@ -19,7 +20,8 @@ class MapSettings:
     """
     Which map, which part of it, and where its regions are.
 
-    :param chain_file, regions_file: a path, or package://PACKAGE/PATH; '': no `regions_file`.
+    :param chain_file, regions_file, zones_file: a path, or package://PACKAGE/PATH; '': none.
+        `zones_file` may be 'levels' (`maps.zones`).
     :param graph: −1: the only one.
 
     The others are those of `maps.read_graph`; '' stands for None.
@@ -32,6 +34,7 @@ class MapSettings:
     level: str = ''
     prune: bool = False
     regions_file: str = ''
+    zones_file: str = ''
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'MapSettings':
@@ -65,6 +68,17 @@ class MapSettings:
         """Return what finds the state of a position; as `maps.regions.read_locator`."""
         return read_locator(graph, self._regions, hysteresis=hysteresis,
                             max_distance=max_distance)
+
+    def zones(self) -> Zones | None:
+        """
+        Return the zones of the states of the map; None: there are none.
+
+        :raises ChainError, ConfigurationError: as `read`, and `maps.zones.read_zones`.
+        """
+        if not self.zones_file:
+            return None
+        return read_zones(self.read(), LEVELS if self.zones_file == LEVELS
+                          else resolve_path(self.zones_file))
 
     @property
     def _regions(self) -> Path | None:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
 
@@ -124,8 +125,9 @@ def as_fraction(number: float) -> Fraction:
     return Fraction(Decimal(repr(float(number))))
 
 
-def protection(protect: float, epsilon: float) -> str:
-    """Return in one sentence what is protected of a visit; D and ε as given."""
+def protection(protect: float, privacy: Privacy) -> str:
+    """Return in one sentence what is protected of a visit of D seconds."""
+    other = 'anything else' + (' in the same zone' if privacy.zones is not None else '')
     return (f'protected: whatever the region was during any {protect:g} s. What others see is at '
-            f'most e^{epsilon:g} times as likely as had it been anything else then, the rest '
+            f'most e^{privacy.epsilon:g} times as likely as had it been {other} then, the rest '
             'being the same at the same times')

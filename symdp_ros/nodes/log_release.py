@@ -192,7 +192,7 @@ class LogRelease(ManagedNode):
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'{settings.privacy_text}; {settings.mechanism.text(chain)}')
         if settings.sampling.protect:
-            log(protection(settings.sampling.protect, privacy.epsilon))
+            log(protection(settings.sampling.protect, privacy))
         if self._charging.budget == 0:
             log('budget: 0.0, no limit')
         log_account(self._ledger, self._charging.subject, self.get_logger())

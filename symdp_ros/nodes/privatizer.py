@@ -10,23 +10,27 @@ from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
+from std_msgs.msg import String
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.registry import AUTO
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept
 from symdp_ros.ledger.charging import Charging
+from symdp_ros.maps.dead_ends import some_states
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import OUTPUT_DOMAIN, output_topic
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.topic_claim import TopicClaim
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.live.live_input import LiveInput
 from symdp_ros.ros.live.ticks import SimulatedTicks, SteadyTicks
 from symdp_ros.ros.outputs import check_topics, Outputs
+from symdp_ros.ros.outputs.publication import latched
 from symdp_ros.ros.process.output_domain import OuterNode
 from symdp_ros.ros.process.spinning import run
 from symdp_ros.words.live_memory import LiveMemories
@@ -50,6 +54,7 @@ _PROTECTS = {
     'period': 'sampling: period: one symbol every {period:g} s, whatever comes in. The times '
               'reveal nothing; one change of {period:g} s costs ε/k',
 }
+_ZONE_TOPIC = 'private_zone'
 _QUEUE = 1000  # messages kept for slow and late readers
 
 
@@ -65,7 +70,8 @@ def choose_live(place: MapSettings, sampling: SamplingSettings, mechanism: Mecha
     """Have auto choose, so that a node with these settings need not (it is remembered)."""
     from symdp_ros.analysis.choice import choose
 
-    choose(sampling.chain(place.read()), sampling.privacy(epsilon, adjacency), mechanism)
+    choose(sampling.chain(place.read()), sampling.privacy(epsilon, adjacency, place.zones()),
+           mechanism)
 
 
 class Privatizer(ManagedNode):
@@ -94,7 +100,7 @@ class Privatizer(ManagedNode):
         self._claims: list[TopicClaim] = []
         self._memories = LiveMemories() if memories is None else memories
         self._word = self._sampling = None  # kept over a cleanup
-        self._input = self._outputs = self._diagnostics = None
+        self._input = self._outputs = self._diagnostics = self._zones = None
         self._outer_node = self._subscription = self._ticks = None
 
     def configure(self):
@@ -104,7 +110,8 @@ class Privatizer(ManagedNode):
         self.mechanism_settings = mechanism_settings(values)
         self.mechanism_settings.check()
         chain = self.read_chain()
-        privacy = sampling.privacy(values['epsilon'], values['adjacency'])
+        privacy = sampling.privacy(values['epsilon'], values['adjacency'],
+                                   self.map_settings.zones())
         sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
         memory = self._memories.of(self.get_fully_qualified_name(), self._source(),
                                    self._all_settings())
@@ -126,12 +133,15 @@ class Privatizer(ManagedNode):
             self._outer_node = OuterNode(self, self._output_domain)
         publishing = self._outer_node or self
         self._word = memory.word = self._open_word(mechanism, memory.word)
-        self._sampling = memory.sampling = memory.sampling or self._make_sampling(memory.has_read)
+        self._sampling = memory.sampling = memory.sampling or self._make_sampling(
+            memory.has_read, privacy.zones is not None)
         self._sampling.draw, memory.locator = self._draw, self._input.locator
         if sampling.has_period:
             self._sampling.go_on = self._go_on
         self._outputs = Outputs(publishing, 'private', values, chain, depth=_QUEUE,
                                 overridable=True)
+        if privacy.zones is not None:
+            self._zones = publishing.create_publisher(String, _ZONE_TOPIC, latched(_QUEUE))
         source = self._input
         self._diagnostics = LiveDiagnostics(
             self, None if source.message_type is None else source.topic, source.kind,
@@ -160,6 +170,7 @@ class Privatizer(ManagedNode):
         if start is Start.AFTER_RESTART and self._word.last is not None:
             # No draw: late subscribers see the region that the last process published.
             self._outputs.publish(self._word.last, self._word.posterior)
+            self._publish_zone()
         if first_tick is not None:
             self._ticks = (SimulatedTicks if self._simulated() else SteadyTicks)(
                 self, self._live_clock, first_tick, self._tick)
@@ -194,6 +205,9 @@ class Privatizer(ManagedNode):
             self._input.close()
         if self._outputs is not None:
             self._outputs.destroy()
+        if self._zones is not None:
+            destroy_when_delivered(self._outer_node or self, self._zones)
+            self._zones = None
         if self._outer_node is not None:
             self._outer_node.destroy_node()
             self._outer_node = None
@@ -221,8 +235,9 @@ class Privatizer(ManagedNode):
 
     @property
     def _published(self):
-        return [self.resolve_topic_name(output_topic('private', name))
-                for name in dict.fromkeys(self.settings['outputs'])]
+        topics = [output_topic('private', name) for name in dict.fromkeys(self.settings['outputs'])]
+        zones = [_ZONE_TOPIC] if self.settings['zones_file'] else []
+        return [*map(self.resolve_topic_name, topics + zones)]
 
     @property
     def _delay(self):
@@ -324,12 +339,14 @@ class Privatizer(ManagedNode):
         return {**self.mechanism_settings.described(mechanism.chain, mechanism.privacy),
                 **sampling.symbols(), **({'clock': 'simulated time'} if simulated else {})}
 
-    def _make_sampling(self, waits):
+    def _make_sampling(self, waits, tells_zones):
         sampling = self.sampling_settings
         if sampling.has_period:
-            return EveryPeriod(self._draw, period=round(sampling.period * 1e9),
-                               timeout=round(sampling.input_timeout * 1e9),
-                               reports=sampling.reports)
+            # A zone is told with every report.
+            period, reports = (sampling.seconds, 1) if tells_zones else (
+                sampling.period, sampling.reports)
+            return EveryPeriod(self._draw, period=round(period * 1e9),
+                               timeout=round(sampling.input_timeout * 1e9), reports=reports)
         return {'message': EveryMessage, 'change': EveryChange}[sampling.rule](
             self._draw, drop_unknown=sampling.unknown_symbol == 'drop', waits=waits)
 
@@ -346,10 +363,12 @@ class Privatizer(ManagedNode):
             log(f'{mechanism.policy} targets: within {targets.radius} moves, '
                 f'{targets.nbytes / 1e6:,.0f} MB')
         if sampling.protect:
-            log(protection(sampling.protect, privacy.epsilon))
+            log(protection(sampling.protect, privacy))
         if sampling.reports > 1:
             log(f'report_period: {sampling.reports} private regions for each symbol, one every '
                 f'{sampling.seconds:g} s')
+        if privacy.zones is not None:
+            self._log_zones(privacy.zones)
         if sampling.moves:
             log(f'a private symbol is within {sampling.moves} moves of the one before')
         for delay in self._delay.values():
@@ -361,6 +380,19 @@ class Privatizer(ManagedNode):
         log(_PROTECTS[sampling.rule].format(period=sampling.period) + (
             '; unknown_symbol: drop: silence shows that the region is unknown'
             if sampling.unknown_symbol == 'drop' else ''))
+
+    def _log_zones(self, zones):
+        sizes, warn = [len(states) for states in zones.values()], self.get_logger().warning
+        places = f'{min(sizes)} to {max(sizes)} regions' if len(set(sizes)) > 1 else (
+            f'{sizes[0]} region' + 's' * (sizes[0] > 1))
+        self.get_logger().info(
+            f'zones: {len(zones)}, of {places} each. Which zone the robot is in is told exactly, '
+            f'on {_ZONE_TOPIC}; ε protects which region of it')
+        if zones.alone:
+            warn(f'nothing is hidden in a zone of one region: {some_states(zones.alone)}')
+        if not self.sampling_settings.has_period:
+            warn('zones with sampling: message: the number of messages since a zone was entered '
+                 'can show which region it is; sampling: period does not')
 
     def _on_message(self, message):
         region = self._input.read(message)
@@ -376,7 +408,13 @@ class Privatizer(ManagedNode):
         return self._sampling.tick(now, None if self._input.message_type else self._input.look)
 
     def _draw(self, region, now):
-        self._publish(self._word.draw(region, now))
+        output = self._word.draw(region, now)
+        self._publish_zone()
+        self._publish(output)
+
+    def _publish_zone(self):
+        if self._zones is not None:
+            self._zones.publish(String(data=self._word.mechanism.zone))
 
     def _go_on(self, reports, publishes):
         if self._word.mechanism.tables is not None:

@@ -33,7 +33,7 @@ class Mechanisms:
         self._settings, self._random, self._on_choice = settings, random, on_choice
         self._made: dict[tuple[MechanismSettings, Privacy], OfflineMechanism] = {}
         self._reported: set[str] = set()
-        self._available = settings.mechanism.available()
+        self._available = settings.mechanism.available(settings.privacy.zones)
         if not self._is_open:
             self.for_length(_SHORT)  # now, so that errors are found at the start
 

@@ -128,7 +128,8 @@ class ReleaseSettings:
                                      setting='regions_file')
         read.refuse_others('hysteresis', 'max_distance', 'level_field', 'symbol_map')
         return cls(
-            sampling.chain(graph), sampling.privacy(values['epsilon'], values['adjacency']),
+            sampling.chain(graph), sampling.privacy(values['epsilon'], values['adjacency'],
+                                                    regions.zones()),
             replace(MechanismSettings.of(values), reports=1 if archive else sampling.reports),
             sampling, read,
             WritingSettings.of(values) if 'keep' in values else WritingSettings(),
@@ -219,10 +220,16 @@ class ReleaseSettings:
     def words_of(self, entries: list[tuple[int, str | None]],
                  log: LogFile) -> list[list[str | None]]:
         """Return the words that are sampled from the entries of a log."""
-        words = sample(entries, self.input.table(self.chain.states), self.sampling)
+        words = sample(entries, self.input.table(self.chain.states), self._sampled)
         if not words:
             raise LogError('no symbols are left to release', path=log.path)
         return words
+
+    @property
+    def _sampled(self) -> SamplingSettings:
+        """Return how words are sampled: with zones, of which one is told with each report, so."""
+        return self.sampling if self.privacy.zones is None else replace(
+            self.sampling, period=self.sampling.seconds)
 
     def inspect(self, entries: list[tuple[int, str | None]], words: list[list[str | None]],
                 moves: Moves) -> Inspection:
@@ -233,7 +240,7 @@ class ReleaseSettings:
         :param moves: of the chain.
         """
         index, no_region = self.chain.state_index, self.input.no_region
-        counts = Counter(sampled_values(entries, self.sampling))
+        counts = Counter(sampled_values(entries, self._sampled))
         symbols, none = counts.total(), counts.pop(None, 0)
         if self.input.is_pose:  # positions name a state, or none
             names, unknown, silent = Counter[str](), none, 0

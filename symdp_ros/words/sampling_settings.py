@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The settings of sampling, live and of logs: what a symbol is, and what ε then protects."""
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TYPE_CHECKING
 
@@ -115,19 +115,26 @@ class SamplingSettings:
         require_moves(graph)
         return self._of_reports.chain(graph) if self.has_period else graph.chain()
 
-    def privacy(self, epsilon: float, adjacency: int) -> Privacy:
+    def privacy(self, epsilon: float, adjacency: int,
+                zones: Mapping[str, Iterable[str]] | None = None) -> Privacy:
         """
-        Return ε and k; with `protect`, k is how many symbols a visit touches.
+        Return ε, k and zones; with `protect`, k is how many symbols a visit touches.
 
         :raises PrivacyError: they are not valid.
-        :raises ConfigurationError: both `protect` and an adjacency are given.
+        :raises ConfigurationError: both `protect` and an adjacency are given; zones with the
+            sampling 'change', where the number of changes since a zone was entered can tell the
+            place in it.
         """
+        if zones is not None and self.rule == 'change':
+            raise ConfigurationError(
+                'zones_file and sampling: change do not go together: between two zones, the number '
+                'of changes can be the place. Use sampling: period', setting='zones_file')
         if not self.protect:
-            return Privacy(epsilon, adjacency)
+            return Privacy(epsilon, adjacency, zones)
         if adjacency != 1:
             raise ConfigurationError('protect and adjacency are two ways to say what ε protects: '
                                      'give one of them', setting='protect')
-        return Privacy(epsilon, adjacency_of(self.protect, self.period))
+        return Privacy(epsilon, adjacency_of(self.protect, self.period), zones)
 
     def symbols(self) -> dict[str, Any]:
         """Return what a symbol is, for people to read."""

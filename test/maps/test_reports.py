@@ -3,7 +3,7 @@
 """Reports that are seconds apart: k of a visit, and the chain between reports."""
 import pytest
 from refusals import refused
-from symdp_ros import ChainError, ConfigurationError, read_chain
+from symdp_ros import ChainError, ConfigurationError, Privacy, read_chain
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, protection, Reports
 
@@ -74,7 +74,9 @@ def test_a_chain_of_reports_is_not_made_of_reports_again():
 
 
 def test_what_is_protected():
-    assert '30 s' in protection(30.0, 2.0) and 'e^2 times' in protection(30.0, 2.0)
+    said = protection(30.0, Privacy(2.0))
+    assert '30 s' in said and 'e^2 times' in said and 'zone' not in said
+    assert 'anything else in the same zone then' in protection(30.0, Privacy(2.0, 1, {'z': 'a'}))
 
 
 CHAIN_FILE = 'initial_state: a\ntransitions:\n  a: [a, b]\n  b: [b, a]\n'

@@ -15,7 +15,7 @@ from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, OF_ARCHIVES, OF_LOGS, OUTPUT, PRIVACY,
                                RELEASE_LEDGER, RELEASE_MECHANISM, SYMBOL_KEY, SYMBOL_MAP,
-                               warnings_of)
+                               warnings_of, ZONES_FILE)
 
 
 _SHOWN = 3  # logs
@@ -42,7 +42,7 @@ def add_parser(commands) -> None:
     add_arguments(parser, [OUTPUT])
     privacy = parser.add_argument_group('privacy')
     add_chain_arguments(privacy, '--map', '--chain')
-    add_arguments(privacy, (*PRIVACY, *RELEASE_MECHANISM))
+    add_arguments(privacy, (*PRIVACY, ZONES_FILE, *RELEASE_MECHANISM))
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('before ε is spent'), (DRY_RUN, ALLOW_UNKNOWN))
     add_arguments(parser.add_argument_group('reading and writing'),

@@ -90,6 +90,7 @@ def _written(account: Account) -> dict[str, Any]:
     accounting = {'delta': account.delta} if account.has_accounting else {}
     return {'spent': written(account.spent()), 'rho': written(rounded_up(account.rho)),
             'symbols': unit.symbols, 'sampling': unit.sampling,
+            **({} if unit.zones is None else {'zones': unit.zones}),
             **{name: None if value is None else written(value) for name, value in (
                 ('budget', account.budget), ('period', unit.period), ('seconds', unit.seconds),
                 *accounting.items())}}
@@ -105,4 +106,4 @@ def _unit(stored: dict[str, Any]) -> Unit | None:
     if stored['symbols'] is None and stored['seconds'] is None:
         return None
     return Unit(stored['symbols'], stored['sampling'], amount_or_none(stored['period']),
-                amount_or_none(stored['seconds']))
+                amount_or_none(stored['seconds']), stored.get('zones'))

@@ -29,7 +29,8 @@ def public_settings(name: str, mechanism: 'OnlineMechanism',
     """Return what `LiveDiagnostics` reports of the settings; `name`: of the map's file."""
     return {'chain': name, 'states': len(mechanism.chain),
             'epsilon': mechanism.privacy.epsilon, 'adjacency': mechanism.privacy.adjacency,
-            'policy': mechanism.policy, 'sampling': sampling.rule}
+            'policy': mechanism.policy, 'sampling': sampling.rule,
+            **({} if (zones := mechanism.privacy.zones) is None else {'zones': len(zones)})}
 
 
 class LiveDiagnostics:

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Zones through the real nodes: what is told, what is refused, restarts, and that no more is."""
+import pytest
+from std_msgs.msg import String
+from symdp_ros import Chain
+from test_sampling import send, SimulatedTime
+
+CORRIDOR = {'a': ['a', 'b'], 'b': ['a', 'b', 'c'], 'c': ['b', 'c', 'd'], 'd': ['c', 'd']}
+GIVEN = {'sampling': 'period', 'period': 1.0, 'use_sim_time': 'true'}
+
+
+@pytest.fixture
+def corridor(tmp_path):
+    chain_file, zones_file = tmp_path / 'corridor.chain.yaml', tmp_path / 'zones.yaml'
+    chain_file.write_text('initial_state: a\ntransitions:\n' + ''.join(
+        f'  {state}: [{", ".join(row)}]\n' for state, row in CORRIDOR.items()))
+    zones_file.write_text('zones:\n  west: [a, b]\n  east: [c, d]\n')
+    return {'chain_file': chain_file, 'zones_file': zones_file}
+
+
+def zone_of(state):
+    return 'west' if state in 'ab' else 'east'
+
+
+def test_the_zone_is_told_at_once_and_the_region_is_in_it(world, corridor):
+    run = world.privatizer(**corridor, **GIVEN, epsilon=0.0)
+    private, zones = world.listen(), world.listen('private_zone')
+    statuses, time, publisher = world.diagnostics(), SimulatedTime(world), world.publisher()
+    assert 'zones: 2, of 2 regions each. Which zone the robot is in is told exactly' in run.log
+    time.tick(private)
+    world.wait_until(lambda: publisher.get_subscription_count() == 1, 'the node')
+    for region in 'cadb':
+        publisher.publish(String(data=region))
+        for _ in range(20):  # the message may come after the instant of a tick
+            time.tick(private)
+            world.wait_until(lambda: len(zones) == len(private), 'its zone')
+            if zones[-1] == zone_of(region):
+                break
+        assert zones[-1] == zone_of(region)
+        time.tick(private, 3)  # to the door, and through it
+        world.wait_until(lambda: len(zones) == len(private), 'all zones')
+        assert zone_of(private[-1]) == zones[-1] == zone_of(region)
+    assert Chain(CORRIDOR, 'a').is_feasible(private)
+    world.wait_until(lambda: statuses, 'a report')
+    assert {pair.key: pair.value for pair in statuses[-1].values}['zones'] == '2'
+
+
+def test_zones_go_out_before_a_delayed_region(world, corridor):
+    world.privatizer(**corridor, **GIVEN, epsilon=1000.0, delay=3)
+    private, zones, time = world.listen(), world.listen('private_zone'), SimulatedTime(world)
+    time.tick(zones, 3)
+    assert not private and zones == ['west'] * 3
+    send(world.publisher(), 'c')
+    time.tick(zones, 6)
+    assert zones[-4:] == ['east'] * 4 and private
+
+
+def test_a_restart_goes_on_in_the_zone_told_last(world, corridor, tmp_path):
+    given = {**corridor, **GIVEN, 'epsilon': 1.0, 'state_file': tmp_path / 'word'}
+    run, private, zones = world.privatizer(**given), world.listen(), world.listen('private_zone')
+    time, publisher = SimulatedTime(world), world.publisher()
+    time.tick(private)
+    send(publisher, 'c')
+    for _ in range(20):
+        time.tick(zones)
+        if zones[-1] == 'east':
+            break
+    run.kill()
+    world.privatizer(**given)
+    count = len(zones)
+    world.wait_until(lambda: len(zones) == count + 1, 'the zone, shown again')
+    assert zones[-1] == 'east'
+    time.tick(private)  # nothing was read: an unknown region counts as lying there
+    assert zones[-1] == 'east'
+
+
+@pytest.mark.parametrize('given, said', [
+    ({'sampling': 'change'}, 'do not go together'),
+    ({'policy': 'guided'}, 'the policy guided cannot be used'),
+    ({'zones_file': 'levels'}, 'the map has no floors'),
+    ({'zones_file': '/nowhere.yaml'}, '/nowhere.yaml')])
+def test_what_does_not_go_with_zones(world, corridor, given, said):
+    run = world.privatizer(wait=False, **corridor | {
+        'sampling': 'period', 'period': 1.0, 'epsilon': 1.0} | given)
+    assert run.wait() == 1
+    assert said in run.log and 'Traceback' not in run.log
+
+
+def test_what_is_warned_of(world, corridor):
+    corridor['zones_file'].write_text('zones:\n  west: [a, b, c]\n  east: [d]\n')
+    run = world.privatizer(**corridor, epsilon=1.0)
+    assert 'nothing is hidden in a zone of one region: d' in run.log
+    assert 'zones with sampling: message' in run.log
