@@ -76,7 +76,7 @@ def test_a_chain_of_reports_is_not_made_of_reports_again():
 def test_what_is_protected():
     said = protection(30.0, Privacy(2.0))
     assert '30 s' in said and 'e^2 times' in said and 'zone' not in said
-    assert 'anything else in the same zone then' in protection(30.0, Privacy(2.0, 1, {'z': 'a'}))
+    assert 'anything else in the same zone then' in protection(30.0, Privacy(2.0, 1, {'z': ['a']}))
 
 
 CHAIN_FILE = 'initial_state: a\ntransitions:\n  a: [a, b]\n  b: [b, a]\n'
