@@ -262,6 +262,10 @@ class AdaptiveWord:
             self._loops.predict(begin, kinds[-1], 1, offsets, successors, weights, switch, shares,
                                 self._work[8], self._work[0], begin)
         self._whole = []
+        self._begin(position)
+
+    def _begin(self, position: int) -> None:
+        """Stand at the begin of a word, at a state."""
         self._stand(0, position, 0)
 
     def advance(self, signal: str) -> str | None:
@@ -377,7 +381,7 @@ class AdaptiveWord:
         """Return the arrays of the word, with room for the next symbol."""
         segment = self._window
         if self._delay < 0:
-            if self._count % (self._length * self._signal) == 0:
+            if self._count == len(self._whole) * self._length * self._signal:
                 self._whole.append(self._segment(self._length * self._signal // self._row))
             segment = self._whole[-1]
         return self._ring, segment.kinds, segment.sizes, *self._chosen
@@ -567,7 +571,7 @@ class AdaptiveWord:
         codes = np.asarray(self._codes)[:-1]
         if signal is None or position not in cells:
             return np.zeros(len(codes))
-        other, own, uniform = self._tables.shares[:, self._size]
+        other, own, uniform, _ = self._tables.shares[:, self._size]
         found: Floats = np.where(codes == 1 + cells.index(position), own,
                                  np.where(codes == 0, uniform, other))
         return found
