@@ -149,7 +149,7 @@ class AdaptiveTables:
         shares = np.zeros((4, self.most + 1))
         for count, response in self.responses.items():
             shares[:3, count] = (response.a / response.total, response.b / response.total,
-                                1 / count)
+                                 1 / count)
         switch = np.stack([np.full(len(models), models.keep), models.switch])
         self.shares, self.prior = shares, in_lanes(models.prior[None])[0]
         signal = chain.ticks * reports
@@ -360,7 +360,8 @@ class AdaptiveWord:
             draw, told = self._drawing
             at, size, count, previous = draw(
                 at, end, self._size, self._count, self._previous, self._delay, symbols, *told,
-                signals, reports, self._drawn, self._left, self._tables.arrays, self._word(), self._work)
+                signals, reports, self._drawn, self._left, self._tables.arrays, self._word(),
+                self._work)
             for some, draws in self._draws_of.items():
                 del draws.buffer[self._left[some]:]
             self._stand(count, previous, size)
@@ -437,8 +438,8 @@ class AdaptiveWord:
         whole = 0.0
         for begin, rows, kinds, sizes in self._segments():
             first = (begin - self._since) // self._report
-            whole = self._loops.decode(whole, begin, self._delay < 0, rows, kinds, sizes, tables, after, here,
-                                       later, now, found, choices[first:])
+            whole = self._loops.decode(whole, begin, self._delay < 0, rows, kinds, sizes, tables,
+                                       after, here, later, now, found, choices[first:])
         route = np.empty(length, np.int64)
         self._loops.follow_choices(self._previous, hops, heads, later, choices, route)
         return route
