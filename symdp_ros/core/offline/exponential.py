@@ -14,6 +14,7 @@ from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.distances import ChainWords, distance, numbers
 from symdp_ros.core.offline.exponential_batch import ExponentialBatch
 from symdp_ros.core.offline.exponential_errors import exponential_distances, exponential_errors
+from symdp_ros.core.offline.exponential_in_zones import ExponentialInZones
 from symdp_ros.core.offline.model_backward import ModelSampler
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 from symdp_ros.core.online import OnlineMechanism
@@ -26,8 +27,10 @@ def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str,
     Return the law of the selection 'exponential'.
 
     Where all words over one alphabet are feasible, and h is the same for all, it is the online
-    mechanism's (`OfflineMechanism`).
+    mechanism's (`OfflineMechanism`); with zones there is a law for all chains.
     """
+    if privacy.zones is not None:
+        return ExponentialInZones(chain, privacy, trust if base == 'chain' else None, random)
     if chain.stores_edges:
         found = Exponential(chain, privacy, trust if base == 'chain' else None, random)
         if not (chain.is_alphabet and found.is_counting):

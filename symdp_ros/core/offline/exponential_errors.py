@@ -17,12 +17,13 @@ from math import ceil, inf, log, sqrt
 from typing import TypeAlias
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, Word
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import counting_model, Models
 from symdp_ros.core.online.moments import forward, Move
 
 _SMALLEST = 1e-290  # weight, over the largest at its position, that floats hold with all digits
+_LEAST_LOGARITHM = -1e300  # in place of −∞: a sum without terms is 0
 _NOTHING = 1e-18    # probability that is left out of a sum
 #: V of each (model, state, word), over exp of a logarithm for each (state, word), or None
 _Values: TypeAlias = tuple[Floats, Floats | None]
@@ -33,7 +34,8 @@ class _TooWide(Exception):
 
 
 def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models | None,
-                       variances: bool = True, least: float = -inf
+                       variances: bool = True, least: float = -inf,
+                       in_zones: tuple[Ints, Ints] | None = None
                        ) -> tuple[Floats, Floats | None, Floats] | None:
     """
     Return errors and variances as `core.law.Law.errors`, and ln Z of each word.
@@ -42,10 +44,12 @@ def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models
 
     :param ratio: R.
     :param models: of h; None: h = 1.
+    :param in_zones: the zone that is told of each symbol, shape (n, words), −1: none, and that of
+        each state (`core.offline.exponential_in_zones`); None: there are no zones.
     """
     for kind in _Passes, _WidePasses:
         try:
-            passes = kind(chain, columns, ratio, models)
+            passes = kind(chain, columns, ratio, models, in_zones)
             return (None if (passes.log_normalizers < least).all() else
                     (*forward(columns, passes.moves(), passes.start, variances),
                      passes.log_normalizers))
@@ -54,14 +58,19 @@ def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models
     raise AssertionError  # logarithms are never too wide
 
 
-def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models) -> Floats:
-    """Return P[d(word, output) = ℓ]: shape (n + 1,), by recursion over states and distances."""
+def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models | None,
+                          in_zones: tuple[Ints, Ints] | None = None) -> Floats:
+    """
+    Return P[d(word, output) = ℓ]: shape (n + 1,), by recursion over states and distances.
+
+    Parameters as of `exponential_errors`.
+    """
     index: dict[str | None, int] = {None: len(chain)}
     index.update(chain.state_index)
     columns = np.array([index[symbol] for symbol in word], np.int64).reshape(len(word), 1)
     for kind in _Passes, _WidePasses:
         try:
-            passes = kind(chain, columns, ratio, models)
+            passes = kind(chain, columns, ratio, models, in_zones)
             mass = np.zeros((*passes.start.shape[:2], len(word) + 1))
             mass[:, :, 0] = passes.start[:, :, 0]
             for symbol, move in zip(columns[:, 0].tolist(), passes.moves(), strict=True):
@@ -80,7 +89,9 @@ def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models
 class _Passes:
     """V backward, and the moves forward: V over its largest at each position."""
 
-    def __init__(self, chain: Chain, columns: Ints, ratio: float, models: Models | None):
+    def __init__(self, chain: Chain, columns: Ints, ratio: float, models: Models | None,
+                 in_zones: tuple[Ints, Ints] | None = None):
+        self._in_zones = in_zones
         self._columns, self._ratio, self._states = columns, ratio, len(chain)
         self._models = counting_model(*chain.csr()) if models is None else models
         self._initial = chain.state_index[chain.initial_state]
@@ -130,9 +141,19 @@ class _Passes:
 
     def _weighed(self, values: Floats, t: int) -> Floats:
         """Return b_t times some values, in their place."""
-        known = np.flatnonzero(self._columns[t] < self._states)
+        known, outside = self._matching(t)
         values[:, self._columns[t, known], known] *= self._ratio
+        if outside is not None:
+            values[:, outside] = 0
         return values
+
+    def _matching(self, t: int) -> tuple[Ints, Booleans | None]:
+        """Return the words in which a state can match, and which states are in no word's zone."""
+        known = self._columns[t] < self._states
+        if self._in_zones is None:
+            return np.flatnonzero(known), None
+        told, zone_of = self._in_zones[0][t], self._in_zones[1]
+        return np.flatnonzero(known & (told >= 0)), (told >= 0) & (zone_of[:, None] != told)
 
     def _sums(self, after: Floats, t: int) -> Floats:
         """Return V before position t."""
@@ -193,11 +214,13 @@ class _WidePasses(_Passes):
     def _factors(self, values: _Values, t: int) -> tuple[Floats, Floats]:
         """Return b_t·exp(logarithm) of each edge over its row's largest, and ln of that."""
         assert values[1] is not None
-        columns, words = self._columns[t], np.arange(self._columns.shape[1])
-        weights = np.append(values[1], np.zeros((1, len(words))), axis=0)
-        weights[columns, words] += log(self._ratio)
+        known, outside = self._matching(t)
+        weights = values[1].copy()
+        weights[self._columns[t, known], known] += log(self._ratio)
+        if outside is not None:
+            weights[outside] = -inf
         weights = weights[self._targets]
-        largest = np.maximum.reduceat(weights, self._starts)
+        largest = np.maximum(np.maximum.reduceat(weights, self._starts), _LEAST_LOGARITHM)
         return np.exp(weights - np.repeat(largest, self._degrees, axis=0)), largest
 
     def _of_rows(self, factors: Floats, after: Floats) -> Floats:
@@ -209,7 +232,9 @@ class _WidePasses(_Passes):
         factors, largest = self._factors(values, t)
         before = self._of_rows(factors, values[0])
         own = before.max(axis=0)
-        logarithms = largest + np.log(own)
+        nothing = own == 0  # no route has the zones to come
+        own[nothing] = 1
+        logarithms = np.where(nothing, -inf, largest + np.log(own))
         highest: Floats = logarithms.max(axis=0)
         return (before / own, logarithms - highest), highest
 

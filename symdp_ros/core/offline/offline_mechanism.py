@@ -40,6 +40,9 @@ class OfflineMechanism(Mechanism):
 
     selection='causal': the online mechanism over the word, with its `policy`.
 
+    With `privacy.zones` outputs have the zones of the word wherever a route has them
+    (`core.zones`): selection 'exponential', or 'causal' with the policy 'adaptive'.
+
     **Privacy.** For all adjacent words and all outputs P[o|w] ≤ e^ε·P[o|w'], as drawn, rounding
     included: the exponential mechanism reserves 5·n·(N+2)·2⁻⁵³ of ε for it (N: the largest number
     of successors), permute-and-flip 5·n·(N+1)·2⁻⁵³·(1 + L) with L = n·(bits of N + min(ε/2k, 28)),
@@ -68,7 +71,8 @@ class OfflineMechanism(Mechanism):
         `OnlineMechanism`; more than one with 'causal' and 'adaptive' alone.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
-    :raises ConfigurationError: unknown selection, base or policy; `trust` out of range.
+    :raises ConfigurationError: unknown selection, base or policy; `trust` out of range; zones with
+        what does not know them, or with `Chain.complete`.
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',

@@ -305,8 +305,8 @@ class OnlineSteps(Mechanism):
         """
         Go on by one report without a symbol: with `reports`, that often less one after a `step`.
 
-        Nothing is drawn. In place of a `step`, the symbol is left out. With zones it always is, and
-        no zone told: there is a symbol for each report.
+        Nothing is drawn. In place of a `step`, the symbol is left out. With zones it always is,
+        and no zone told: there is a symbol for each report.
 
         :return: the report that is due, as of `step`.
         :raises ConfigurationError: not with the policy adaptive, or on `Chain.complete`.

@@ -155,7 +155,7 @@ class AdaptiveTables:
         shares = np.zeros((4, self.most + 1))
         for count, response in self.responses.items():
             shares[:3, count] = (response.a / response.total, response.b / response.total,
-                                1 / count)
+                                 1 / count)
         switch = np.stack([np.full(len(models), models.keep), models.switch])
         self.shares, self.prior = shares, in_lanes(models.prior[None])[0]
         signal = chain.ticks * reports
@@ -269,6 +269,10 @@ class AdaptiveWord:
             self._loops.predict(begin, kinds[-1], 1, offsets, successors, weights, switch, shares,
                                 self._work[8], self._work[0], begin)
         self._whole = []
+        self._begin(position)
+
+    def _begin(self, position: int) -> None:
+        """Stand at the begin of a word, at a state."""
         self._stand(0, position, 0)
 
     def advance(self, signal: str) -> str | None:
@@ -363,7 +367,8 @@ class AdaptiveWord:
             draw, told = self._drawing
             at, size, count, previous = draw(
                 at, end, self._size, self._count, self._previous, self._delay, symbols, *told,
-                signals, reports, self._drawn, self._left, self._tables.arrays, self._word(), self._work)
+                signals, reports, self._drawn, self._left, self._tables.arrays, self._word(),
+                self._work)
             for some, draws in self._draws_of.items():
                 del draws.buffer[self._left[some]:]
             self._stand(count, previous, size)
@@ -384,7 +389,7 @@ class AdaptiveWord:
         """Return the arrays of the word, with room for the next symbol."""
         segment = self._window
         if self._delay < 0:
-            if self._count % (self._length * self._signal) == 0:
+            if self._count == len(self._whole) * self._length * self._signal:
                 self._whole.append(self._segment(self._length * self._signal // self._row))
             segment = self._whole[-1]
         return self._ring, segment.kinds, segment.sizes, *self._chosen
@@ -440,8 +445,8 @@ class AdaptiveWord:
         whole = 0.0
         for begin, rows, kinds, sizes in self._segments():
             first = (begin - self._since) // self._report
-            whole = self._loops.decode(whole, begin, self._delay < 0, rows, kinds, sizes, tables, after, here,
-                                       later, now, found, choices[first:])
+            whole = self._loops.decode(whole, begin, self._delay < 0, rows, kinds, sizes, tables,
+                                       after, here, later, now, found, choices[first:])
         route = np.empty(length, np.int64)
         self._loops.follow_choices(self._previous, hops, heads, later, choices, route)
         return route
@@ -574,7 +579,7 @@ class AdaptiveWord:
         codes = np.asarray(self._codes)[:-1]
         if signal is None or position not in cells:
             return np.zeros(len(codes))
-        other, own, uniform = self._tables.shares[:, self._size]
+        other, own, uniform, _ = self._tables.shares[:, self._size]
         found: Floats = np.where(codes == 1 + cells.index(position), own,
                                  np.where(codes == 0, uniform, other))
         return found

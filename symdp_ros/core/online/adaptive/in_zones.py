@@ -60,20 +60,19 @@ class ZonedWord(AdaptiveWord):
         """Return the zone told last; at first that of the state from which the word was begun."""
         return self._zones[self._zone]
 
+    def _begin(self, position: int) -> None:
+        hops, heads = self._tables.arrays[4:6]
+        self._ahead[0] = 0
+        self._ahead[0, heads[hops[position]:hops[position + 1]]] = 1
+        self._start = self._ahead[0].copy()
+        self._zone = self._zone_of[self._labels[position]]
+        self._count, self._previous, self._knows = 0, position, False
+        self._prepare(self._zone)
+
     def _stand(self, count: int, previous: int, size: int) -> None:
-        if count == 0:
-            self._knows = False
-            self._zone = self._zone_of[self._labels[previous]]
-            hops, heads = self._tables.arrays[4:6]
-            self._ahead[0] = 0
-            self._ahead[0, heads[hops[previous]:hops[previous + 1]]] = 1
-            self._start = self._ahead[0].copy()
         self._count, self._previous = count, previous
-        if count == 0:
-            self._prepare(self._zone)
-        else:
-            self._prepared = int(self._chosen[5][0])  # `ready` of the loops
-            self._have(size)
+        self._prepared = int(self._chosen[5][0])  # `ready` of the loops
+        self._have(size)
 
     def _prepare(self, zone: int) -> None:
         """Make the cells ready for a zone."""

@@ -17,7 +17,7 @@ ring       (·, states, LANES)   f(m, s) of the last ticks: that of tick t is in
                              length
 kinds      (· + 1, states)  of a signal, by symbol: the row of `shares` with its likelihood; last,
                              that of no signal
-sizes      (4, · + 1)       of a signal: the number of cells; that of the cell that was drawn, or 0;
+sizes      (4, · + 1)       of a signal: the number of cells; the number of the cell drawn, or 0;
                              of the zone told, from 1, or 0; 1 where f began again
 codes      (states + 1,)    of each symbol, the number of its cell, from 1; 0 for none
 founders   (·,)             of each cell, from 0, the state that founded it

@@ -1,0 +1,441 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The policy adaptive with zones: exactly private inside them, and every zone as told."""
+from collections import Counter
+from fractions import Fraction
+from math import exp, prod
+from random import Random
+
+from adaptive_reference import table
+from hidden_switch import hidden_switch
+import numpy as np
+from offline_checks import assert_drawn
+import pytest
+from refusals import refused
+from strategies import COMPLETE, feasible_words, FOUR, grid, replayable_random
+from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
+                       Privacy, PrivacyError, UnknownSymbolError)
+from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.online.response import exp_lower_bound
+from symdp_ros.core.zones import Told, Zones
+from zone_checks import (assert_private_in_zones, by_zones, ONE_WAY, privacy_of, routes, told,
+                         within, ZONED)
+
+for_all_zones = pytest.mark.parametrize('chain, zones', ZONED.values(), ids=ZONED)
+
+
+def made(chain, zones, epsilon=2.0, adjacency=1, **options):
+    return OnlineMechanism(chain, privacy_of(zones, epsilon, adjacency), policy='adaptive',
+                           **options)
+
+
+def law_of(mechanism):
+    """Return word → {signals: chance}, by the rows that are drawn from."""
+    rows = {}
+
+    def after(signals, symbol):
+        if (signals, symbol) not in rows:
+            mechanism.replay(signals)
+            rows[signals, symbol] = mechanism.exact_current_distribution(symbol)
+        return rows[signals, symbol]
+
+    def law(word):
+        found = {(): Fraction(1)}
+        for symbol in word:
+            found = {(*signals, z): chance * p for signals, chance in found.items()
+                     for z, p in after(signals, symbol).items()}
+        return found
+
+    return law
+
+
+# The promise, in exact arithmetic.
+
+@pytest.mark.parametrize('epsilon, adjacency, delay, length', [
+    (0.0, 1, 0, 3), (1.0, 1, 0, 4), (5.0, 2, 2, 3), (2.0, 2, None, 4), (700.0, 1, 1, 3)])
+@for_all_zones
+def test_all_pairs_of_words_with_the_same_zones(chain, zones, epsilon, adjacency, delay, length):
+    mechanism = made(chain, zones, epsilon, adjacency, delay=delay)
+    assert_private_in_zones(chain, mechanism.privacy, length, law_of(mechanism))
+
+
+@pytest.mark.parametrize('reports, length', [(2, 4), (3, 4)])
+@for_all_zones
+def test_pairs_that_differ_in_what_is_drawn_for(chain, zones, reports, length):
+    """Between two draws symbols tell their zones alone; they may differ in any number."""
+    mechanism = made(chain, zones, 3.0, reports=reports, delay=1)
+    law = law_of(mechanism)
+    for some in by_zones(mechanism.privacy, chain, length).values():
+        by_drawn = {}
+        for word in some:
+            by_drawn.setdefault(word[::reports], []).append(law(word))
+        assert all(found == same[0] for same in by_drawn.values() for found in same)
+
+
+def test_the_search_finds_an_excess(monkeypatch):
+    chain, zones = ZONED['four']
+    monkeypatch.setattr('symdp_ros.core.online.response.exp_lower_bound',
+                        lambda exponent: exp_lower_bound(exponent) * (1 + Fraction(1, 10**6)))
+    mechanism = made(chain, zones, 4.0)
+    with pytest.raises(AssertionError):
+        assert_private_in_zones(chain, mechanism.privacy, 2, law_of(mechanism))
+
+
+@for_all_zones
+def test_at_epsilon_zero_a_word_tells_its_zones_alone(chain, zones):
+    mechanism = made(chain, zones, 0.0)
+    law = law_of(mechanism)
+    for some in by_zones(mechanism.privacy, chain, 3).values():
+        assert len({tuple(law(word).items()) for word in some}) == 1
+
+
+@for_all_zones
+def test_signals_name_the_zones_told_and_where_no_route_has_them(chain, zones):
+    mechanism = made(chain, zones, delay=1)
+    privacy, law = mechanism.privacy, law_of(mechanism)
+    for zone_word, some in by_zones(privacy, chain, 4).items():
+        possible = within(privacy, chain, zone_word)
+        for signals in law(some[-1]):
+            for z, zone, (states, has) in zip(signals, zone_word, possible):
+                assert (z == Told(zone)) == (has is None)
+                assert has is None or z in states and privacy.zones.of(z) == zone
+
+
+# What is drawn.
+
+@pytest.mark.parametrize('epsilon, delay, reports', [(0.7, 0, 1), (3.0, 1, 2), (3.0, None, 1)])
+@for_all_zones
+def test_signals_and_reports_are_drawn_from_their_law(chain, zones, epsilon, delay, reports):
+    """Chi-square tests, each of α = 1e-6; draws one by one and together."""
+    mechanism = made(chain, zones, epsilon, 2, delay=delay, reports=reports,
+                     random=replayable_random())
+    word, draws = [chain.states[-1], None, chain.initial_state, chain.states[1]], 3_000
+    chances, names = law_of(mechanism.another())(word), [*mechanism.privacy.zones]
+    published = Counter()
+    for signals, chance in chances.items():
+        published[tuple(mechanism.decode(signals))] += chance
+    many = np.array([-1 if s is None else chain.state_index[s] for s in word] * draws, np.int32)
+    outputs, drawn = mechanism.draw_signals(many, np.arange(draws + 1) * len(word))
+    assert_drawn(Counter(tuple(chain.states[i] for i in row)
+                         for row in outputs.reshape(draws, -1).tolist()), published, draws)
+    assert_drawn(Counter(tuple(chain.states[i] if i >= 0 else Told(names[-1 - i]) for i in row)
+                         for row in drawn.reshape(draws, -1).tolist()), chances, draws)
+    assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(1_000)), published, 1_000)
+    law = mechanism.law
+    for output in feasible_words(chain, len(word)):
+        assert exp(law.log_probability(word, output)) == pytest.approx(float(published[output]))
+    distances = Counter()
+    for output, chance in published.items():
+        distances[sum(a != b for a, b in zip(word, output))] += chance
+    assert law.distance_distribution(word) == pytest.approx(
+        [float(distances[d]) for d in range(len(word) + 1)])
+
+
+@pytest.mark.parametrize('delay', [0, 2, None])
+def test_batches_are_decoded_as_single_words_are(delay):
+    chain, zones = large()
+    mechanism, random = made(chain, zones, 1.0, delay=delay, random=Random(3)), Random(5)
+    names = [*mechanism.privacy.zones]
+    words = [[random.choice([*chain.states[:9], None]) for _ in range(90)] for _ in range(4)]
+    symbols = np.array([-1 if s is None else chain.state_index[s] for w in words for s in w])
+    outputs, drawn = mechanism.draw_signals(symbols.astype(np.int32), np.arange(5) * 90)
+    for word, output, signals in zip(words, outputs.reshape(4, -1), drawn.reshape(4, -1)):
+        signals = [chain.states[i] if i >= 0 else Told(names[-1 - i]) for i in signals]
+        assert mechanism.decode(signals) == [chain.states[i] for i in output]
+        assert tuple(z.zone if isinstance(z, Told) else mechanism.privacy.zones.of(z)
+                     for z in signals) == told(mechanism.privacy, chain, word)
+
+
+# The filter, in rationals.
+
+def beliefs(mechanism, signals):
+    """Return f before each report, given its zone too, and the likelihood: {(m, s): …}, {s: …}."""
+    chain, privacy = mechanism.chain, mechanism.privacy
+    known, walker = hidden_switch(chain, mechanism.trust), mechanism.another()
+    zone_word = [z if z is None else z.zone if isinstance(z, Told) else privacy.zones.of(z)
+                 for z in signals]
+    f, found = known.moved(known.begin(chain.initial_state)), []
+    for z, (states, zone) in zip(signals, within(privacy, chain, zone_word)):
+        likelihood = {s: walker.exact_current_distribution(s).get(z, 0) if isinstance(z, str)
+                      else 1 for s in chain.states}
+        if zone is not None:
+            likelihood = {s: p * (s in states) for s, p in likelihood.items()}
+        broken = not any(f[m, s] > Fraction(1, 10**200) for m, s in f if s in states)
+        if zone is not None and broken:
+            f = {(m, s): known.prior[m] * Fraction(s in states, len(states)) for m, s in f}
+        found.append((f, likelihood, zone is not None and broken))
+        f = known.moved(known.turned(known.weighed(f, likelihood)))
+        walker.advance(z)
+    return found, f
+
+
+def posteriors(mechanism, signals):
+    """Return γ_u(s) given all these signals, by a backward pass in rationals."""
+    known = hidden_switch(mechanism.chain, mechanism.trust)
+    later, gammas = None, []
+    for f, likelihood, broken in reversed(beliefs(mechanism, signals)[0]):
+        after = dict.fromkeys(f, Fraction(1)) if later is None else known.backward(later)
+        later = {(m, s): chance * likelihood[s] for (m, s), chance in after.items()}
+        total = sum(f[place] * later[place] for place in f)
+        gammas.insert(0, known.by_state({place: f[place] * later[place] / total for place in f}))
+        later = None if broken else later
+    return gammas
+
+
+def some_signals(mechanism, length):
+    """Return some of all that can be drawn: of each zone word, and with a symbol left out."""
+    law = law_of(mechanism.another())
+    found = []
+    for i, some in enumerate(by_zones(mechanism.privacy, mechanism.chain, length).values()):
+        every = [*law(some[0])]
+        found += every[i % 3::max(1, len(every) // 2)]
+    return [*found, *[(*signals[:1], None, *signals[1:]) for signals in found[::5]
+                      if walks(mechanism, (*signals[:1], None, *signals[1:]))]]
+
+
+def walks(mechanism, signals):
+    """Return whether these can be drawn."""
+    try:
+        mechanism.replay(signals)
+    except ChainError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize('delay', [0, 2])
+@for_all_zones
+def test_the_belief_is_that_of_the_hidden_switch(chain, zones, delay):
+    mechanism = made(chain, zones, delay=delay)
+    models = len(chain.models(0.8).prior)
+    for signals in some_signals(mechanism, 3):
+        mechanism.replay(signals)
+        before, last = beliefs(mechanism, signals)
+        expected = [*[f for f, _, _ in before], last][len(signals) - min(delay, len(signals))]
+        found = np.frombuffer(mechanism.state, '<f8', len(chain) * models, offset=12)
+        assert found == pytest.approx([float(expected[m, s]) for s in chain.states
+                                       for m in range(models)], rel=1e-12, abs=1e-15)
+        if mechanism.posterior is not None:
+            u = len(signals) - 1 - delay
+            assert mechanism.posterior == pytest.approx(posteriors(mechanism, signals)[u],
+                                                        abs=1e-12)
+
+
+def test_a_belief_of_nothing_begins_again():
+    """From the hall one moves on at once, with almost no chance into the room that is told."""
+    chain = Chain({'in': {'hall': 1.0}, 'hall': {'hall': 0.5, 'on': 0.5},
+                   'on': {'on': 1 - 2.0**-39, 'room': 2.0**-40, 'nook': 2.0**-40},
+                   'room': ['room'], 'nook': ['nook', 'room']}, 'in')
+    mechanism = made(chain, {'A': ['in', 'hall', 'on'], 'B': ['room', 'nook']}, 700.0, trust=1.0)
+    for _ in range(40):  # that it is in 'on' becomes as unlikely as floats can tell
+        mechanism.advance('hall')
+    mechanism.step('room')
+    assert mechanism.posterior[:3] == pytest.approx([0, 0, 0])
+    assert mechanism.posterior.sum() == pytest.approx(1)
+    state = mechanism.state
+    mechanism.restore(state)
+    assert mechanism.state == state
+
+
+# Reports.
+
+@for_all_zones
+def test_whole_words_have_the_zones_told_and_the_most_matches(chain, zones):
+    mechanism = made(chain, zones, delay=None)
+    for signals in some_signals(mechanism, 4):
+        zone_word = [z if z is None else z.zone if isinstance(z, Told)
+                     else mechanism.privacy.zones.of(z) for z in signals]
+        gamma, report = posteriors(mechanism, signals), mechanism.decode(signals)
+        index = chain.state_index
+        values = {route: sum(g[index[o]] for g, o in zip(gamma, route))
+                  for route in routes(mechanism.privacy, chain, zone_word)}
+        assert tuple(report) in values
+        assert values[tuple(report)] == pytest.approx(max(values.values()), abs=1e-9)
+
+
+@pytest.mark.parametrize('delay', [0, 1, 2])
+@for_all_zones
+def test_live_reports_have_the_most_matches_and_zones(chain, zones, delay):
+    """A report in the zone told, where a route has one, is worth a match."""
+    mechanism = made(chain, zones, delay=delay)
+    index, X = chain.state_index, table(mechanism)
+    for signals in some_signals(mechanism, 4):
+        mechanism.replay(signals[:-1])
+        before = mechanism.previous
+        mechanism.replay(signals)
+        if mechanism.posterior is None or len(signals) <= delay:
+            continue
+        zone_word = [z if z is None else z.zone if isinstance(z, Told)
+                     else mechanism.privacy.zones.of(z) for z in signals]
+        places = within(mechanism.privacy, chain, zone_word)[-1 - delay:]
+        gamma = posteriors(mechanism, signals)[-1 - delay:]
+        last = np.array(gamma[-1])
+        gamma[-1] = X @ np.where(last > 1e-6, last, 0)
+        values = {}
+        for route in feasible_words(chain, delay + 1, before):
+            value = sum(g[index[o]] + (zone is not None and o in mechanism.privacy.zones[zone])
+                        for g, o, (_, zone) in zip(gamma, route, places))
+            values[route[0]] = max(value, values.get(route[0], 0))
+        assert values[mechanism.previous] == pytest.approx(max(values.values()), rel=1e-5)
+
+
+def large():
+    """Return a grid of 36 places and its four zones."""
+    chain, zones = grid(6), {}
+    for state in chain.states:
+        x, y = map(int, state.split(','))
+        zones.setdefault(f'{x // 3}{y // 3}', []).append(state)
+    return chain, zones
+
+
+@pytest.mark.parametrize('delay', [0, 3, None])
+def test_a_robot_that_is_carried_is_followed_again(delay):
+    """Carried, and back from unknown in another zone; its zone is told, so nothing is lost."""
+    chain, zones = large()
+    mechanism = made(chain, zones, 0.0, delay=delay, random=Random(1))
+    word = ['0,0'] * 20 + ['5,5'] * 30 + [None] * 20 + ['0,5'] * 30
+    reports, of = mechanism.privatize(word), mechanism.privacy.zones.of
+    for begin, end in ((12, 20), (35, 70), (85, 100)):
+        assert {of(o) for o in reports[begin:end]} == {of(word[end - 1] or '5,5')}
+    mechanism.reset()
+    for symbol in word[:60]:
+        mechanism.step(symbol)
+        assert mechanism.zone == of(symbol or '5,5')
+
+
+def test_where_no_route_has_a_zone_reports_go_on():
+    """Who is carried back through a one-way door is told to be there; no route is."""
+    mechanism = made(ONE_WAY, {'A': 'ab', 'B': 'cd'}, delay=None)
+    word = ['b', 'c', 'd', 'a', 'b', 'c']
+    assert [o in 'cd' for o in mechanism.privatize(word)] == [False, *[True] * 5]
+    mechanism = made(ONE_WAY, {'A': 'ab', 'B': 'cd'})
+    for symbol in word[:4]:
+        mechanism.step(symbol)
+    assert mechanism.zone == 'A' and mechanism.previous in 'cd'
+
+
+# The word goes on.
+
+@pytest.mark.parametrize('reports', [1, 2])
+@pytest.mark.parametrize('delay', [0, 2, None])
+@for_all_zones
+def test_a_restart_changes_nothing(chain, zones, delay, reports):
+    random = Random(7)
+    mechanism = made(chain, zones, delay=delay, reports=reports, random=Random(2))
+    for t in range(12):
+        other = mechanism.another()
+        other.step(chain.states[-1])
+        other.restore(mechanism.state)
+        assert other.state == mechanism.state and other.zone == mechanism.zone
+        for symbol in (*chain.states, None):
+            assert other.exact_current_distribution(symbol) == \
+                mechanism.exact_current_distribution(symbol)
+        row = mechanism.exact_current_distribution(random.choice([*chain.states, None]))
+        z = None if t % 5 == 4 else random.choice([*row])
+        assert mechanism._signal(z) == other._signal(z)
+        assert other.posterior is None and mechanism.posterior is None or \
+            (other.posterior == mechanism.posterior).all()
+    assert other.finish() == mechanism.finish()
+    assert other.state == mechanism.state == mechanism.another().state
+
+
+def test_bytes_that_are_no_state_change_nothing():
+    chain, zones = large()
+    mechanism = made(chain, zones, delay=2, random=Random(2))
+    for symbol in ('0,0', '0,1', '5,5', None, '0,3'):
+        mechanism.step(symbol)
+    state, zone = mechanism.state, mechanism.zone
+    for wrong in (b'', state[:-1], state + b'0', state[:-5] + bytes(5),
+                  state[:12 + 8] + b'\xff' * 8 + state[12 + 16:], state[:-60]):
+        with refused(ChainError):
+            mechanism.restore(wrong)
+        assert mechanism.state == state and mechanism.zone == zone
+    random = Random(1)
+    for _ in range(300):
+        wrong = bytearray(state)
+        wrong[random.randrange(len(wrong))] ^= 1 << random.randrange(8)
+        try:
+            mechanism.restore(bytes(wrong))
+        except ChainError:
+            assert mechanism.state == state
+        else:
+            mechanism.step('0,0')
+            mechanism.restore(state)
+
+
+def test_signals_that_cannot_have_been_drawn():
+    mechanism = made(*ZONED['one-way'])
+    for wrong in (Told('C'), 'c', 'e', 'A'):
+        with refused(ChainError):
+            mechanism.advance(wrong)
+        with refused(ChainError):
+            mechanism.replay(['a', wrong][wrong == 'c':])
+    with refused(UnknownSymbolError):
+        mechanism.step('e')
+    assert mechanism.state == mechanism.another().state
+    mechanism.advance(Told('A'))  # the symbol was left out, and its zone told
+    assert mechanism.current_likelihood(Told('B')).tolist() == [0, 0, 1, 1]
+
+
+# What is refused.
+
+@pytest.mark.parametrize('zones, said', [
+    ({}, 'must be a mapping'), ([('A', ['a'])], 'must be a mapping'), ({'A': []}, "'A' without"),
+    ({'A': 'abcd'}, 'the list of the states'), ({1: ['a']}, 'name each'), ({'': ['a']}, 'name'),
+    ({'A': ['a', 1]}, 'strings'), ({'A': ['a', 'a']}, "'a' twice in 'A'"),
+    ({'A': ['a'], 'B': ['b', 'a']}, "'a' in 'A' and in 'B'"), ({'A': None}, 'the list')])
+def test_zones_that_are_none(zones, said):
+    with refused(PrivacyError, said, setting='zones'):
+        Privacy(1.0, zones=zones)
+
+
+@pytest.mark.parametrize('zones, said', [
+    ({'A': ['a', 'b'], 'B': ['c']}, "leave out the state 'd'"),
+    ({'A': ['a', 'b', 'c', 'd', 'e']}, "have the state 'e'")])
+def test_zones_of_another_chain(zones, said):
+    for kind, options in (OnlineMechanism, {'policy': 'adaptive'}), (OfflineMechanism, {}):
+        with refused(PrivacyError, said, setting='zones'):
+            kind(ONE_WAY, Privacy(1.0, zones=zones), **options)
+
+
+def test_who_does_not_know_zones_says_so():
+    chain, privacy = ONE_WAY, privacy_of({'A': 'ab', 'B': 'cd'}, 1.0)
+    for policy in ('paper', 'guided', 'planned'):
+        with refused(ConfigurationError, 'zones', setting='policy'):
+            OnlineMechanism(chain, privacy, policy=policy)
+        with refused(ConfigurationError, 'zones', setting='policy'):
+            OfflineMechanism(chain, privacy, selection='causal', policy=policy)
+    with refused(ConfigurationError, 'zones', setting='selection'):
+        OfflineMechanism(chain, privacy, selection='permute_and_flip')
+    with refused(ConfigurationError, 'Chain.complete', setting='zones'):
+        OnlineMechanism(COMPLETE, Privacy(1.0, zones={'A': COMPLETE.states}), policy='adaptive')
+
+
+def test_what_auto_leaves_open():
+    zones = Zones({'A': ['a', 'b'], 'B': ['c', 'd']})
+    assert [*MechanismSettings().available(zones)] == [
+        'exponential', 'exponential, counting', 'causal, adaptive']
+    assert [*MechanismSettings(selection='live').available(zones)] == ['live, adaptive']
+    assert [*MechanismSettings(selection='causal').available(zones)] == ['causal, adaptive']
+
+
+def test_zones_are_values():
+    one = Privacy(1, zones={'B': ('y',), 'A': iter(['x', 'z'])})
+    other = Privacy(1, zones=Zones({'A': ['z', 'x'], 'B': ['y']}))
+    assert one == other and hash(one) == hash(other) and repr(one) == repr(other)
+    assert one.zones.digest() == other.zones.digest() and one.zones.alone == ('y',)
+    assert dict(one.zones) == {'A': ('x', 'z'), 'B': ('y',)} and one.zones.of('z') == 'A'
+    assert one != Privacy(1) and one != Privacy(1, zones={'A': ['x', 'y', 'z']})
+    assert repr(one) == 'Privacy(epsilon=1.0, adjacency=1, zones=<Zones: 2 zones of 3 states>)'
+    chain = Chain({s: ['x', 'y', 'z'] for s in 'xyz'}, 'x')
+    described = [MechanismSettings(selection='live', policy='adaptive').described(chain, privacy)
+                 for privacy in (one, other, Privacy(1))]
+    assert described[0] == described[1] != described[2]
+    with pytest.raises(TypeError):
+        one.zones['A'] = ()
+
+
+def test_words_that_differ_in_their_zones_are_told_apart():
+    """That is what is told: no signals are common to both."""
+    law = law_of(made(FOUR, ZONED['four'][1], 1.0))
+    assert not law(('s1', 's1')).keys() & law(('s1', 's2')).keys()
+    assert prod(law(('s1', 's1')).values())

@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The exponential mechanism with zones: exactly private, on the numbers that are drawn."""
+from collections import Counter
+from fractions import Fraction
+from math import exp, inf, log
+from random import Random
+
+from hidden_switch import hidden_switch
+import numpy as np
+from offline_checks import assert_drawn, distance
+import pytest
+from refusals import refused
+from strategies import all_to_all, COMPLETE, feasible_words, grid, replayable_random, Tape
+from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
+from symdp_ros.analysis.accuracy import accuracy, errors_of_words
+from symdp_ros.core.offline import exponential_errors
+from symdp_ros.core.offline.exponential_in_zones import ExponentialInZones
+from zone_checks import (assert_private_in_zones, by_zones, privacy_of, routes, told, within,
+                         ZONED)
+
+for_all_zones = pytest.mark.parametrize('chain, zones', ZONED.values(), ids=ZONED)
+for_both_bases = pytest.mark.parametrize('base', ['chain', 'counting'])
+
+
+def made(chain, zones, epsilon=2.0, adjacency=1, **options):
+    return OfflineMechanism(chain, privacy_of(zones, epsilon, adjacency), **options)
+
+
+def law_of(mechanism):
+    """Return word → {output: chance}, of all outputs that can be drawn, as they are drawn."""
+    def law(word):
+        outputs = [*feasible_words(mechanism.chain, len(word))]
+        chances = mechanism.law.exact_probabilities(word, outputs)
+        return {output: chance for output, chance in zip(outputs, chances) if chance}
+
+    return law
+
+
+def by_definition(mechanism, word):
+    """Return {output: chance} from h and R, by listing all routes with the zones of the word."""
+    chain, privacy = mechanism.chain, mechanism.privacy
+    zone_word = told(privacy, chain, word)
+    places, ratio = within(privacy, chain, zone_word), Fraction(mechanism.ratio(len(word)))
+    known = hidden_switch(chain, mechanism.trust)
+    weights = {}
+    for route in routes(privacy, chain, zone_word):
+        matches = sum(o == s for o, s, (_, zone) in zip(route, word, places) if zone is not None)
+        h = known.measure(route) if mechanism.base == 'chain' else 1
+        weights[route] = h * ratio**matches
+    return {route: weight / sum(weights.values()) for route, weight in weights.items()}
+
+
+# The promise, in exact arithmetic.
+
+@pytest.mark.parametrize('epsilon, adjacency, length', [
+    (0.0, 1, 3), (1.0, 1, 3), (5.0, 2, 3), (2.0, 2, 4), (700.0, 1, 3)])
+@for_both_bases
+@for_all_zones
+def test_all_pairs_of_words_with_the_same_zones(chain, zones, base, epsilon, adjacency, length):
+    mechanism = made(chain, zones, epsilon, adjacency, base=base)
+
+    def law(word):  # they sum to 1: there are no others
+        outputs = routes(mechanism.privacy, chain, told(mechanism.privacy, chain, word))
+        return dict(zip(outputs, mechanism.law.exact_probabilities(word, outputs)))
+
+    assert_private_in_zones(chain, mechanism.privacy, length, law)
+
+
+def test_the_search_finds_an_excess(monkeypatch):
+    mechanism = made(*ZONED['four'], 4.0, base='counting')
+    monkeypatch.setattr(mechanism.law, 'ratio', lambda length: exp(4.01))
+    with pytest.raises(AssertionError):
+        assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, law_of(mechanism))
+
+
+@for_both_bases
+@for_all_zones
+def test_at_epsilon_zero_a_word_tells_its_zones_alone(chain, zones, base):
+    mechanism = made(chain, zones, 0.0, base=base)
+    law = law_of(mechanism)
+    for some in by_zones(mechanism.privacy, chain, 3).values():
+        assert len({tuple(law(word).items()) for word in some}) == 1
+
+
+@for_both_bases
+@for_all_zones
+def test_outputs_have_the_zones_told_and_words_of_others_none_in_common(chain, zones, base):
+    mechanism = made(chain, zones, base=base)
+    privacy, law, outputs = mechanism.privacy, law_of(mechanism), {}
+    for zone_word, some in by_zones(privacy, chain, 3).items():
+        found = law(some[0])
+        assert {*found} == {*routes(privacy, chain, zone_word)}
+        if all(zone is not None for _, zone in within(privacy, chain, zone_word)):
+            outputs[zone_word] = {*found}
+            assert all(tuple(map(privacy.zones.of, output)) == zone_word for output in found)
+    assert sum(map(len, outputs.values())) == len(set().union(*outputs.values()))
+
+
+@pytest.mark.parametrize('trust', [0.0, 0.8, 1.0])
+@for_both_bases
+@for_all_zones
+def test_what_is_drawn_is_what_the_definition_says(chain, zones, base, trust):
+    mechanism = made(chain, zones, 3.0, base=base, trust=trust)
+    law = law_of(mechanism)
+    for some in by_zones(mechanism.privacy, chain, 3).values():
+        for word in some[::7]:
+            expected = by_definition(mechanism, word)
+            found = law(word)
+            assert found.keys() == expected.keys()
+            for output, chance in expected.items():
+                assert float(found[output]) == pytest.approx(float(chance), rel=1e-12)
+                assert exp(mechanism.log_probability(word, output)) == pytest.approx(float(chance))
+            for output in feasible_words(chain, len(word)):
+                assert (mechanism.log_probability(word, output) == -inf) == (output not in found)
+
+
+def test_an_alphabet_has_the_whole_of_epsilon():
+    """Not half of it, as elsewhere; also for symbols that no word visits."""
+    rows = {s: ['a', 'b', 'c'] for s in 'abc'} | {'x': ['a', 'x'], 'y': ['y']}
+    mechanism = made(Chain(rows, 'a'), {'A': 'abx', 'B': 'c', 'C': 'y'}, 2.0)
+    assert log(mechanism.ratio(3)) == pytest.approx(2.0)
+    assert mechanism.law.loss_bound == 'symbols'
+    assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, law_of(mechanism))
+    assert log(made(*ZONED['four'], 2.0).ratio(3)) == pytest.approx(1.0)
+
+
+# What is drawn.
+
+@for_both_bases
+@for_all_zones
+def test_words_are_drawn_from_their_law(chain, zones, base):
+    """Chi-square tests, each of α = 1e-6; draws one by one and together."""
+    mechanism = made(chain, zones, 3.0, base=base, random=replayable_random())
+    word, draws = [chain.states[-1], None, chain.initial_state, chain.states[1]], 3_000
+    expected = law_of(mechanism)(word)
+    assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(draws)), expected, draws)
+    symbols = [-1 if s is None else chain.state_index[s] for s in word] * draws
+    found = mechanism.privatize_many(symbols, np.arange(draws + 1) * len(word))
+    assert_drawn(Counter(tuple(chain.states[i] for i in row)
+                         for row in found.reshape(draws, -1).tolist()), expected, draws)
+
+
+@for_all_zones
+def test_where_53_bits_are_not_enough(chain, zones):
+    """Points on an end: more bits decide, and never for what has no weight."""
+    privacy = privacy_of(zones, 1.0)
+    for word in ([chain.states[-1]] * 3, [chain.states[0], chain.states[-1], None]):
+        possible = routes(privacy, chain, told(privacy, chain, word))
+        for point in (0, 2**64 - 1, 2**63, 2**63 - 1):
+            bits = sum(point << 64 * i for i in range(3))
+            law = ExponentialInZones(chain, privacy, None, Tape(bits, 192))
+            assert tuple(law.draw(word)) in possible
+
+
+@for_both_bases
+def test_positions_that_are_computed_again_change_nothing(base):
+    chain, random = grid(4), Random(3)
+    zones = {z: [s for s in chain.states if s[0] in z] for z in ('01', '23')}
+    word = [random.choice([*chain.states, None]) for _ in range(200)]
+    laws = [ExponentialInZones(chain, Privacy(1.0, 1, zones), 0.8 if base == 'chain' else None,
+                               Random(5), stored=stored) for stored in (10**8, 0, 40_000)]
+    drawn = [law.draw(word) for law in laws]
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert len({law.log_probability(word, drawn[0]) for law in laws}) == 1
+
+
+def test_long_words_of_wards_that_are_far_apart():
+    """Weights leave the range of a float; the law is that of short words, piece by piece."""
+    chain = Chain({'a': ['a', 'b', 'c'], 'b': ['b'], 'c': ['c', 'd'], 'd': ['d', 'a']}, 'a')
+    mechanism = made(chain, {'A': 'abc', 'D': 'd'}, 60.0, base='counting', random=Random(1))
+    word = ['b'] * 3_000 + ['d']
+    drawn = mechanism.privatize(word)
+    assert 'b' not in drawn and drawn[-1] == 'd'
+    assert mechanism.log_probability(word, drawn) <= 0
+    assert accuracy(mechanism, word).mean == pytest.approx(3_000)
+
+
+# Errors.
+
+@pytest.mark.parametrize('wide', [False, True])
+@for_both_bases
+@for_all_zones
+def test_errors_by_all_outputs(chain, zones, base, wide, monkeypatch):
+    if wide:
+        def too_wide(*_):
+            raise exponential_errors._TooWide
+
+        monkeypatch.setattr(exponential_errors._Passes, '_at_start', too_wide)
+    mechanism = made(chain, zones, 3.0, base=base)
+    words = [word for some in by_zones(mechanism.privacy, chain, 3).values() for word in some[::9]]
+    means = errors_of_words(mechanism, words)
+    for word, mean in zip(words, means):
+        chances = by_definition(mechanism, word)
+        distances = np.zeros(4)
+        for output, chance in chances.items():
+            distances[distance(word, output)] += float(chance)
+        found = accuracy(mechanism, word)
+        d = np.arange(4)
+        assert mechanism.distance_distribution(word) == pytest.approx(distances, abs=1e-12)
+        assert found.mean == pytest.approx(distances @ d) == pytest.approx(3 * mean)
+        assert found.variance == pytest.approx(distances @ d**2 - (distances @ d)**2, abs=1e-9)
+        assert found.per_position == pytest.approx([
+            float(sum(p for o, p in chances.items() if o[t] != word[t])) for t in range(3)],
+            abs=1e-12)
+
+
+def test_words_without_symbols():
+    mechanism = made(*ZONED['four'])
+    assert mechanism.privatize([]) == [] and mechanism.log_probability([], []) == 0
+    assert mechanism.privatize_many([], [0, 0]).tolist() == []
+    assert mechanism.law.exact_probabilities([], [()]) == [1]
+    assert mechanism.distance_distribution([]).tolist() == [1]
+
+
+def test_what_is_refused():
+    with refused(ConfigurationError, 'Chain.complete', setting='zones'):
+        OfflineMechanism(COMPLETE, Privacy(1.0, zones={'A': COMPLETE.states}))
+    chain = all_to_all(3)
+    assert OfflineMechanism(chain, Privacy(1.0, zones={'A': chain.states})).online is None

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of zones share: chains, and what zones mean, by their definition."""
+from itertools import product
+
+from adaptive_reference import HABIT, PERIOD
+import numpy as np
+from strategies import exp_bounds, FOUR, per_symbol
+from symdp_ros import Chain, Privacy
+
+#: From b there is no way back to a; from d neither.
+ONE_WAY = Chain({'a': ['a', 'b'], 'b': ['a', 'b', 'c'], 'c': ['c', 'd'], 'd': ['c']}, 'a')
+#: Who goes to b stays there, and only c leads on: both are in one zone.
+TRAP = Chain({'a': ['b', 'c'], 'b': ['b'], 'c': ['d', 'c'], 'd': {'d': 0.9, 'a': 0.1}}, 'a')
+#: (chain, zones): with one-way doors, dead ends, zones of one place, and all in one zone.
+ZONED = {
+    'one-way': (ONE_WAY, {'A': 'ab', 'B': 'cd'}),
+    'trap': (TRAP, {'A': 'bc', 'B': 'ad'}),
+    'across': (TRAP, {'A': 'ac', 'B': 'bd'}),
+    'alone': (ONE_WAY, {'A': 'a', 'B': 'bc', 'C': 'd'}),
+    'four': (FOUR, {'one': ['s0', 's1'], 'two': ['s2', 's3']}),
+    'habit': (HABIT, {'A': 'ac', 'B': 'b'}),
+    'period': (PERIOD, {'A': 'ac', 'B': 'bd'}),
+    'all': (FOUR, {'all': FOUR.states}),
+}
+
+
+def privacy_of(zones, epsilon, adjacency=1):
+    """Return ε, k and zones whose states may be the letters of a string."""
+    return Privacy(epsilon, adjacency, {zone: [*states] for zone, states in zones.items()})
+
+
+def told(privacy, chain, word):
+    """Return the zone word of a word."""
+    last, found = privacy.zones.of(chain.initial_state), []
+    for symbol in word:
+        last = last if symbol is None else privacy.zones.of(symbol)
+        found.append(last)
+    return tuple(found)
+
+
+def within(privacy, chain, zone_word, start=None):
+    """
+    Return for each position R_t, and the zone that a route can have there, or None.
+
+    A zone of None in the zone word: none is told.
+    """
+    here, found = {chain.initial_state if start is None else start}, []
+    for zone in zone_word:
+        ahead = {s for r in here for s in chain.successors(r)}
+        here = ahead & {*(() if zone is None else privacy.zones[zone])}
+        found.append((here or ahead, zone if here else None))
+        here = here or ahead
+    return found
+
+
+def routes(privacy, chain, zone_word):
+    """Return all feasible words with the zones told wherever a route has them."""
+    found = [()]
+    for states, _ in within(privacy, chain, zone_word):
+        found = [(*route, s) for route in found
+                 for s in chain.successors(route[-1] if route else chain.initial_state)
+                 if s in states]
+    return found
+
+
+def by_zones(privacy, chain, length):
+    """Return zone word → all words that have it, unknown symbols included."""
+    found = {}
+    for word in product((*chain.states, None), repeat=length):
+        found.setdefault(told(privacy, chain, word), []).append(word)
+    return found
+
+
+def assert_private_in_zones(chain, privacy, length, law):
+    """
+    Check all pairs of words with the same zones that differ in at most k symbols, exactly.
+
+    :param law: word → {output: Fraction > 0}.
+    """
+    k = privacy.adjacency
+    limit, _ = exp_bounds(per_symbol(privacy.epsilon, k) * k)
+    surely = float(min(limit, 10**300)) * (1 - 1e-9)
+    pairs = 0
+    for some in by_zones(privacy, chain, length).values():
+        laws = [law(word) for word in some]
+        outputs = [*laws[0]]
+        for chances in laws:
+            assert sum(chances.values()) == 1 and min(chances.values()) > 0
+            assert chances.keys() == laws[0].keys()
+        floats = np.array([[float(chances[o]) for o in outputs] for chances in laws])
+        for one, word in enumerate(some):
+            for other, another in enumerate(some):
+                if one != other and sum(a != b for a, b in zip(word, another)) <= k:
+                    pairs += 1
+                    sure = (floats[one] <= surely * floats[other]) & (floats[other] > 1e-290)
+                    for i in np.flatnonzero(~sure):
+                        assert laws[one][outputs[i]] <= limit * laws[other][outputs[i]]
+    assert pairs or all(len(states) == 1 for states in privacy.zones.values())
