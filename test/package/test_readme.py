@@ -42,10 +42,9 @@ def default_of(option):
 
 @pytest.mark.parametrize('node, inherited', [
     ('privatizer', ()),
-    ('log_release', (*MAP, 'epsilon', 'adjacency', 'policy', 'input', 'field', 'where',
-                     'symbol_map', 'no_region', *POSE, 'sampling', 'period', 'report_period',
-                     'input_timeout',
-                     *VISITS, *EVERY)),
+    ('log_release', (*MAP, 'epsilon', 'adjacency', 'zones_file', 'policy', 'input', 'field',
+                     'where', 'symbol_map', 'no_region', *POSE, 'sampling', 'period',
+                     'report_period', 'input_timeout', *VISITS, *EVERY)),
     ('belief', (*MAP, 'epsilon', 'adjacency', 'policy', 'trust', 'sampling', 'period', *VISITS,
                 'symbol_map', 'outputs', 'output_type', 'output_template', 'regions_file',
                 'map_frame', *EVERY)),
