@@ -17,10 +17,12 @@ from random import Random
 import numpy as np
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.belief import smooth_together
-from symdp_ros.core.annotations import Floats, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import known_model, Models, uniform_model
 from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.zones import Told
+from symdp_ros.errors import ConfigurationError
 
 _TOGETHER = 2**22  # states·symbols·words that are smoothed at a time
 
@@ -51,20 +53,80 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
     :param walks_by: the chain by whose P the robot moves in a tick, with the same states; None:
         the mechanism's own.
     """
+    robot, clock, parts = _walked(mechanism, length, walks, walks_by)
+    prior = walk_distribution(robot, clock[0] + (length - 1) * clock[1]).max(axis=1).mean()
+    drawing = mechanism.another(random=Random(length))
+    after = np.concatenate([
+        outputs_and_beliefs(drawing, words, moves_of(robot), clock)[1].max(axis=1).mean(axis=0)
+        for words in parts])
+    return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
+
+
+def best_guess_in_zones(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
+                        walks_by: Chain | None = None) -> dict[str, Guess]:
+    """
+    Return for each zone the chance that the best guess of s_t is right while s_t is in it.
+
+    `before` is for who knows P, the time and all zones that are told, and `after` for who also
+    knows all signals. Both are means over the time that the simulated robots spend in the zone, by
+    the beliefs at each tick, given all of the word. `walks` counts those that come there; zones
+    that none comes to are left out.
+
+    :param mechanism: with zones; parameters as of `best_guess`, walks at least 2.
+    :raises ConfigurationError: the mechanism has no zones.
+    """
+    zones = mechanism.privacy.zones
+    if zones is None:
+        raise ConfigurationError('the mechanism has no zones: use best_guess', setting='zones')
+    robot, clock, parts = _walked(mechanism, length, walks, walks_by)
+    drawing, zone_of = mechanism.another(random=Random(length)), zones.numbers(mechanism.chain)
+    names = [Told(zone) for zone in zones]
+    found = []
+    for words in parts:
+        models = moves_of(robot)
+        told = [[names[z] for z in row] for row in zone_of[words].tolist()]
+        found.append(np.stack([_right_by_zone(beliefs, zone_of) for beliefs in (
+            smooth_together(mechanism, told, models, clock),
+            outputs_and_beliefs(drawing, words, models, clock)[1])]))
+    right, time = np.concatenate(found, axis=-1).swapaxes(0, 1)  # (before, after), zones, walks
+    result = {}
+    for z, zone in enumerate(zones):
+        visits = int((time[1, z] > 0.5).sum())  # ticks
+        if visits:
+            before, after = right[:, z].sum(axis=1) / time[:, z].sum(axis=1)
+            spread = (right[1, z] - after * time[1, z]).std(ddof=1) * sqrt(walks)
+            result[zone] = Guess(float(before), float(after), float(spread / time[1, z].sum()),
+                                 visits)
+    return result
+
+
+def _right_by_zone(beliefs: Floats, zone_of: Ints) -> Floats:
+    """
+    Return how many ticks the best guess is right in each zone, and how many are spent there.
+
+    Expected values, shape (2, zones, words).
+
+    :param beliefs: shape (ticks, states, words).
+    """
+    found = np.zeros((2, zone_of.max() + 1, beliefs.shape[2]))
+    guessed, words = zone_of[beliefs.argmax(axis=1)], np.arange(beliefs.shape[2])
+    np.add.at(found[0], (guessed, np.broadcast_to(words, guessed.shape)), beliefs.max(axis=1))
+    np.add.at(found[1], zone_of, beliefs.sum(axis=0))
+    return found
+
+
+def _walked(mechanism: OnlineMechanism, length: int, walks: int, walks_by: Chain | None
+            ) -> tuple[Chain, tuple[int, int], list[ShortInts]]:
+    """Return the robot, the clock of its symbols, and walks, some of them at a time."""
     robot = mechanism.chain.single if walks_by is None else walks_by
     first = mechanism.chain.ticks
-    clock = first, first * mechanism.reports
+    clock = first, first * mechanism.stride
     ticks = first + (length - 1) * clock[1]
-    prior = walk_distribution(robot, ticks).max(axis=1).mean()
-    drawing = mechanism.another(random=Random(length))
     index = mechanism.chain.state_index
     words = np.array([[index[symbol] for symbol in word[first - 1::clock[1]]]
                       for word in patrols(robot, ticks, walks)], np.int32)
     together = max(1, _TOGETHER // (ticks * len(robot)))
-    after = np.concatenate([
-        outputs_and_beliefs(drawing, words[i:i + together], moves_of(robot),
-                            clock)[1].max(axis=1).mean(axis=0) for i in range(0, walks, together)])
-    return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
+    return robot, clock, [words[i:i + together] for i in range(0, walks, together)]
 
 
 def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts, models: Models,
@@ -82,8 +144,11 @@ def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts, models: Mo
         drawn = outputs = mechanism.privatize_many(words.ravel(), offsets)
     else:
         outputs, drawn = mechanism.draw_signals(words.ravel(), offsets)
-    states = np.array(mechanism.chain.states, object)
-    names = [row.tolist() for row in states[drawn.reshape(words.shape)]]
+    zones = mechanism.privacy.zones
+    signals: list[str | Told] = [*mechanism.chain.states]
+    signals += reversed([] if zones is None else [Told(zone) for zone in zones])  # −1 is the first
+    rows: list[list[int]] = drawn.reshape(words.shape).tolist()
+    names = [[signals[z] for z in row] for row in rows]
     return outputs.reshape(len(words), -1), smooth_together(mechanism, names, models, clock)
 
 

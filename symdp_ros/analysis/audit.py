@@ -4,7 +4,8 @@
 The audit: the worst loss of every mechanism over all words, by enumeration.
 
 On a small chain, all words (feasible or not, unknown symbols included), all pairs of them that
-differ in at most k symbols and all feasible outputs are compared. The laws:
+differ in at most k symbols and all feasible outputs are compared; with zones, the pairs that have
+the same ones, by the mechanisms that know zones. The laws:
 
 - online and causal, each policy: products of the fractions that are drawn from, exact; of
   'adaptive' the signals, of which all that it publishes is computed;
@@ -28,7 +29,8 @@ from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import CHOICES, POLICIES, WHOLE_WORD
+from symdp_ros.core.registry import CHOICES, IN_ZONES, POLICIES, WHOLE_WORD
+from symdp_ros.core.zones import Zones
 from symdp_ros.errors import ConfigurationError
 
 MOST_STATES = 4
@@ -77,12 +79,30 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
                                      f'to {most}', setting=setting)
     words = [*product((*chain.states, None), repeat=length)]
     outputs = [*_feasible(chain, length, chain.initial_state)]
+    zones = None if privacy.zones is None else _zone_words(chain, privacy.zones, words)
     rows = [_drawn(OnlineMechanism(chain, privacy, policy=policy).law, words, outputs, privacy,
-                   'online', policy) for policy in POLICIES]
+                   zones, 'online', policy) for policy in POLICIES
+            if zones is None or policy in IN_ZONES]
     for name in WHOLE_WORD:
-        law = OfflineMechanism(chain, privacy, **CHOICES[name]).law
-        rows.append(_drawn(law, words, outputs, privacy, name))
+        chosen = CHOICES[name]
+        if zones is not None and {*chosen.values()}.isdisjoint(IN_ZONES):
+            continue
+        law = OfflineMechanism(chain, privacy, **chosen).law
+        rows.append(_drawn(law, words, outputs, privacy, zones, name))
     return rows
+
+
+def _zone_words(chain: Chain, zones: Zones, words: Sequence[Word]) -> Ints:
+    """Return the number of the zone that is told with each symbol: shape (words, n)."""
+    index: dict[str | None, int] = {None: -1}
+    index.update(chain.state_index)
+    numbers, zone_of = np.array([[index[s] for s in word] for word in words]), zones.numbers(chain)
+    last = np.full(len(words), chain.state_index[chain.initial_state])
+    found = np.empty_like(numbers)
+    for t, column in enumerate(numbers.T):
+        last = np.where(column < 0, last, column)
+        found[:, t] = zone_of[last]
+    return found
 
 
 def _feasible(chain: Chain, length: int, state: str) -> Iterator[tuple[str, ...]]:
@@ -107,16 +127,20 @@ def _float_probabilities(law: Law, word: Word, outputs: Sequence[Sequence[str]])
 
 
 def _drawn(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], privacy: Privacy,
-           *names: str) -> AuditRow:
+           zones: Ints | None, *names: str) -> AuditRow:
     """Compare all pairs under one law, of signals where these are drawn."""
     if law.of_signals is not None:
         law, outputs = law.of_signals, law.of_signals.everything(len(words[0]))
-    return _row(law, words, outputs, privacy, *names)
+    return _row(law, words, outputs, privacy, zones, *names)
 
 
 def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], privacy: Privacy,
-         mechanism: str, policy: str | None = None) -> AuditRow:
-    """Compare all pairs under one law: of the object that draws."""
+         zones: Ints | None, mechanism: str, policy: str | None = None) -> AuditRow:
+    """
+    Compare all pairs under one law: of the object that draws.
+
+    :param zones: of each word: only those with the same ones are compared; None: all are.
+    """
     table = [row for word in words if (row := law.exact_probabilities(word, outputs)) is not None]
     error = 0.0
     if not table:
@@ -139,10 +163,14 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
 
     def compared(i: int) -> Ints:
         differ = (letters != letters[i]).sum(axis=1)
-        return np.flatnonzero((differ > 0) & (differ <= privacy.adjacency))
+        adjacent = (differ > 0) & (differ <= privacy.adjacency)
+        if zones is not None:
+            adjacent &= (zones == zones[i]).all(axis=1)
+        return np.flatnonzero(adjacent)
 
     others = [compared(i) for i in range(len(words))]
-    worst = max(float((values[i] - values[some]).max()) for i, some in enumerate(others))
+    worst = max((float((values[i] - values[some]).max()) for i, some in enumerate(others)
+                 if len(some)), default=0.0)
     ratio, holds = None, worst <= privacy.epsilon + error
     if worst > _NEVER / 2:
         worst = inf
@@ -152,7 +180,8 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
             which, where = np.nonzero(values[i] - values[some] >= worst - _NEAR)
             pairs = numbers[i][where] * len(exact) + numbers[some[which], where]
             found.update(np.unique(pairs).tolist())
-        ratio = max(exact[pair // len(exact)] / exact[pair % len(exact)] for pair in found)
+        ratio = max((exact[pair // len(exact)] / exact[pair % len(exact)] for pair in found
+                     if exact[pair % len(exact)]), default=Fraction(1))
         worst = log(ratio)
         # A power, as `exp_lower_bound` ends at e⁶⁴.
         holds = ratio <= exp_lower_bound(privacy.epsilon_per_symbol)**privacy.adjacency

@@ -44,6 +44,7 @@ from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.models import Models
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
 
 _IMPOSSIBLE = 1e-200
@@ -149,11 +150,12 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
     return smooth_together(mechanism, [outputs])[:, :, 0]
 
 
-def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
+def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[Signal]],
                     models: Models | None = None, clock: tuple[int, int] = (1, 1)) -> Floats:
     """
     Return `smooth` of each of some private words of one length: shape (ticks, states, words).
 
+    :param words: with zones, of what `OnlineMechanism.advance` takes.
     :param models: how the robot moves in a tick; None: those of the mechanism's chain and trust.
     :param clock: the number of the first symbol's tick, from 1, and ticks from each symbol to the
         next. The last symbol's tick is the last one.
@@ -162,9 +164,9 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
     chain = mechanism.chain
     models = _models(mechanism) if models is None else models
     if mechanism.tables is not None:
-        drawn = [listed_word(word) for word in words]
+        drawn = [[*word] for word in words]
         return _smooth(chain, models, len(drawn[0]), len(drawn), _along(mechanism, drawn), clock)
-    routes = [_checked(chain, word) for word in words]
+    routes = [_checked(chain, map(str, word)) for word in words]
     moves = [zip((chain.initial_state, *route), route, strict=False) for route in routes]
 
     @lru_cache(maxsize=max(1, _KEPT // len(chain)))
@@ -175,7 +177,7 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[str]],
         [likelihood(*next(steps)) for steps in moves], axis=1), clock)
 
 
-def _along(mechanism: OnlineMechanism, routes: list[list[str]]) -> Callable[[int], Floats]:
+def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[int], Floats]:
     """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
     walkers = [mechanism.another() for _ in routes]
 
@@ -201,12 +203,15 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
     complete chain Z is constant, and the result exact. Elsewhere it need not do better than the
     private route; `studies.belief.constant_normaliser_error` measures by how much it is off.
 
-    :raises ConfigurationError: a mechanism of another form.
+    :raises ConfigurationError: a mechanism of another form, or with zones.
     :raises ChainError: the word is not feasible from the initial state.
     """
     chain = mechanism.chain
     outputs, index = _checked(chain, outputs), chain.state_index
     ratio = mechanism.law.likelihood_ratio(len(outputs))
+    if mechanism.privacy.zones is not None:
+        raise ConfigurationError('with zones there is no such smoother: what is drawn depends on '
+                                 'the zones of all of the word', setting='zones')
     if ratio is None:
         raise ConfigurationError('this smoother is for the selection exponential, not '
                                  f'{mechanism.selection}: a causal release has an exact one, '

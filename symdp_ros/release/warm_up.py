@@ -3,6 +3,7 @@
 """Compiling loops ahead of their first use; they are kept on the disk."""
 from collections.abc import Iterable
 
+import numpy as np
 from symdp_ros.analysis import choice
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism_settings import MechanismSettings
@@ -33,6 +34,11 @@ def warm_up() -> None:
     loops.use_compiled()
     warm_up_policies(COMPILED_POLICIES)
     chains = Chain(_RING, 'a'), Chain.complete(tuple(_RING), 'a')
+    zoned = Privacy(1.0, zones={'A': ['a', 'b'], 'B': ['c']})
+    for law in (OnlineMechanism(chains[0], zoned, policy='adaptive').law,
+                OfflineMechanism(chains[0], zoned).law):
+        law.draw(_WORD)
+        law.draw_many(np.array(_WORDS[0], np.int32), np.array(_WORDS[1]))
     for chain in chains:
         for epsilon in _EPSILONS:
             OnlineMechanism(chain, Privacy(epsilon)).privatize_many(*_WORDS)

@@ -55,6 +55,7 @@ def law_of(mechanism):
     (0.0, 1, 0, 3), (1.0, 1, 0, 4), (5.0, 2, 2, 3), (2.0, 2, None, 4), (700.0, 1, 1, 3)])
 @for_all_zones
 def test_all_pairs_of_words_with_the_same_zones(chain, zones, epsilon, adjacency, delay, length):
+    length = min(length, 3 if len(zones) == 1 else 4)  # of one zone there are many pairs
     mechanism = made(chain, zones, epsilon, adjacency, delay=delay)
     assert_private_in_zones(chain, mechanism.privacy, length, law_of(mechanism))
 

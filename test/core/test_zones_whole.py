@@ -58,6 +58,7 @@ def by_definition(mechanism, word):
 @for_both_bases
 @for_all_zones
 def test_all_pairs_of_words_with_the_same_zones(chain, zones, base, epsilon, adjacency, length):
+    length = min(length, 3 if len(zones) == 1 else 4)  # of one zone there are many pairs
     mechanism = made(chain, zones, epsilon, adjacency, base=base)
 
     def law(word):  # they sum to 1: there are no others
