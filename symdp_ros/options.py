@@ -520,6 +520,11 @@ LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols'
 TARGET_ERROR = Option('target_error', float, '',
                       'also find the ε at which this share of the symbols is wrong', least=1e-6,
                       most=1 - 1e-6, unit='share')
+ZONE_SIZE = Option('size', int, 12, 'the most states of a zone', least=2, unit='states')
+ZONES_OUTPUT = replace(OUTPUT, default='', meaning='the file to write; if not given, they are '
+                       'printed', unit='file')
+CHECKED_EPSILON = Option('epsilon', float, 2.0, 'with --zones-file: the ε at which an adversary '
+                         'guesses', least=0)
 WALKS = Option('walks', int, '', 'routes of each robot to average over (default: 200 in all, at '
                'least 40 of each)', least=2, unit='routes')
 LOG_WORD = Option('word', str, '',

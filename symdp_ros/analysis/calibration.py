@@ -3,7 +3,7 @@
 """The ε that a wanted error needs, from the chain alone."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from math import log
@@ -19,8 +19,8 @@ from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.distances import Counts
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (CHOICES, DEFAULT_TRUST, LIVE as LIVE_DRAWS, name_of, POLICIES,
-                                     WHOLE_WORD)
+from symdp_ros.core.registry import (CHOICES, DEFAULT_TRUST, IN_ZONES, LIVE as LIVE_DRAWS,
+                                     name_of, POLICIES, WHOLE_WORD)
 from symdp_ros.errors import ConfigurationError
 
 DELAYS = 1, 3, 10  # symbols; to wait for all is 'causal, adaptive'
@@ -63,6 +63,7 @@ class Calibration:
         measure and for 'adaptive'.
     :param robots: who walks, by name: chains with the states of this one, such as
         `analysis.accuracy.robots`; each makes so many walks. None: one, by the chain's P.
+    :param zones: as of `Privacy`; what does not know zones is left out.
     :param delays: in symbols, those of the live mechanisms of policy 'adaptive', besides none.
     :raises PrivacyError: the adjacency is out of range.
     :raises ConfigurationError: `length`, `walks` or `trust` out of range.
@@ -71,11 +72,15 @@ class Calibration:
     def __init__(self, chain: Chain, adjacency: int, length: int, *,
                  word: Sequence[str | None] | None = None, walks: int = 200,
                  trust: float = DEFAULT_TRUST, robots: Mapping[str, Chain] | None = None,
-                 delays: Iterable[int] = DELAYS):
-        Privacy(0.0, adjacency)
+                 delays: Iterable[int] = DELAYS,
+                 zones: Mapping[str, Iterable[str]] | None = None):
+        self._privacy = Privacy(0.0, adjacency, zones)
         check_base('chain', trust)
-        self._chain, self._adjacency, self._length = chain, adjacency, length
-        self._trust, self._live = trust, _live(delays)
+        self._chain, self._length, self._trust = chain, length, trust
+        self._live, self._logged = (
+            {name: choice for name, choice in choices.items()
+             if zones is None or {*choice.values()} & {*IN_ZONES}}
+            for choices in (_live(delays), {name: CHOICES[name] for name in LOGGED}))
         self._word, self._walks = word, walks
         self._words: dict[str, Sequence[Word]] = {
             name: check_walks(patrols(robot, length, walks))
@@ -85,7 +90,7 @@ class Calibration:
 
     def __repr__(self) -> str:
         words = f'{self._walks} walks' if self._word is None else 'a given word'
-        return (f'<Calibration: {words} of length {self._length}, k = {self._adjacency}, '
+        return (f'<Calibration: {words} of length {self._length}, k = {self._privacy.adjacency}, '
                 f'{self._chain}>')
 
     @property
@@ -97,7 +102,7 @@ class Calibration:
     def mechanisms(self) -> tuple[str, ...]:
         """Return the mechanisms that can serve this length."""
         walks = min(sum(map(len, self._words.values())), COUNTED + len(self._words))
-        return *self._live, *(name for name in LOGGED if walks * self._mechanism(
+        return *self._live, *(name for name in self._logged if walks * self._mechanism(
             name, 0.0).law.counting_steps(self._length) <= MOST_COUNTING_STEPS)
 
     def error(self, name: str, epsilon: float) -> Error:
@@ -202,14 +207,15 @@ class Calibration:
         return found
 
     def _mechanism(self, name: str, epsilon: float) -> Mechanism:
-        privacy = Privacy(epsilon, self._adjacency)
+        privacy = replace(self._privacy, epsilon=epsilon)
         if name in self._live:
             return OnlineMechanism(self._chain, privacy, trust=self._trust, **self._live[name])
-        if name not in LOGGED:
+        if name not in self._logged:
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
-                                     + '; '.join([*self._live, *LOGGED]), setting='mechanism')
+                                     + '; '.join([*self._live, *self._logged]),
+                                     setting='mechanism')
         mechanism = OfflineMechanism(self._chain, privacy.for_length(self._length),
-                                     trust=self._trust, **CHOICES[name])
+                                     trust=self._trust, **self._logged[name])
         mechanism.law.keep_counts(self._counts)
         return mechanism
 

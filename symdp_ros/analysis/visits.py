@@ -14,7 +14,7 @@ nothing, the mean over all robots by the weights of the models.
 
 All draws have fixed seeds, the same for every ε: a call repeats, and curves over ε are smooth.
 """
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -92,19 +92,21 @@ class VisitCalibration:
     :param graph: the map; its `tick` is the step, or else one second.
     :param protect: D > 0, seconds.
     :param stay: seconds for which the robot typically stays; 0: as the map's P says.
+    :param zones: as of `Privacy`.
     :param trust: the weight of what is known of how it moves, as of `Chain.models`.
     :raises ChainError, ConfigurationError: as `Reports.chain`.
     """
 
     def __init__(self, graph: TransitionGraph, *, protect: float, stay: float = 0.0,
-                 walks: int | None = None, trust: float = DEFAULT_TRUST):
+                 walks: int | None = None, trust: float = DEFAULT_TRUST,
+                 zones: Mapping[str, Iterable[str]] | None = None):
         if graph.moves is not None:
             raise ConfigurationError(
                 f'this is a chain of reports every {graph.tick:g} s: to compare report periods, '
                 'give the map that it was made from', path=graph.source or None)
         self._graph = replace(graph, tick=graph.tick or 1.0)
         self.tick = float(self._graph.tick or 1.0)
-        self._protect, self._trust = protect, trust
+        self._protect, self._trust, self._zones = protect, trust, zones
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
         self._length = max(300, round(12 * protect / self.tick))
@@ -143,11 +145,11 @@ class VisitCalibration:
         :param delay: seconds that live readers can wait at most.
         """
         ticks, k = self._ticks(period), adjacency_of(self._protect, period)
-        privacy, least = Privacy(epsilon, k), self._moves(ticks)
+        privacy, least = Privacy(epsilon, k, self._zones), self._moves(ticks)
         between = [(ticks, moves) for moves in ((least, least + 1) if ticks > 1 else (1,))]
         late = int(as_fraction(delay) // as_fraction(period))
         drawn = [(policy, *clock, 0) for policy in _POLICIES if policy != 'adaptive'
-                 for clock in between]
+                 for clock in between] if self._zones is None else []
         clocks = [*between, (1, 1)] if self.chain.stores_edges and ticks > 1 else between
         signals = [('adaptive', *clock, d) for clock in clocks
                    for d in dict.fromkeys((0, late))]
@@ -185,7 +187,8 @@ class VisitCalibration:
 
     def by_robot(self, row: Row) -> dict[str, float]:
         """Return the share of time that is wrong live, for every simulated robot."""
-        mechanism = self._of(row.live, row.period, Privacy(row.epsilon, row.adjacency))
+        mechanism = self._of(row.live, row.period, Privacy(
+            row.epsilon, row.adjacency, self._zones))
         ticks = self._ticks(row.period)
         found = dict(row.live.by_robot)
         for name in self._others:
@@ -232,7 +235,7 @@ class VisitCalibration:
     def _guess(self, mechanism: OnlineMechanism) -> Guess:
         """Return how often an adversary is right, on average over the robots."""
         ticks = mechanism.chain.ticks * mechanism.reports
-        length = self._length // ticks
+        length = self._length // (ticks if self._zones is None else mechanism.chain.ticks)
         each = [(share, best_guess(mechanism, length, walks=self._walks, walks_by=robot))
                 for share, robot in zip(self._shares.tolist(), self._robots.values(), strict=True)
                 if share > 0]
@@ -278,7 +281,7 @@ class VisitCalibration:
         """Return the reports for some walks, the walks, and the ticks between reports."""
         online = mechanism.law.online
         report = ticks // (1 if online is None else online.reports)
-        symbols = true[:, report - 1::ticks]
+        symbols = true[:, report - 1::ticks if self._zones is None else report]
         walks, length = symbols.shape
         found = mechanism.privatize_many(symbols.astype(np.int32).ravel(),
                                          np.arange(walks + 1) * length)

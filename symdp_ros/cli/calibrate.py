@@ -5,6 +5,7 @@
 
 With `--protect`, it compares periods of time instead (`cli.calibrate_visits`).
 """
+from dataclasses import replace
 from pathlib import Path
 import sys
 
@@ -16,15 +17,17 @@ from symdp_ros.analysis.choice import choose
 from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
+from symdp_ros.cli.maps.zones import print_zones
 from symdp_ros.cli.progress import progress
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_POLICY, LIVE as LIVE_DRAWS
 from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, LENGTH, LOG_TRUST,
-                               LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY, WALKS)
+                               LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY, WALKS, ZONES_FILE)
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 _COMPARED_AT = 2.0         # the ε at which every robot is shown, and what auto takes
@@ -46,8 +49,8 @@ def add_parser(commands) -> None:
                     'it speaks of time: with which period, and how late, a visit of so many '
                     'seconds is protected with the fewest errors.')
     add_chain_arguments(parser)
-    add_arguments(parser, (LENGTH, ADJACENCY, CALIBRATED_EPSILON, CALIBRATED_DELAY, LOG_TRUST,
-                           TARGET_ERROR, WALKS, LOG_WORD, PLOT))
+    add_arguments(parser, (LENGTH, ADJACENCY, CALIBRATED_EPSILON, CALIBRATED_DELAY, ZONES_FILE,
+                           LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
     add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY))
     parser.set_defaults(run=run)
 
@@ -68,6 +71,7 @@ def run(options) -> int:
                                  'whole number of symbols')
     delay, shown_at = int(options.delay), options.epsilon or _COMPARED_AT
     chain = chain_of(options)
+    privacy = Privacy(shown_at, options.adjacency, MapSettings.of(vars(options)).zones())
     word = _word(options, chain)
     length = options.length if word is None else len(word)
     walking = robots(chain, options.trust) if word is None else {}
@@ -76,8 +80,8 @@ def run(options) -> int:
         _check_work(options, chain, walks)
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=walks,
                               trust=options.trust, robots=walking,
-                              delays=sorted({delay, *DELAYS} - {0}))
-    names = calibration.mechanisms()
+                              delays=sorted({delay, *DELAYS} - {0}), zones=privacy.zones)
+    names, guessed = calibration.mechanisms(), _GUESSED if privacy.zones is None else 'adaptive'
     guesses: dict[float, list[Guess]] = {}
     console = Console(highlight=False, markup=False)
     source = (f'averaged over {walks} walks' if word is None
@@ -95,8 +99,8 @@ def run(options) -> int:
         calibration.table([shown_at])
         needed = calibration.needed(options.target_error, done) if options.target_error else {}
         for epsilon in EPSILONS if word is None else ():
-            mechanism = OnlineMechanism(chain, Privacy(epsilon, options.adjacency),
-                                        policy=_GUESSED, trust=options.trust)
+            mechanism = OnlineMechanism(chain, replace(privacy, epsilon=epsilon),
+                                        policy=guessed, trust=options.trust)
             guesses[epsilon] = [best_guess(mechanism, length, walks=walks, walks_by=robot)
                                 for robot in walking.values()]
             done(f'the best guess at ε = {epsilon:g}')
@@ -122,11 +126,13 @@ def run(options) -> int:
         error = max(error.standard_error for epsilon in EPSILONS for name in names
                     for error in calibration.errors(name, epsilon).values())
         console.print(f'standard errors: at most {error:.3f}')
-        console.print(_taken(chain, Privacy(shown_at, options.adjacency), length, delay, options))
+        console.print(_taken(chain, privacy, length, delay, options))
         hidden = ', of the robot that is hidden most and least' if several else ''
         console.print('how often others guess the region who know the map and how the robot '
-                      f'moves, without and with the private regions (live, {_GUESSED}){hidden}',
+                      f'moves, without and with the private regions (live, {guessed}){hidden}',
                       _guesses(guesses), sep='\n')
+        if privacy.zones is not None:
+            print_zones(chain, privacy, options.trust)
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))
     if sentence := single_moves(chain):

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 
 from symdp_ros.analysis.visits import Errors, Row, VisitCalibration
 from symdp_ros.cli.maps.check import graph_of
+from symdp_ros.cli.maps.zones import print_zones
 from symdp_ros.cli.progress import progress
+from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.dead_ends import require_moves
+from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.maps.reports import protection
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,8 +31,9 @@ def run(options: argparse.Namespace) -> int:
             raise ConfigurationError(f'--{name} does not go with --protect: leave it out')
     graph = graph_of(options)
     require_moves(graph)
+    zones = MapSettings.of(vars(options)).zones()
     visits = VisitCalibration(graph, protect=options.protect, stay=options.stay,
-                              trust=options.trust)
+                              trust=options.trust, zones=zones)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(f'{printable(options.chain_file)}: {len(visits.chain)} states; a visit of '
                   f'{options.protect:g} s is protected')
@@ -59,6 +64,10 @@ def run(options: argparse.Namespace) -> int:
     if missing:
         console.print(f'no ε up to 60 reaches this error with a period of {", ".join(missing)}')
     console.print(_settings(best, options))
+    privacy = Privacy(best.epsilon, 1, zones)
+    console.print(protection(options.protect, privacy))
+    if zones is not None:
+        print_zones(visits.chain, privacy, options.trust)
     if options.plot:
         _draw(found, options)
         console.print(f'drawn in {printable(options.plot)}')
@@ -122,6 +131,7 @@ def _settings(best: Row, options: argparse.Namespace) -> str:
     live = best.live
     moves = f', moves: {live.moves}' if live.moves > 1 else ''
     more = '' if live.report_period == best.period else f', report_period: {live.report_period:g}'
+    more += f', zones_file: {printable(options.zones_file)}' if options.zones_file else ''
     delay = f', delay: {round(live.delay / best.period)}' if live.delay else ''
     return (f'{robots}period: from one symbol to the next; report: from one private region to the '
             'next, which stands for the time around it\n'

@@ -10,9 +10,11 @@ Zones: which places of a map are told apart by zone alone (`core.privacy`).
 Every state of the map lies in one zone. In place of such a file, the floors of a map can be the
 zones (`levels`), and the polygons of a regions file can name theirs (`zone: ward_a`).
 """
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
+from symdp_ros.core.chain import Chain
 from symdp_ros.core.naming import instead_of, quoted
 from symdp_ros.errors import ChainError
 from symdp_ros.files.text_file import FilePath
@@ -91,3 +93,40 @@ def _by_zone(graph: TransitionGraph, zones: Mapping[str, str], source: str, what
         if state in graph.successors:
             found.setdefault(zone, []).append(state)
     return {zone: tuple(states) for zone, states in found.items()}
+
+
+@dataclass(frozen=True)
+class Doors:
+    """
+    What the map gives away of a zone.
+
+    :param places: the states by which it can be entered from another zone, or left for one.
+    :param known: those that are the only way between two zones: who passes is known to be there.
+    """
+
+    places: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+def doors(chain: Chain, zones: Mapping[str, Iterable[str]]) -> dict[str, Doors]:
+    """
+    Return the doors of each zone.
+
+    :param zones: a partition of the states of the chain (`core.zones.Zones.numbers` checks it).
+    """
+    zone_of = {state: zone for zone, states in zones.items() for state in states}
+    ways: dict[tuple[str, str, str], set[str]] = {}  # (zone, other, in or out) → states of zone
+    for state in chain.states:
+        for there in chain.successors(state) if chain.stores_edges else ():
+            here, other = zone_of[state], zone_of[there]
+            if here != other:
+                ways.setdefault((here, other, 'out'), set()).add(state)
+                ways.setdefault((other, here, 'in'), set()).add(there)
+    found = {}
+    for zone in zones:
+        of_zone = [states for (at, *_), states in ways.items() if at == zone]
+        places = set[str]().union(*of_zone)
+        known = set[str]().union(*(states for states in of_zone if len(states) == 1))
+        found[zone] = Doors(*(tuple(state for state in chain.states if state in some)
+                              for some in (places, known)))
+    return found

@@ -6,8 +6,10 @@ import sys
 
 from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.cli.arguments import add_arguments
+from symdp_ros.cli.maps.zones import print_zones
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.naming import one_of
+from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import printable
 from symdp_ros.files.resources import resolve_path
@@ -16,8 +18,9 @@ from symdp_ros.maps.graph import Structure, structure, TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.maps.regions import polygons_of, read_places, read_regions
-from symdp_ros.options import (CHAIN, CHAIN_FILE, CHECKED_TOPIC, DOMAIN, FIELD, LISTENED,
-                               NO_REGION, REGIONS, STATES, SYMBOL_MAP, WHERE)
+from symdp_ros.options import (ADJACENCY, CHAIN, CHAIN_FILE, CHECKED_EPSILON, CHECKED_TOPIC,
+                               DOMAIN, FIELD, LISTENED, NO_REGION, REGIONS, STATES, SYMBOL_MAP,
+                               WHERE, ZONES_FILE)
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 
@@ -31,6 +34,7 @@ def add_parser(commands) -> None:
                     '--topic names no state.')
     add_chain_arguments(parser)
     add_arguments(parser, [STATES, REGIONS])
+    add_arguments(parser.add_argument_group('zones'), [ZONES_FILE, CHECKED_EPSILON, ADJACENCY])
     add_arguments(parser.add_argument_group('a running robot (needs ROS 2)'),
                   [CHECKED_TOPIC, LISTENED, FIELD, WHERE, SYMBOL_MAP, NO_REGION, DOMAIN])
     parser.set_defaults(run=run)
@@ -95,6 +99,9 @@ def run(options) -> int:
             ('one move only', _single_moves(measured)),
             ('how it moves', chain.how_it_moves(DEFAULT_TRUST)),
             ('usable', 'yes' + (', with an initial state' if unknown else ''))])
+    if options.zones_file:
+        print_zones(chain, Privacy(options.epsilon, options.adjacency,
+                                   MapSettings.of(vars(options)).zones()))
     if not options.topic:
         return 0
     from symdp_ros.cli.maps.check_topic import compare
