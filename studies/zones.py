@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Makes docs/zones.md: `python -m studies.zones FILE.md` (`make zones`).
+
+What zones gain at equal ε on the sample clinic, and the picture of an hour.
+"""
+from pathlib import Path
+from random import Random
+import sys
+
+from symdp_ros.analysis.accuracy import patrols
+from symdp_ros.analysis.visits import Row, VisitCalibration
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.maps import read_graph
+from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.reports import adjacency_of, Reports
+from symdp_ros.maps.zones import read_zones, Zones
+
+CLINIC = Path(__file__).parents[1] / 'config' / 'clinic.regions.yaml'
+PROTECT, STAY, EPSILONS = 30.0, 60.0, (0.0, 1.0, 2.0, 3.0)
+_HOUR, _DRAWN_AT, _PERIOD = 3_600, 1.0, 31
+_COLOURS = '#1b6ca8', '#d1495b', '#1f7a42'
+_TINTS = '#eef3f8', '#fbf0dd', '#e9f4ea'
+
+
+def clinic() -> tuple[TransitionGraph, Zones]:
+    """Return the map, in which a robot can stay everywhere, and its zones."""
+    graph = read_graph(CLINIC, self_loops=True)
+    return graph, read_zones(graph, CLINIC)
+
+
+def rows(zones: Zones | None) -> dict[float, Row]:
+    """Return the best live row of `symdp calibrate --protect` for each ε."""
+    visits = VisitCalibration(clinic()[0], protect=PROTECT, stay=STAY, zones=zones)
+    best = {epsilon: min((visits.row(period, epsilon, guess=False) for period in visits.periods),
+                         key=lambda row: row.live.wrong) for epsilon in EPSILONS}
+    return {epsilon: visits.row(row.period, epsilon) for epsilon, row in best.items()}
+
+
+def table() -> str:
+    """Return the table in Markdown."""
+    zones = clinic()[1]
+    found = rows(None), rows(zones)
+    lines = [('ε', *(f'{what}, {where}' for what in (
+        'wrong', 'metres off', 'an adversary is right') for where in ('no zones', 'zones')))]
+    lines.append(tuple('---' for _ in lines[0]))
+    for epsilon in EPSILONS:
+        each = [by_epsilon[epsilon] for by_epsilon in found]
+        lines.append((f'{epsilon:g}', *(f'{row.live.wrong:.2f}' for row in each),
+                      *(f'{row.live.metres_off:.1f}' for row in each),
+                      *(f'{row.guess.after:.2f}' if row.guess else '' for row in each)))
+    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
+
+
+def draw(file: Path) -> None:
+    """Draw an hour: where the robot was, and what others saw without zones and with them."""
+    from matplotlib.figure import Figure
+
+    graph, zones = clinic()
+    plain = TransitionGraph({s: list(row) for s, row in graph.successors.items()},
+                            graph.initial_state)
+    single = Reports(1.0, stay=STAY).chain(plain)
+    true = patrols(single, _HOUR, 1)[0]
+    height = {state: i for i, state in enumerate(s for states in zones.values() for s in states)}
+    figure = Figure(figsize=(9, 6.6), layout='constrained')
+    panels = {'where it was': true,
+              f'what others saw, without zones: ε = {_DRAWN_AT:g}': _private(single, true, None),
+              f'what others saw, with zones: ε = {_DRAWN_AT:g}': _private(single, true, zones)}
+    axes = figure.subplots(len(panels), 1, sharex=True)
+    for axis, (title, word), colour in zip(axes, panels.items(), _COLOURS, strict=True):
+        first = 0
+        for zone, tint in zip(zones, _TINTS, strict=True):
+            last = first + len(zones[zone])
+            axis.axhspan(first - 0.5, last - 0.5, color=tint, lw=0)
+            axis.text(60.4, (first + last - 1) / 2, zone.replace('_', ' '), va='center', size=9)
+            first = last
+        minutes = [t / 60 for t in range(_HOUR)]
+        if word is not true:
+            axis.step(minutes, [height[s] for s in true], color=_COLOURS[0], lw=0.8, alpha=0.45)
+        axis.step(minutes[:len(word)], [height[s] for s in word], color=colour, lw=1.4)
+        axis.set_title(title, fontsize=10, color=colour, loc='left')
+        axis.set(xlim=(0, 60), ylim=(len(height) - 0.5, -0.5), yticks=[])
+        axis.set_ylabel('places', size=9)
+    axes[-1].set_xlabel('minutes')
+    figure.savefig(file, metadata={'Date': None} if file.suffix == '.svg' else None)
+
+
+def _private(chain: Chain, true: list[str], zones: Zones | None) -> list[str]:
+    privacy = Privacy(_DRAWN_AT, adjacency_of(PROTECT, float(_PERIOD)), zones)
+    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', reports=_PERIOD,
+                                random=Random(1))
+    return mechanism.privatize(true[::mechanism.stride])
+
+
+def main(file: str) -> None:
+    """Write the page, and beside it the picture."""
+    draw(Path(file).with_suffix('.svg'))
+    page = Path(__file__).with_name('zones.page.md').read_text(encoding='utf-8')
+    Path(file).write_text(page.replace('{table}', table()), encoding='utf-8')
+
+
+if __name__ == '__main__':
+    if len(sys.argv) != 2:
+        sys.exit('usage: python -m studies.zones FILE.md')
+    main(sys.argv[1])
