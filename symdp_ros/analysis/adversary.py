@@ -147,8 +147,7 @@ def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts, models: Mo
     zones = mechanism.privacy.zones
     signals: list[str | Told] = [*mechanism.chain.states]
     signals += reversed([] if zones is None else [Told(zone) for zone in zones])  # −1 is the first
-    rows: list[list[int]] = drawn.reshape(words.shape).tolist()
-    names = [[signals[z] for z in row] for row in rows]
+    names = [[signals[z] for z in row] for row in drawn.reshape(words.shape)]
     return outputs.reshape(len(words), -1), smooth_together(mechanism, names, models, clock)
 
 

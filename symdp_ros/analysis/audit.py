@@ -127,15 +127,15 @@ def _float_probabilities(law: Law, word: Word, outputs: Sequence[Sequence[str]])
 
 
 def _drawn(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], privacy: Privacy,
-           zones: Ints | None, *names: str) -> AuditRow:
+           zones: Ints | None, mechanism: str, policy: str | None = None) -> AuditRow:
     """Compare all pairs under one law, of signals where these are drawn."""
     if law.of_signals is not None:
         law, outputs = law.of_signals, law.of_signals.everything(len(words[0]))
-    return _row(law, words, outputs, privacy, zones, *names)
+    return _row(law, words, outputs, privacy, mechanism, policy, zones)
 
 
 def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], privacy: Privacy,
-         zones: Ints | None, mechanism: str, policy: str | None = None) -> AuditRow:
+         mechanism: str, policy: str | None = None, zones: Ints | None = None) -> AuditRow:
     """
     Compare all pairs under one law: of the object that draws.
 
