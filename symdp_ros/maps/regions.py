@@ -10,8 +10,8 @@ Regions drawn as polygons (YAML).
 
 The corners go round the polygon, in either direction; the first one may be repeated at the end.
 Polygons have no holes. Two of them may overlap by as much as two drawings of one edge differ
-(`GAP`), or where their levels differ. A region without a level belongs to every level. `zone` is for
-`maps.zones`.
+(`GAP`), or where their levels differ. A region without a level belongs to every level. `zone` is
+for `maps.zones`.
 
 As a map: regions that touch can follow each other, both ways. They touch where a border of at
 least `BORDER` of the one is no farther than `GAP` from the other, and no level separates them.
@@ -59,7 +59,8 @@ def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:
         raise reader.error(top['regions'], f'there are {len(entries):,} regions: at most '
                            f'{_MOST_REGIONS:,} are allowed')
     places = {name: reader.place(name, node) for name, (_, node) in entries.items()}
-    zones = {name: zone for name, (_, node) in entries.items() if (zone := reader.zone(name, node))}
+    zones = {name: zone for name, (_, node) in entries.items()
+             if (zone := reader.zone(name, node))}
     levels = {name: at.level for name, at in places.items() if at.level is not None}
     if len(set(levels.values())) > _MOST_LEVELS:
         raise reader.error(top['regions'], f'there are {len(set(levels.values())):,} levels: at '

@@ -235,7 +235,8 @@ class Privatizer(ManagedNode):
 
     @property
     def _published(self):
-        topics = [output_topic('private', name) for name in dict.fromkeys(self.settings['outputs'])]
+        topics = [output_topic('private', name)
+                  for name in dict.fromkeys(self.settings['outputs'])]
         zones = [_ZONE_TOPIC] if self.settings['zones_file'] else []
         return [*map(self.resolve_topic_name, topics + zones)]
 

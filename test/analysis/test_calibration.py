@@ -63,7 +63,8 @@ def test_logs_that_are_shorter_than_k_are_drawn_for_fewer_changes(name):
     """As releases are; live words, whose length is not known, are not."""
     calibration = Calibration(FOUR, 31, 5, walks=9)
     expected = averaged(errors_of_words(
-        by_name(name, FOUR, Privacy(4.0, 31 if name in LIVE else 5)), patrols(FOUR, 5, 9), draws=1))
+        by_name(name, FOUR, Privacy(4.0, 31 if name in LIVE else 5)), patrols(FOUR, 5, 9),
+        draws=1))
     assert calibration.error(name, 4.0).mean == expected.error
 
 

@@ -10,7 +10,8 @@ from symdp_ros.ledger.units import Loss, Unit
 from symdp_ros.logs import read_log
 from symdp_ros.release.engine import Releaser
 
-CORRIDOR = Chain({'a': ['a', 'b'], 'b': ['a', 'b', 'c'], 'c': ['b', 'c', 'd'], 'd': ['c', 'd']}, 'a')
+CORRIDOR = Chain({'a': ['a', 'b'], 'b': ['a', 'b', 'c'], 'c': ['b', 'c', 'd'], 'd': ['c', 'd']},
+                 'a')
 ZONES = {'west': ['a', 'b'], 'east': ['c', 'd']}
 WORD = list('aabbccddccbbaabbccdd')
 

@@ -225,7 +225,7 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
         (place / 'logs' / 'day.csv').write_text('stamp,symbol\n' + ''.join(
             f'{t},{symbol}\n' for t, symbol in enumerate(word)))
         with world_in(place) as world:
-            # Made before the node, which so knows them: an answer that is lost is asked for again.
+            # Made before the node, which so knows them: what is lost would be asked for again.
             for name in ('release', 'status'):
                 world.client(Trigger, f'/log_release/{name}')
             run = start(world, place, chain_file)

@@ -223,13 +223,18 @@ def without_times(text):
     {'policy': 'guided', 'symbol_map': "['gannet=plover']"},
     {'sampling': 'period', 'period': 0.02},
     {'policy': 'adaptive', 'trust': 1.0, 'delay': 3, 'outputs': '[string, belief]'},
+    {'sampling': 'period', 'period': 0.06, 'report_period': 0.02, 'delay': 1},
+    {'sampling': 'period', 'period': 0.02, 'zones_file': 'birds.zones.yaml'},
     POSES,  # what goes out is made from the private region alone: test_outputs
     {**POSES, 'sampling': 'period', 'period': 0.02},
-], ids=['message', 'mapped', 'period', 'adaptive', 'poses', 'poses period'])
+], ids=['message', 'mapped', 'period', 'adaptive', 'two clocks', 'zones', 'poses', 'poses period'])
 def test_runs_on_different_words_look_alike(tmp_path, parameters):
     words = WORDS | ({'silent': SILENT} if parameters.get('sampling') == 'period' else {})
     (tmp_path / 'birds.chain.yaml').write_text(CHAIN)
     files = {'chain_file': tmp_path / 'birds.chain.yaml'}
+    if 'zones_file' in parameters:  # these words have one zone word
+        files['zones_file'] = tmp_path / parameters['zones_file']
+        files['zones_file'].write_text('zones:\n  pond: [heron, osprey, plover, avocet]\n')
     if 'input' in parameters:
         (tmp_path / 'birds.regions.yaml').write_text(REGIONS)
         files['regions_file'] = tmp_path / 'birds.regions.yaml'

@@ -19,7 +19,7 @@ def add_parser(commands) -> None:
         'zones', help='propose zones: places of which only the zone is told',
         description='Proposes zones from the map alone: connected, of at most so many places, and '
                     'none of one place where that can be. Edit the file: give the zones the names '
-                    'and the borders that people know. symdp check MAP --zones-file FILE says what '
+                    'and borders that people know. symdp check MAP --zones-file FILE says what '
                     'each of them hides.')
     add_chain_arguments(parser)
     add_arguments(parser, [ZONE_SIZE, ZONES_OUTPUT])
@@ -37,7 +37,8 @@ def run(options) -> int:
     if not options.output:
         print(text, end='')
         return 0
-    write_new_file(Path(options.output), f'# Proposed by `symdp zones` for {printable(graph.source)}.\n{text}')
+    write_new_file(Path(options.output),
+                   f'# Proposed by `symdp zones` for {printable(graph.source)}.\n{text}')
     sizes = [len(states) for states in zones.values()]
     print(f'{printable(options.output)}: {counted(len(zones), "zone")} of {min(sizes)} to '
           f'{max(sizes)} places', file=sys.stderr)
