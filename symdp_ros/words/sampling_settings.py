@@ -127,8 +127,8 @@ class SamplingSettings:
         """
         if zones is not None and self.rule == 'change':
             raise ConfigurationError(
-                'zones_file and sampling: change do not go together: the number of changes since a '
-                'zone was entered can be the place. Use sampling: period', setting='zones_file')
+                'zones_file and sampling: change do not go together: the number of changes since '
+                'a zone was entered can be the place. Use sampling: period', setting='zones_file')
         if not self.protect:
             return Privacy(epsilon, adjacency, zones)
         if adjacency != 1:

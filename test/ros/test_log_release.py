@@ -235,7 +235,7 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
             assert run.stop() == 0
         log = re.sub(r'\[\d+\.\d+\]', '', run.log).replace(str(place), '')
         assert 'petrel' not in log
-        # Where the loops were not on the disk, the first of these nodes says that it compiles them.
+        # Where the loops are not on the disk, the first of these nodes says that it compiles.
         lines = [line for line in log.splitlines()
                  if COMPILING not in line and not line.endswith(': compiled')]
         said[i] = [*answers, *lines, *[path.name for path in released(place)]]
