@@ -17,7 +17,7 @@ from symdp_ros.analysis.choice import choose
 from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
-from symdp_ros.cli.maps.zones import print_zones
+from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
 from symdp_ros.cli.progress import progress
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.online import OnlineMechanism
@@ -132,7 +132,7 @@ def run(options) -> int:
                       f'moves, without and with the private regions (live, {guessed}){hidden}',
                       _guesses(guesses), sep='\n')
         if privacy.zones is not None:
-            print_zones(chain, privacy, options.trust)
+            print_zones(chain, privacy, guessed_in_zones(chain, privacy, options.trust))
     console.print(_costs(options))
     console.print(_alternatives(chain, options.adjacency))
     if sentence := single_moves(chain):

@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     privacy = Privacy(best.epsilon, 1, zones)
     console.print(protection(options.protect, privacy))
     if zones is not None:
-        print_zones(visits.chain, privacy, options.trust)
+        print_zones(visits.chain, privacy, [visits.guesses_in_zones(best)])
     if options.plot:
         _draw(found, options)
         console.print(f'drawn in {printable(options.plot)}')

@@ -6,7 +6,7 @@ import sys
 
 from symdp_ros.analysis.alternatives import fewest_differences
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.maps.zones import print_zones
+from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.naming import one_of
 from symdp_ros.core.privacy import Privacy
@@ -100,8 +100,8 @@ def run(options) -> int:
             ('how it moves', chain.how_it_moves(DEFAULT_TRUST)),
             ('usable', 'yes' + (', with an initial state' if unknown else ''))])
     if options.zones_file:
-        print_zones(chain, Privacy(options.epsilon, options.adjacency,
-                                   MapSettings.of(vars(options)).zones()))
+        privacy = Privacy(options.epsilon, options.adjacency, MapSettings.of(vars(options)).zones())
+        print_zones(chain, privacy, guessed_in_zones(chain, privacy))
     if not options.topic:
         return 0
     from symdp_ros.cli.maps.check_topic import compare

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What zones hide, and what they do not: a table for `symdp check` and `symdp calibrate`."""
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 from symdp_ros.analysis.accuracy import robots
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
@@ -8,6 +11,9 @@ from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import printable
 from symdp_ros.maps.dead_ends import some_states
 from symdp_ros.maps.zones import doors
+
+if TYPE_CHECKING:
+    from symdp_ros.analysis.adversary import Guess
 
 _LENGTH, _WALKS = 50, 20
 _EXPLAINED = """\
@@ -18,22 +24,32 @@ zone, who know the map and how it moves: from the zones alone → with the priva
 regions too; of the robot that is hidden most, and of the one hidden least"""
 
 
-def print_zones(chain: Chain, privacy: Privacy, trust: float = DEFAULT_TRUST) -> None:
+def guessed_in_zones(chain: Chain, privacy: Privacy,
+                     trust: float = DEFAULT_TRUST) -> list[dict[str, 'Guess']]:
     """
-    Print for each zone what it holds, its doors and an adversary's success: worst first.
+    Return for each public robot how often an adversary is right in each zone, symbol by symbol.
 
     :raises PrivacyError: the zones do not partition the states of the chain.
     """
-    from rich.console import Console
-    from rich.table import Table
     from symdp_ros.analysis.adversary import best_guess_in_zones
     from symdp_ros.core.online import OnlineMechanism
 
+    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', trust=trust)
+    return [best_guess_in_zones(mechanism, _LENGTH, walks=_WALKS, walks_by=robot)
+            for robot in robots(chain, trust).values()]
+
+
+def print_zones(chain: Chain, privacy: Privacy, found: Sequence[Mapping[str, 'Guess']]) -> None:
+    """
+    Print for each zone what it holds, its doors and an adversary's success: worst first.
+
+    :param found: of each robot, by zone.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
     zones = privacy.zones
     assert zones is not None
-    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', trust=trust)
-    found = [best_guess_in_zones(mechanism, _LENGTH, walks=_WALKS, walks_by=robot)
-             for robot in robots(chain, trust).values()]
     by_door = doors(chain, zones)
 
     def guessed(zone, when):
