@@ -24,7 +24,7 @@ from random import Random
 
 import numpy as np
 from symdp_ros.analysis.accuracy import mean_stay, patrols, robots
-from symdp_ros.analysis.adversary import best_guess, Guess
+from symdp_ros.analysis.adversary import best_guess, best_guess_in_zones, Guess
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import MAP
@@ -92,8 +92,8 @@ class VisitCalibration:
     :param graph: the map; its `tick` is the step, or else one second.
     :param protect: D > 0, seconds.
     :param stay: seconds for which the robot typically stays; 0: as the map's P says.
-    :param zones: as of `Privacy`.
     :param trust: the weight of what is known of how it moves, as of `Chain.models`.
+    :param zones: of `Privacy`: told with each report; what does not know zones is left out.
     :raises ChainError, ConfigurationError: as `Reports.chain`.
     """
 
@@ -149,7 +149,7 @@ class VisitCalibration:
         between = [(ticks, moves) for moves in ((least, least + 1) if ticks > 1 else (1,))]
         late = int(as_fraction(delay) // as_fraction(period))
         drawn = [(policy, *clock, 0) for policy in _POLICIES if policy != 'adaptive'
-                 for clock in between] if self._zones is None else []
+                 and self._zones is None for clock in between]
         clocks = [*between, (1, 1)] if self.chain.stores_edges and ticks > 1 else between
         signals = [('adaptive', *clock, d) for clock in clocks
                    for d in dict.fromkeys((0, late))]
@@ -187,14 +187,33 @@ class VisitCalibration:
 
     def by_robot(self, row: Row) -> dict[str, float]:
         """Return the share of time that is wrong live, for every simulated robot."""
-        mechanism = self._of(row.live, row.period, Privacy(
-            row.epsilon, row.adjacency, self._zones))
+        mechanism = self._live(row)
         ticks = self._ticks(row.period)
         found = dict(row.live.by_robot)
         for name in self._others:
             drawn = self._drawn(mechanism, ticks, self._walked[name])
             found[name] = float(self._off(*drawn, np.not_equal).mean())
         return found
+
+    def guesses_in_zones(self, row: Row) -> dict[str, Guess]:
+        """
+        Return how often an adversary of the live reports is right about visits in each zone.
+
+        Of the robot that moves as the map says, or else the first of all.
+
+        :raises ConfigurationError: there are no zones.
+        """
+        mechanism = self._live(row)
+        return best_guess_in_zones(mechanism, self._symbols(mechanism), walks=self._walks,
+                                   walks_by=next(iter(self._robots.values())))
+
+    def _live(self, row: Row) -> OnlineMechanism:
+        """Return the mechanism that made the live reports of a row."""
+        return self._of(row.live, row.period, Privacy(row.epsilon, row.adjacency, self._zones))
+
+    def _symbols(self, mechanism: OnlineMechanism) -> int:
+        """Return how many symbols a simulated word has."""
+        return self._length // (mechanism.chain.ticks * mechanism.stride)
 
     def row_for(self, period: float, target: float, *, delay: float = 0.0) -> Row | None:
         """
@@ -234,8 +253,7 @@ class VisitCalibration:
 
     def _guess(self, mechanism: OnlineMechanism) -> Guess:
         """Return how often an adversary is right, on average over the robots."""
-        ticks = mechanism.chain.ticks * mechanism.reports
-        length = self._length // (ticks if self._zones is None else mechanism.chain.ticks)
+        length = self._symbols(mechanism)
         each = [(share, best_guess(mechanism, length, walks=self._walks, walks_by=robot))
                 for share, robot in zip(self._shares.tolist(), self._robots.values(), strict=True)
                 if share > 0]
@@ -281,7 +299,7 @@ class VisitCalibration:
         """Return the reports for some walks, the walks, and the ticks between reports."""
         online = mechanism.law.online
         report = ticks // (1 if online is None else online.reports)
-        symbols = true[:, report - 1::ticks if self._zones is None else report]
+        symbols = true[:, report - 1::report * (1 if online is None else online.stride)]
         walks, length = symbols.shape
         found = mechanism.privatize_many(symbols.astype(np.int32).ravel(),
                                          np.arange(walks + 1) * length)

@@ -14,7 +14,10 @@ from symdp_ros.analysis.adversary import best_guess, best_guess_in_zones
 from symdp_ros.analysis.audit import audit
 from symdp_ros.analysis.belief import smooth_with_constant_normaliser
 from symdp_ros.analysis.choice import choose
+from symdp_ros.analysis.visits import VisitCalibration
+from symdp_ros.analysis.zoning import propose_zones
 from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.maps.graph import TransitionGraph
 from zone_checks import privacy_of, told, TRAP, ZONED
 
 for_all_zones = pytest.mark.parametrize('chain, zones', ZONED.values(), ids=ZONED)
@@ -111,6 +114,25 @@ def test_auto_takes_what_knows_zones():
     assert {*compared.errors} == {'exponential', 'exponential, counting', 'causal, adaptive'}
     assert choose(chain, privacy, MechanismSettings(selection='live'))[1] is None
     assert taken.offline(chain, privacy).privatize(['0,0', '0,1'])
+
+
+def test_visits_with_zones():
+    """At the same ε, zones err less than none; the adversary is told them."""
+    chain = grid(4)
+    graph = TransitionGraph({s: [*chain.successors(s)] for s in chain.states}, '0,0')
+    zones = propose_zones(chain, 6)
+    plain, zoned = (VisitCalibration(graph, protect=6.0, stay=10.0, walks=24, zones=z)
+                    for z in (None, zones))
+    for period in (1.0, 7.0):
+        rows = [calibration.row(period, 1.0, delay=7.0) for calibration in (plain, zoned)]
+        assert rows[1].live.mechanism == 'adaptive'
+        assert rows[1].logged.mechanism in ('exponential', 'causal, adaptive')
+        assert rows[1].live.wrong < rows[0].live.wrong
+        assert rows[1].logged.wrong < rows[0].logged.wrong
+        assert rows[1].live.moves_off < rows[0].live.moves_off
+        assert rows[1].guess.after > rows[0].guess.after
+        found = zoned.guesses_in_zones(rows[1])
+        assert {*found} <= {*zones} and all(0 < g.after <= 1 for g in found.values())
 
 
 def test_who_has_no_zones():

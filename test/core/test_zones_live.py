@@ -90,6 +90,23 @@ def test_at_epsilon_zero_a_word_tells_its_zones_alone(chain, zones):
         assert len({tuple(law(word).items()) for word in some}) == 1
 
 
+@pytest.mark.parametrize('delay', [0, 2, None])
+def test_at_epsilon_zero_equal_randomness_makes_equal_bytes(delay):
+    chain, zones = large()
+    random = Random(3)
+    one = [random.choice(['0,0', '2,2', '1,0', None]) for _ in range(40)] + ['5,5', '3,4', '0,1']
+    other = [random.choice(['0,0', '2,1', '0,2']) for _ in range(40)] + ['4,3', None, '2,2']
+    seen = []
+    for word in (one, other):
+        mechanism = made(chain, zones, 0.0, delay=delay, random=Random(9))
+        reports = [mechanism.step(symbol) for symbol in word]
+        seen.append((reports, mechanism.state, mechanism.zone, mechanism.finish()))
+        seen[-1] += (made(chain, zones, 0.0, delay=delay, random=Random(9)).privatize(word),)
+        offline = OfflineMechanism(chain, privacy_of(zones, 0.0), random=Random(9))
+        seen[-1] += (offline.privatize(word),)
+    assert seen[0] == seen[1]
+
+
 @for_all_zones
 def test_signals_name_the_zones_told_and_where_no_route_has_them(chain, zones):
     mechanism = made(chain, zones, delay=1)
