@@ -111,3 +111,21 @@ def test_losses_and_units():
     assert loss.unit.accepts(other) and not other.unit.accepts(loss)
     assert not Unit(2, 'message', zones='another').accepts(loss)
     assert str(loss.unit).endswith(f' inside the zones {zones.zones.digest()[:8]}')
+
+
+@pytest.mark.parametrize('charge', ['archive', 'route'])
+@pytest.mark.parametrize('mechanism', [
+    {'mechanism': 'exponential', 'base': 'chain'}, {'mechanism': 'causal', 'policy': 'adaptive'}],
+    ids=str)
+def test_routes_of_an_archive_have_the_zones_of_theirs(walks, mechanism, charge):
+    """An unknown symbol counts as lying in the zone told last."""
+    zones = {'start': ['a'], 'rest': ['b', 'c']}
+    words = ['abb', 'acx', 'ccb', 'aab', 'abca']
+    walks.archive([(i, word) for i, word in enumerate(words * 20)])
+    settings = walks.settings(privacy=Privacy(2.0, 2, zones), charge=charge, **mechanism)
+    assert walks.release(settings).kind == 'released'
+    for (_, word), true in zip(walks.read(), words * 20, strict=True):
+        assert walks.chain.is_feasible(word)
+        told = ['start' if symbol == 'a' else 'rest' for symbol in true]
+        found = ['start' if symbol == 'a' else 'rest' for symbol in word]
+        assert found == told

@@ -100,7 +100,8 @@ def run(options) -> int:
             ('how it moves', chain.how_it_moves(DEFAULT_TRUST)),
             ('usable', 'yes' + (', with an initial state' if unknown else ''))])
     if options.zones_file:
-        privacy = Privacy(options.epsilon, options.adjacency, MapSettings.of(vars(options)).zones())
+        zones = MapSettings.of(vars(options)).zones()
+        privacy = Privacy(options.epsilon, options.adjacency, zones)
         print_zones(chain, privacy, guessed_in_zones(chain, privacy))
     if not options.topic:
         return 0
