@@ -1,11 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Zones through the real nodes: what is told, what is refused, restarts, and that no more is."""
+from pathlib import Path
+
+from harness import LATCHED
 import pytest
 from std_msgs.msg import String
 from symdp_ros import Chain
 from test_sampling import send, SimulatedTime
+from visualization_msgs.msg import MarkerArray
 
+CLINIC = Path(__file__).resolve().parents[2] / 'config' / 'clinic.regions.yaml'
 CORRIDOR = {'a': ['a', 'b'], 'b': ['a', 'b', 'c'], 'c': ['b', 'c', 'd'], 'd': ['c', 'd']}
 GIVEN = {'sampling': 'period', 'period': 1.0, 'use_sim_time': 'true'}
 
@@ -92,3 +97,17 @@ def test_what_is_warned_of(world, corridor):
     run = world.privatizer(**corridor, epsilon=1.0)
     assert 'nothing is hidden in a zone of one region: d' in run.log
     assert 'zones with sampling: message' in run.log
+
+
+def test_markers_show_zones(world):
+    world.privatizer(chain_file=CLINIC, zones_file=CLINIC, self_loops='true', epsilon=1.0,
+                     outputs='[markers]', sampling='period', period=1.0)
+    pictures = []
+    world.node.create_subscription(MarkerArray, 'private_markers', pictures.append, LATCHED)
+    world.wait_until(lambda: any(marker.ns == 'zones' for picture in pictures
+                                 for marker in picture.markers), 'the map')
+    [zones] = [[marker for marker in picture.markers if marker.ns == 'zones']
+               for picture in pictures if any(m.ns == 'zones' for m in picture.markers)]
+    assert [marker.text for marker in zones if marker.text] == ['hall', 'east_ward', 'west_ward']
+    assert [len(marker.points) for marker in zones if marker.points] == [4, 10, 10]
+    assert len({marker.id for marker in zones}) == 6

@@ -4,16 +4,18 @@
 A picture of private regions for RViz and Foxglove: MarkerArray, latched.
 
 Two publishers share the topic, so that late readers get both: the map, once, and after each region
-the picture of it. Namespaces: `regions`, `moves`, `names` and `warning` are the map; `now`,
+the picture of it. Namespaces: `regions`, `moves`, `names`, `zones` and `warning` are the map; `now`,
 `name now` and `trail` the region and the ten before it; `belief` where the robot may be.
 """
 from collections import deque
 from collections.abc import Iterable
+from itertools import cycle
 
 from geometry_msgs.msg import Point
 import numpy as np
 from std_msgs.msg import ColorRGBA
 from symdp_ros.core.annotations import Floats
+from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Place
 from symdp_ros.ros.outputs.publication import latched, Publication
 from visualization_msgs.msg import Marker, MarkerArray
@@ -23,6 +25,9 @@ _TRAIL = 10
 _MOST_NAMES = 300        # states whose names are shown
 _LEAST_BELIEF = 0.005    # of a state that is shown
 _DARK, _GREY = (0.1, 0.1, 0.1, 1.0), (0.6, 0.6, 0.6, 0.6)
+#: Of zones, one after the other: pale, and told apart by those who see no red or no green.
+_ZONES = ((0.34, 0.71, 0.91), (0.90, 0.62, 0.0), (0.0, 0.62, 0.45), (0.80, 0.47, 0.65),
+          (0.94, 0.89, 0.26), (0.5, 0.5, 0.5))
 _BLUE, _ORANGE, _RED = (0.12, 0.47, 0.71, 0.8), (1.0, 0.6, 0.2, 0.9), (0.8, 0.1, 0.1, 1.0)
 
 
@@ -39,7 +44,9 @@ class Output:
             wanted.node.create_publisher(MarkerArray, wanted.topic, latched(1)) for _ in range(2))
         self.publishers = [self._map, self._publisher]
         assert wanted.graph is not None  # it has positions
-        self._map.publish(MarkerArray(markers=list(self._map_markers(wanted.graph))))
+        zones = MapSettings.of(wanted.settings).zones() or {}
+        self._map.publish(MarkerArray(markers=[
+            *self._map_markers(wanted.graph), *self._zone_markers(zones)]))
 
     def publish(self, region: str, beliefs: Floats | None) -> None:
         """Publish the picture of a region."""
@@ -66,6 +73,18 @@ class Output:
         xs, ys = zip(*((place.x, place.y) for place in self._places.values()), strict=True)
         yield self._text('warning', f'{self._prefix} {WARNING}', (min(xs) + max(xs)) / 2,
                          min(ys) - 3 * self._size, _RED, 0, scale=0.7)
+
+    def _zone_markers(self, zones):
+        """Yield for each zone its area, a disc round each of its states, and its name."""
+        for i, ((zone, states), colour) in enumerate(zip(zones.items(), cycle(_ZONES))):
+            area = self._marker('zones', Marker.SPHERE_LIST, (*colour, 0.25), number=2 * i,
+                                size=2.0)
+            area.scale.z = 0.01
+            area.points = [_point(self._places[state]) for state in states]
+            yield area
+            x, y = np.mean([(self._places[s].x, self._places[s].y) for s in states], axis=0)
+            yield self._text('zones', zone, float(x), float(y) + 1.6 * self._size,
+                             (*(0.6 * c for c in colour), 1.0), 2 * i + 1, scale=1.0)
 
     def _live_markers(self, region, beliefs):
         if beliefs is not None:
