@@ -17,7 +17,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, Reports
-from symdp_ros.maps.zones import read_zones, Zones
+from symdp_ros.maps.zones import read_zones, States
 
 CLINIC = Path(__file__).parents[1] / 'config' / 'clinic.regions.yaml'
 PROTECT, STAY, EPSILONS = 30.0, 60.0, (0.0, 1.0, 2.0, 3.0)
@@ -26,13 +26,13 @@ _COLOURS = '#1b6ca8', '#d1495b', '#1f7a42'
 _TINTS = '#eef3f8', '#fbf0dd', '#e9f4ea'
 
 
-def clinic() -> tuple[TransitionGraph, Zones]:
+def clinic() -> tuple[TransitionGraph, States]:
     """Return the map, in which a robot can stay everywhere, and its zones."""
     graph = read_graph(CLINIC, self_loops=True)
     return graph, read_zones(graph, CLINIC)
 
 
-def rows(zones: Zones | None) -> dict[float, Row]:
+def rows(zones: States | None) -> dict[float, Row]:
     """Return the best live row of `symdp calibrate --protect` for each ε."""
     visits = VisitCalibration(clinic()[0], protect=PROTECT, stay=STAY, zones=zones)
     best = {epsilon: min((visits.row(period, epsilon, guess=False) for period in visits.periods),
@@ -88,7 +88,7 @@ def draw(file: Path) -> None:
     figure.savefig(file, metadata={'Date': None} if file.suffix == '.svg' else None)
 
 
-def _private(chain: Chain, true: list[str], zones: Zones | None) -> list[str]:
+def _private(chain: Chain, true: list[str], zones: States | None) -> list[str]:
     privacy = Privacy(_DRAWN_AT, adjacency_of(PROTECT, float(_PERIOD)), zones)
     mechanism = OnlineMechanism(chain, privacy, policy='adaptive', reports=_PERIOD,
                                 random=Random(1))

@@ -11,7 +11,7 @@ from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.positions import Locator, Place
 from symdp_ros.maps.regions import read_locator, read_places
-from symdp_ros.maps.zones import LEVELS, read_zones, Zones
+from symdp_ros.maps.zones import LEVELS, read_zones, States
 from symdp_ros.settings import settings_of
 
 
@@ -69,7 +69,7 @@ class MapSettings:
         return read_locator(graph, self._regions, hysteresis=hysteresis,
                             max_distance=max_distance)
 
-    def zones(self) -> Zones | None:
+    def zones(self) -> States | None:
         """
         Return the zones of the states of the map; None: there are none.
 

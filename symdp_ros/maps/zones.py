@@ -16,9 +16,11 @@ from typing import TypeAlias
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.naming import instead_of, quoted
+from symdp_ros.core.zones import Zones
 from symdp_ros.errors import ChainError
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, keys_of, YamlReader
+from symdp_ros.maps.dead_ends import counted, some_states
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.regions import polygons_of, regions_graph
 import yaml
@@ -27,10 +29,10 @@ LEVELS = 'levels'  # in place of a file: the floors of the map
 
 _SHOWN = 5  # states in a message
 
-Zones: TypeAlias = Mapping[str, tuple[str, ...]]  # zone → its states
+States: TypeAlias = Mapping[str, tuple[str, ...]]  # zone → its states
 
 
-def read_zones(graph: TransitionGraph, zones_file: FilePath) -> Zones:
+def read_zones(graph: TransitionGraph, zones_file: FilePath) -> States:
     """
     Return the zones of the states of a graph, in the order in which they are named.
 
@@ -53,7 +55,17 @@ def read_zones(graph: TransitionGraph, zones_file: FilePath) -> Zones:
     return _by_zone(graph, _zones_of_states(graph, root, str(zones_file)), str(zones_file), 'zone')
 
 
-def zones_text(zones: Zones) -> str:
+def zones_sentences(zones: Zones) -> tuple[str, str]:
+    """Return what zones tell, and which hide nothing ('' where each hides something)."""
+    sizes = sorted(map(len, zones.values()))
+    least, most = sizes[0], sizes[-1]
+    places = f'{least} to {most} regions' if least < most else counted(most, 'region')
+    return (f'zones: {len(zones)}, of {places} each. Which zone the robot is in is told exactly; '
+            'ε protects which region of it',
+            f'nothing is hidden in a zone of one region: {some_states(zones.alone)}' if zones.alone else '')
+
+
+def zones_text(zones: States) -> str:
     """Return zones as the text of a file."""
     text: str = yaml.safe_dump({'zones': {zone: list(states) for zone, states in zones.items()}},
                                default_flow_style=None, sort_keys=False, allow_unicode=True,
@@ -82,7 +94,7 @@ def _zones_of_states(graph: TransitionGraph, root: yaml.Node, source: str) -> di
     return found
 
 
-def _by_zone(graph: TransitionGraph, zones: Mapping[str, str], source: str, what: str) -> Zones:
+def _by_zone(graph: TransitionGraph, zones: Mapping[str, str], source: str, what: str) -> States:
     missing = [state for state in graph.successors if state not in zones]
     if missing:
         shown = ', '.join(map(quoted, missing[:_SHOWN])) + (', …' if missing[_SHOWN:] else '')

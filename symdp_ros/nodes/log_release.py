@@ -24,6 +24,7 @@ from symdp_ros.ledger.live_account import log_account
 from symdp_ros.logs.recordings.rosbag import full_type
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
+from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.fields import message_class
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.mechanisms import Mechanisms
@@ -191,6 +192,11 @@ class LogRelease(ManagedNode):
         chain, privacy = settings.chain, settings.privacy
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'{settings.privacy_text}; {settings.mechanism.text(chain)}')
+        if privacy.zones is not None:
+            told, warning = zones_sentences(privacy.zones)
+            log(told)
+            if warning:
+                self.get_logger().warning(warning)
         if settings.sampling.protect:
             log(protection(settings.sampling.protect, privacy))
         if self._charging.budget == 0:

@@ -16,9 +16,9 @@ from symdp_ros.core.registry import AUTO
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept
 from symdp_ros.ledger.charging import Charging
-from symdp_ros.maps.dead_ends import some_states
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
+from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import OUTPUT_DOMAIN, output_topic
@@ -383,14 +383,11 @@ class Privatizer(ManagedNode):
             if sampling.unknown_symbol == 'drop' else ''))
 
     def _log_zones(self, zones):
-        sizes, warn = [len(states) for states in zones.values()], self.get_logger().warning
-        places = f'{min(sizes)} to {max(sizes)} regions' if len(set(sizes)) > 1 else (
-            f'{sizes[0]} region' + 's' * (sizes[0] > 1))
-        self.get_logger().info(
-            f'zones: {len(zones)}, of {places} each. Which zone the robot is in is told exactly, '
-            f'on {_ZONE_TOPIC}; ε protects which region of it')
-        if zones.alone:
-            warn(f'nothing is hidden in a zone of one region: {some_states(zones.alone)}')
+        told, warning = zones_sentences(zones)
+        warn = self.get_logger().warning
+        self.get_logger().info(f'{told}. {_ZONE_TOPIC} has the zone')
+        if warning:
+            warn(warning)
         if not self.sampling_settings.has_period:
             warn('zones with sampling: message: the number of messages since a zone was entered '
                  'can show which region it is; sampling: period does not')

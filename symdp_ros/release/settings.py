@@ -18,6 +18,7 @@ from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.ledger.charging import loss_of
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import Keep, LogFile, read_log, sample, sampled_values
+from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
@@ -169,6 +170,8 @@ class ReleaseSettings:
             ('each route', 'the symbols of the longest') if self.archive.charge == 'route' else
             ('the archive', ''))
         text = f'ε = {self.privacy.epsilon:g} and k = {self.privacy.adjacency} for {each}'
+        if self.privacy.zones is not None:
+            text += f', inside each of {counted(len(self.privacy.zones), "zone")}, which are told'
         short = self.privacy_for(1) != self.privacy
         return text + (f' (k = {whose}, if they are fewer)' if short else '')
 

@@ -62,7 +62,7 @@ def test_check_says_what_each_zone_hides(tmp_path):
                       '  two: [lobby]\n')
     run = symdp('check', CLINIC, '--self-loops', '--zones-file', single)
     assert run.returncode == 0
-    assert 'nothing is hidden in a zone of one place: lift, lobby' in run.stdout
+    assert 'nothing is hidden in a zone of one region: lift, lobby' in run.stdout
 
 
 def test_calibrate_knows_zones():

@@ -10,7 +10,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import printable
 from symdp_ros.maps.dead_ends import some_states
-from symdp_ros.maps.zones import doors
+from symdp_ros.maps.zones import doors, zones_sentences
 
 if TYPE_CHECKING:
     from symdp_ros.analysis.adversary import Guess
@@ -74,5 +74,5 @@ def print_zones(chain: Chain, privacy: Privacy, found: Sequence[Mapping[str, 'Gu
     console = Console(highlight=False, markup=False)
     console.print(f'zones: {len(zones)}; ε = {privacy.epsilon:g}, k = {privacy.adjacency}', table,
                   _EXPLAINED, sep='\n')
-    if zones.alone:
-        console.print(f'nothing is hidden in a zone of one place: {some_states(zones.alone)}')
+    if warning := zones_sentences(zones)[1]:
+        console.print(warning)
