@@ -60,9 +60,9 @@ def zones_sentences(zones: Zones) -> tuple[str, str]:
     sizes = sorted(map(len, zones.values()))
     least, most = sizes[0], sizes[-1]
     places = f'{least} to {most} regions' if least < most else counted(most, 'region')
+    alone = f'nothing is hidden in a zone of one region: {some_states(zones.alone)}'
     return (f'zones: {len(zones)}, of {places} each. Which zone the robot is in is told exactly; '
-            'ε protects which region of it',
-            f'nothing is hidden in a zone of one region: {some_states(zones.alone)}' if zones.alone else '')
+            'ε protects which region of it', alone if zones.alone else '')
 
 
 def zones_text(zones: States) -> str:

@@ -3,9 +3,10 @@
 """
 A picture of private regions for RViz and Foxglove: MarkerArray, latched.
 
-Two publishers share the topic, so that late readers get both: the map, once, and after each region
-the picture of it. Namespaces: `regions`, `moves`, `names`, `zones` and `warning` are the map; `now`,
-`name now` and `trail` the region and the ten before it; `belief` where the robot may be.
+Two publishers share the topic, so that late readers get both: the map, once, and after each
+region the picture of it. Namespaces: `regions`, `moves`, `names`, `zones` and `warning` are the
+map; `now`, `name now` and `trail` the region and the ten before it; `belief` where the robot may
+be.
 """
 from collections import deque
 from collections.abc import Iterable
