@@ -213,11 +213,13 @@ def _range(values):
 
 def _taken(chain, privacy, length, delay, options):
     """Return what auto takes, by the function that nodes and releases use."""
-    live, logged = (choose(chain, meant, settings, length)[0].name for meant, settings in (
-        (privacy, MechanismSettings(LIVE_DRAWS, trust=options.trust, delay=delay)),
-        (privacy.for_length(length), MechanismSettings(trust=options.trust))))
+    live, _ = choose(chain, privacy, MechanismSettings(LIVE_DRAWS, trust=options.trust,
+                                                       delay=delay))
+    logged, _ = choose(chain, privacy.for_length(length), MechanismSettings(trust=options.trust),
+                       length)
+    given = f', with delay: {delay}' if delay else ''
     return (f'what auto takes at ε = {privacy.epsilon:g} (fewest errors, on average over these '
-            f'robots): {live}; for logs: {logged}')
+            f'robots){given}: live, {live.policy}; for logs: {logged.name}')
 
 
 def _by_robot(calibration, names, epsilon):

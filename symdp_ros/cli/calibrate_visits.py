@@ -11,10 +11,12 @@ from symdp_ros.cli.maps.check import graph_of
 from symdp_ros.cli.maps.zones import print_zones
 from symdp_ros.cli.progress import progress
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
     zones = MapSettings.of(vars(options)).zones()
     visits = VisitCalibration(graph, protect=options.protect, stay=options.stay,
                               trust=options.trust, zones=zones)
+    SamplingSettings('period').check(visits.chain)  # as nodes do
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(f'{printable(options.chain_file)}: {len(visits.chain)} states; a visit of '
                   f'{options.protect:g} s is protected')
@@ -54,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     best = min(found, key=lambda row: (row.live.wrong if options.target_error is None
                                        else row.epsilon))
-    for title, table in _tables(found, best):
+    for title, table in _tables(found, best, options.target_error is not None):
         console.print(title)
         console.print(table)
     console.print(f'standard errors of wrong: at most '
@@ -74,17 +77,20 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _tables(rows: Sequence[Row], best: Row) -> 'Iterator[tuple[str, Table]]':
-    """Yield (title, table) for live reports, and for logs."""
+def _tables(rows: Sequence[Row], best: Row,
+            shows_epsilon: bool) -> 'Iterator[tuple[str, Table]]':
+    """Yield (title, table) for live reports, and for logs; 80 columns wide at most."""
     from rich.table import Table
 
     titles = 'live: the share of time that is wrong', 'logs, released afterwards'
     for title, logged in zip(titles, (False, True), strict=True):
         table = Table(padding=(0, 0))
         several = len(rows[0].live.by_robot) > 1
-        names = ['', 'period', 'k', 'ε', 'mechanism' if logged else 'policy', 'report', 'moves',
+        shows_held = not (logged or several)
+        names = ['', 'period', 'k', *(['ε'] if shows_epsilon else []),
+                 'mechanism' if logged else 'policy', 'report', 'moves',
                  *([] if logged else ['delay']), 'wrong', *(['robots'] if several else []),
-                 'off', *([] if logged else ['held', 'guessed'])]
+                 'off', *(['held'] if shows_held else []), *([] if logged else ['guessed'])]
         for name in names:
             table.add_column(name, justify='left' if name in ('', 'mechanism', 'policy')
                              else 'right', no_wrap=True)
@@ -92,11 +98,13 @@ def _tables(rows: Sequence[Row], best: Row) -> 'Iterator[tuple[str, Table]]':
         for row in rows:
             errors = row.logged if logged else row.live
             table.add_row('*' if row is least else '', f'{row.period:g} s',
-                          str(row.adjacency), f'{row.epsilon:.3g}', errors.mechanism,
+                          str(row.adjacency),
+                          *([f'{row.epsilon:.3g}'] if shows_epsilon else []), errors.mechanism,
                           f'{errors.report_period:g} s', str(errors.moves),
                           *([] if logged else [f'{errors.delay or 0:g} s']),
                           f'{errors.wrong:.2f}', *([_robots(errors)] if several else []),
-                          _off(errors), *([] if logged else [f'{row.held:.2f}', _guess(row)]))
+                          _off(errors), *([f'{row.held:.2f}'] if shows_held else []),
+                          *([] if logged else [_guess(row)]))
         yield title, table
 
 
@@ -135,17 +143,25 @@ def _settings(best: Row, options: argparse.Namespace) -> str:
     delay = f', delay: {round(live.delay / best.period)}' if live.delay else ''
     return (f'{robots}period: from one symbol to the next; report: from one private region to the '
             'next, which stands for the time around it\n'
-            'moves: the most moves between two private regions. delay: how late they are; allow '
-            'more with --delay\n'
+            'moves: the most moves between two private regions. delay: how many seconds later '
+            'they leave; --delay allows more\n'
             'off: how far the private region is from the true one, on average\n'
-            'held: how often true regions would be wrong, reported with the symbols\n'
+            'held: how often the true region would be wrong, if it went out with each symbol and '
+            'stood until the next\n'
             'guessed: how often an adversary who knows how the robot moves is right about the '
             'place at any time, without and with what is published\n'
             '*: the fewest errors (or the smallest ε). Fewer errors also mean that an adversary '
             'guesses better\n'
-            f'for the live row of fewest errors: sampling: period, period: {best.period:g}, '
+            f'for the live row of fewest errors: {_given(options)}sampling: period, '
+            f'period: {best.period:g}, '
             f'protect: {options.protect:g}{more}{moves}{stay}, epsilon: {best.epsilon:.3g}, '
             f'policy: {live.mechanism}{delay}')
+
+
+def _given(options: argparse.Namespace) -> str:
+    """Return what was given of the map, and counts for these numbers."""
+    loops = 'self_loops: true, ' if options.self_loops else ''
+    return loops + (f'trust: {options.trust:g}, ' if options.trust != DEFAULT_TRUST else '')
 
 
 def _draw(rows: Sequence[Row], options: argparse.Namespace) -> None:

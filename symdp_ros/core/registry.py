@@ -13,6 +13,7 @@ BASES = ('chain', 'counting')  # of the selection exponential (`core.models`)
 DEFAULT_BASE = 'chain'     # of the library
 #: Of settings, the value that leaves open what is taken (`analysis.choice`).
 AUTO = 'auto'
+MOST_REPORTS = 1_000  # for each symbol
 LIVE = 'live'  # of settings, the selection that draws symbol by symbol
 #: Those that know how the robot moves: `trust` counts (`core.models`).
 BY_MODELS = ('planned', 'adaptive')
@@ -79,8 +80,12 @@ def check_reports(policy: str, reports: int) -> None:
         raise ConfigurationError('reports must be a number of reports for each symbol, 1 or more, '
                                  f'not {reports!r}', setting='reports')
     if reports > 1 and policy not in ('adaptive', AUTO):
-        raise ConfigurationError(f'{reports} reports for each symbol need the policy adaptive: '
-                                 f'the policy is {policy}', setting='reports')
+        raise ConfigurationError(f'{reports} reports for each symbol (report_period) need the '
+                                 f'policy adaptive (of logs: mechanism causal), not {policy}',
+                                 setting='reports')
+    if reports > MOST_REPORTS:
+        raise ConfigurationError(f'{reports:,} reports for each symbol (report_period): at most '
+                                 f'{MOST_REPORTS:,} are possible', setting='reports')
 
 
 def check_zones(policy: str, setting: str, zones: object) -> None:

@@ -5,6 +5,8 @@ if __name__ == '__main__':  # before the imports, which are slow
     from symdp_ros.nodes.program import run_program
     raise SystemExit(run_program('belief'))
 
+from dataclasses import replace
+
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
@@ -52,8 +54,8 @@ class Belief(ManagedNode):
     bridge, or a middleware that does not number messages, it is counted as one more region.)
 
     With `policy: adaptive` it is not needed: the privatizer publishes more than others could infer
-    (`outputs: [belief]`). With `policy: auto` it takes what a privatizer takes whose settings it
-    has, with `trust` and without `delay`.
+    (`outputs: [belief]`), and it does not start. With `policy: auto` it takes what a privatizer
+    takes whose settings it has: with a `delay`, a `report_period` or zones, adaptive.
     """
 
     def __init__(self, **kwargs):
@@ -61,14 +63,17 @@ class Belief(ManagedNode):
         self._subscription = self._outputs = self._belief = self._diagnostics = None
 
     def configure(self):
-        place, how = MapSettings.of(self.settings), MechanismSettings.of(self.settings)
-        sampling = SamplingSettings.of(self.settings)
+        place, sampling = MapSettings.of(self.settings), SamplingSettings.of(self.settings)
+        given = replace(MechanismSettings.of(self.settings), reports=sampling.reports)
+        given.check()
         chain, name = sampling.chain(place.read()), place.path.name
-        privacy = sampling.privacy(self.settings['epsilon'], self.settings['adjacency'])
-        how, compared = choose(chain, privacy, how)
+        privacy = sampling.privacy(self.settings['epsilon'], self.settings['adjacency'],
+                                   place.zones())
+        how, _ = choose(chain, privacy, given)
         if how.policy == 'adaptive':
+            by_auto = '' if given.policy == how.policy else ', which auto takes here,'
             raise ConfigurationError(
-                f'with policy: adaptive{"" if compared is None else ", which auto takes here,"} '
+                f'with policy: adaptive{by_auto} '
                 'the node belief is not needed: the privatizer itself publishes what others may '
                 'believe, with outputs: [belief]', setting='policy')
         self._topic = self.resolve_topic_name('private_region')

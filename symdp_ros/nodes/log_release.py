@@ -22,6 +22,7 @@ from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.live_account import log_account
 from symdp_ros.logs.recordings.rosbag import full_type
+from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
@@ -254,7 +255,8 @@ class LogRelease(ManagedNode):
         if outcome.reason:
             self.get_logger().warning(f'{outcome.log_id}: {outcome.kind}: {outcome.reason}')
         elif outcome.kind == 'released':
-            self.get_logger().info(f'{outcome.log_id}: {outcome.length} symbols released')
+            self.get_logger().info(
+                f'{outcome.log_id}: {counted(outcome.length, "symbol")} released')
 
     def _on_status(self, request, response):
         if self._ledger is None:

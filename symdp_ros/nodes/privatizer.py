@@ -84,7 +84,7 @@ class Privatizer(ManagedNode):
     word goes on while the process runs, over every transition, and with `state_file` over
     restarts; no transition has a region drawn twice (`words.live_sampling`). After a restart with
     `state_file` the last private region is published once more, without a draw, so that late
-    subscribers of the latched topic see it.
+    subscribers of the latched topic see it; with several regions for each symbol, the next comes.
     With `delay`, the private region of a symbol leaves with a later one; what is held back when
     the node is deactivated leaves when it is active again. Nothing but the outputs depends on what
     comes in.
@@ -167,7 +167,8 @@ class Privatizer(ManagedNode):
     def activate(self):
         start, now = self._word.begin(), self._live_clock.now().nanoseconds
         first_tick = self._sampling.start(start, now, self._word.drawn_at)
-        if start is Start.AFTER_RESTART and self._word.last is not None:
+        is_last = self._word.mechanism.stride == 1  # else others came after it, without a draw
+        if start is Start.AFTER_RESTART and self._word.last is not None and is_last:
             # No draw: late subscribers see the region that the last process published.
             self._outputs.publish(self._word.last, self._word.posterior)
             self._publish_zone()

@@ -9,6 +9,7 @@ from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.maps.dead_ends import counted
 from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ class Mechanisms:
     The mechanisms of releases under some settings, each made when it is first needed.
 
     :param random: for tests, an object with `getrandbits`.
-    :param on_choice: called with a sentence when 'auto' first chooses a mechanism for words: which
-        one, and the expected errors of all, from public data alone.
+    :param on_choice: called with a sentence when 'auto' chooses another mechanism than for the
+        words before: which one, and the expected errors of all, from public data alone.
     :raises ConfigurationError: the settings name no mechanism that can be made.
     """
 
@@ -32,7 +33,7 @@ class Mechanisms:
                  on_choice: Callable[[str], None] = lambda text: None):
         self._settings, self._random, self._on_choice = settings, random, on_choice
         self._made: dict[tuple[MechanismSettings, Privacy], OfflineMechanism] = {}
-        self._reported: set[str] = set()
+        self._reported = ''  # the name that was told last
         self._available = settings.mechanism.available(settings.privacy.zones)
         if not self._is_open:
             self.for_length(_SHORT)  # now, so that errors are found at the start
@@ -72,9 +73,10 @@ class Mechanisms:
         given = self._settings
         taken, compared = choice.choose(given.chain, privacy or given.privacy, given.mechanism,
                                         length, symbols)
-        if compared is not None and taken.name not in self._reported:
-            self._reported.add(taken.name)
-            self._on_choice(f'auto takes "{taken.name}" for {length} symbols. {compared}')
+        if taken != given.mechanism and taken.name != self._reported:
+            self._reported = taken.name
+            self._on_choice(f'auto takes "{taken.name}" for {counted(length, "symbol")}. '
+                            + (str(compared or 'The settings leave nothing else open')))
         return taken
 
     def prepare(self) -> None:

@@ -78,8 +78,8 @@ def test_the_tables_are_the_calibrations():
             errors = [error.mean for error in calibration.errors(name, epsilon).values()]
             assert [float(end) for end in cell.split('–')] == pytest.approx(
                 [min(errors), max(errors)], abs=0.00501)
-    taken = [choose(chain, Privacy(2.0, 2), settings, 5)[0].name
-             for settings in (MechanismSettings(LIVE), MechanismSettings())]
+    taken = [choose(chain, Privacy(2.0, 2), settings, *length)[0].name
+             for settings, *length in ((MechanismSettings(LIVE),), (MechanismSettings(), 5))]
     assert f'auto takes at ε = 2 (fewest errors, on average over these robots): {taken[0]}; ' \
            f'for logs: {taken[1]}\n' in run.stdout
     assert stays == ['a stay', *(f'{stay:.1f}' for stay in calibration.mean_stay.values())]
@@ -104,8 +104,8 @@ def test_a_delay_that_readers_can_wait_for():
     assert [row[0] for row in tables(run)[0] if 'delay' in row[0]] == [
         f'live, adaptive, delay {delay}' for delay in (1, 2, 3, 10)]
     assert 'by robot, at ε = 4; ' in run.stdout
-    assert 'auto takes at ε = 4 (fewest errors, on average over these robots): ' \
-           'live, adaptive, delay 2; ' in run.stdout
+    assert 'auto takes at ε = 4 (fewest errors, on average over these robots), ' \
+           'with delay: 2: live, adaptive; ' in run.stdout
 
 
 def test_it_repeats_and_needs_no_target():

@@ -143,12 +143,18 @@ def _table_of(ledger, entries):
                 'mechanism', 'policy')
             mechanism = ' '.join(str(described[name]) for name in shown if name in described)
             table.add_row(*first, 'live' if entry.log_id is None else printable(entry.log_id),
-                          '' if entry.log_id is None else str(entry.length),
+                          '' if entry.log_id is None else str(_symbols(entry)),
                           as_text(entry.loss.epsilon), _k_text(entry.loss),
                           as_text(ledger.cost(entry)), printable(mechanism))
         else:
             table.add_row(*first, '', '', '', '', '', printable(_change_text(entry), 2000))
     return table
+
+
+def _symbols(entry):
+    """Return how many symbols a charge is for; with `report_period` more rows are released."""
+    loss = entry.loss
+    return entry.length if loss.sampling == 'archive' or loss.length is None else loss.length
 
 
 def _k_text(loss):
@@ -196,7 +202,7 @@ def _charges(ledger, charges, files):
 
     return [{
         'number': charge.number, 'made': charge.made, 'subject': charge.subject,
-        'log_id': charge.log_id, 'symbols': charge.length, 'epsilon': charge.epsilon,
+        'log_id': charge.log_id, 'symbols': _symbols(charge), 'epsilon': charge.epsilon,
         'adjacency': charge.adjacency, 'cost': written(ledger.cost(charge)),
         'unit': str(ledger.account(charge.subject).unit),
         'rho': written(_rho(ledger.account(charge.subject), charge)),

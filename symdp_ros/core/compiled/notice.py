@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import threading
 
-COMPILING = ('compiling the inner loops: this takes up to a minute, and only once after an '
-             'installation')
+COMPILING = ('compiling the inner loops: this takes up to a minute, once after an installation '
+             '(symdp warm-up compiles all)')
 UNCOMPILED = ('numba is not installed: the inner loops run uncompiled, some hundred times slower, '
               'which matters for long routes on large maps')
 

@@ -74,8 +74,9 @@ class OnlineSteps(Mechanism):
             raise ConfigurationError('with zones, a chain made by Chain.complete cannot be used: '
                                      'list its moves', setting='zones')
         if reports > 1 and not chain.stores_edges:
-            raise ConfigurationError(f'reports is {reports}: between two symbols, where all can '
-                                     'follow all, nothing is known', setting='reports')
+            raise ConfigurationError(f'{reports} reports for each symbol (report_period) need a '
+                                     'map that limits moves: this one lets all follow all',
+                                     setting='reports')
         self._policy, self._trust, self._delay = policy, float(trust), delay
         self._per_symbol = reports
         self._random = random
