@@ -89,7 +89,7 @@ _SEGMENT = 64                             # ticks, at least, of a whole word who
 _STATE = struct.Struct('<QI')             # ticks so far, position of the last report
 _MOST_TICKS = 2**62                       # that a state can have: the loops count in int64
 _MOST_BYTES = 2**32                       # of f in the window of a delay
-_NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due
+_NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due: never filled
 
 
 class Loops(NamedTuple):
@@ -346,7 +346,8 @@ class AdaptiveWord:
         if not len(self._drawn):
             self._drawn = np.empty((self._tables.most + 1, MOST_INTEGERS), np.int32)
         while at < len(symbols):
-            self._draws.fill()
+            if self._size:
+                self._draws.fill()
             for size, draws in self._draws_of.items():
                 self._left[size] = len(draws.buffer)
                 if self._fills[size] != draws.fills:
