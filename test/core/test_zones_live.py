@@ -160,7 +160,6 @@ def test_batches_are_decoded_as_single_words_are(delay):
     outputs, drawn = mechanism.draw_signals(symbols.astype(np.int32), np.arange(5) * 90)
     for word, output, signals in zip(words, outputs.reshape(4, -1), drawn.reshape(4, -1)):
         signals = [chain.states[i] if i >= 0 else Told(names[-1 - i]) for i in signals]
-        assert not adaptive._NO_DRAWS.buffer  # it is shared by all mechanisms
         assert mechanism.decode(signals) == [chain.states[i] for i in output]
         assert tuple(z.zone if isinstance(z, Told) else mechanism.privacy.zones.of(z)
                      for z in signals) == told(mechanism.privacy, chain, word)
@@ -320,6 +319,14 @@ def test_a_robot_that_is_carried_is_followed_again(delay):
     for symbol in word[:60]:
         mechanism.step(symbol)
         assert mechanism.zone == of(symbol or '5,5')
+
+
+def test_many_words_where_no_route_has_a_zone_draw_nothing():
+    mechanism = made(ONE_WAY, {'A': 'ab', 'B': 'cd'}, delay=None)
+    word = [1, 2, *[0] * 150]
+    reports, signals = mechanism.draw_signals(np.array(word, np.int32), np.array([0, len(word)]))
+    assert (signals[3:] == -1).all() and (reports[2:] >= 2).all()
+    assert not adaptive._NO_DRAWS.buffer  # it is shared by all mechanisms
 
 
 def test_where_no_route_has_a_zone_reports_go_on():
