@@ -240,19 +240,31 @@ def test_the_belief_is_that_of_the_hidden_switch(chain, zones, delay):
 
 
 def test_a_belief_of_nothing_begins_again():
-    """From the hall one moves on at once, with almost no chance into the room that is told."""
-    chain = Chain({'in': {'hall': 1.0}, 'hall': {'hall': 0.5, 'on': 0.5},
-                   'on': {'on': 1 - 2.0**-39, 'room': 2.0**-40, 'nook': 2.0**-40},
-                   'room': ['room'], 'nook': ['nook', 'room']}, 'in')
-    mechanism = made(chain, {'A': ['in', 'hall', 'on'], 'B': ['room', 'nook']}, 700.0, trust=1.0)
-    for _ in range(40):  # that it is in 'on' becomes as unlikely as floats can tell
-        mechanism.advance('hall')
-    mechanism.step('room')
-    assert mechanism.posterior[:3] == pytest.approx([0, 0, 0])
-    assert mechanism.posterior.sum() == pytest.approx(1)
-    state = mechanism.state
-    mechanism.restore(state)
-    assert mechanism.state == state
+    """Signals say that it went on for good; then a zone is told that only who stayed enters."""
+    chain = Chain({'a': {'a': 0.5, 'b': 0.3, 'c': 0.19, 'd': 0.01}, 'b': ['b'], 'c': ['c'],
+                   'd': ['d']}, 'a')
+    mechanism = made(chain, {'A': 'ab', 'B': 'cd'}, 700.0, trust=1.0)
+    for _ in range(800):  # that it is in a becomes as unlikely as floats can tell
+        mechanism.advance('b')
+    mechanism.advance(Told('B'))
+    assert mechanism.posterior == pytest.approx([0, 0, 0.5, 0.5])
+    other = mechanism.another()
+    other.restore(mechanism.state)
+    assert other.state == mechanism.state
+    signals = [*['b'] * 800, Told('B'), Told('B')]
+    whole = made(chain, {'A': 'ab', 'B': 'cd'}, 700.0, trust=1.0, delay=None).decode(signals)
+    assert whole[:800] == ['a'] * 800 and {*whole[800:]} == {'c'}
+
+
+def test_no_number_of_matches_is_worth_a_zone():
+    """From p to q there is a way past the zone told, on which more matches are expected."""
+    chain = Chain({'s': {'p': 0.5, 'u': 0.2, 'v': 0.2, 'w': 0.1},
+                   'p': {'p': 0.9, 'b': 0.09, 'x': 0.01}, **{u: {u: 0.9, 'c': 0.1} for u in 'uvw'},
+                   'b': ['i', 'j', 'k'], 'c': ['q'], 'x': ['q'],
+                   **{r: [r] for r in 'ijkq'}}, 's')
+    mechanism = made(chain, {'A': 'spuvwxqijk', 'B': 'bc'}, 0.0, trust=1.0, delay=None)
+    report = mechanism.privatize([*['p'] * 20, 'b', *['i'] * 20])
+    assert report[20] in 'bc' and {*report[:20]} in ({'p'}, {'u'})
 
 
 # Reports.
