@@ -16,6 +16,7 @@ from strategies import COMPLETE, feasible_words, FOUR, grid, replayable_random
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy, PrivacyError, UnknownSymbolError)
 from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.online.adaptive import adaptive
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.zones import Told, Zones
 from zone_checks import (assert_private_in_zones, by_zones, ONE_WAY, privacy_of, routes, told,
@@ -154,7 +155,7 @@ def test_batches_are_decoded_as_single_words_are(delay):
     chain, zones = large()
     mechanism, random = made(chain, zones, 1.0, delay=delay, random=Random(3)), Random(5)
     names = [*mechanism.privacy.zones]
-    words = [[random.choice([*chain.states[:9], None]) for _ in range(90)] for _ in range(4)]
+    words = [[random.choice([*chain.states[-9:], None]) for _ in range(90)] for _ in range(4)]
     symbols = np.array([-1 if s is None else chain.state_index[s] for w in words for s in w])
     outputs, drawn = mechanism.draw_signals(symbols.astype(np.int32), np.arange(5) * 90)
     for word, output, signals in zip(words, outputs.reshape(4, -1), drawn.reshape(4, -1)):
@@ -239,19 +240,31 @@ def test_the_belief_is_that_of_the_hidden_switch(chain, zones, delay):
 
 
 def test_a_belief_of_nothing_begins_again():
-    """From the hall one moves on at once, with almost no chance into the room that is told."""
-    chain = Chain({'in': {'hall': 1.0}, 'hall': {'hall': 0.5, 'on': 0.5},
-                   'on': {'on': 1 - 2.0**-39, 'room': 2.0**-40, 'nook': 2.0**-40},
-                   'room': ['room'], 'nook': ['nook', 'room']}, 'in')
-    mechanism = made(chain, {'A': ['in', 'hall', 'on'], 'B': ['room', 'nook']}, 700.0, trust=1.0)
-    for _ in range(40):  # that it is in 'on' becomes as unlikely as floats can tell
-        mechanism.advance('hall')
-    mechanism.step('room')
-    assert mechanism.posterior[:3] == pytest.approx([0, 0, 0])
-    assert mechanism.posterior.sum() == pytest.approx(1)
-    state = mechanism.state
-    mechanism.restore(state)
-    assert mechanism.state == state
+    """Signals say that it went on for good; then a zone is told that only who stayed enters."""
+    chain = Chain({'a': {'a': 0.5, 'b': 0.3, 'c': 0.19, 'd': 0.01}, 'b': ['b'], 'c': ['c'],
+                   'd': ['d']}, 'a')
+    mechanism = made(chain, {'A': 'ab', 'B': 'cd'}, 700.0, trust=1.0)
+    for _ in range(800):  # that it is in a becomes as unlikely as floats can tell
+        mechanism.advance('b')
+    mechanism.advance(Told('B'))
+    assert mechanism.posterior == pytest.approx([0, 0, 0.5, 0.5])
+    other = mechanism.another()
+    other.restore(mechanism.state)
+    assert other.state == mechanism.state
+    signals = [*['b'] * 800, Told('B'), Told('B')]
+    whole = made(chain, {'A': 'ab', 'B': 'cd'}, 700.0, trust=1.0, delay=None).decode(signals)
+    assert whole[:800] == ['a'] * 800 and {*whole[800:]} == {'c'}
+
+
+def test_no_number_of_matches_is_worth_a_zone():
+    """From p to q there is a way past the zone told, on which more matches are expected."""
+    chain = Chain({'s': {'p': 0.5, 'u': 0.2, 'v': 0.2, 'w': 0.1},
+                   'p': {'p': 0.9, 'b': 0.09, 'x': 0.01}, **{u: {u: 0.9, 'c': 0.1} for u in 'uvw'},
+                   'b': ['i', 'j', 'k'], 'c': ['q'], 'x': ['q'],
+                   **{r: [r] for r in 'ijkq'}}, 's')
+    mechanism = made(chain, {'A': 'spuvwxqijk', 'B': 'bc'}, 0.0, trust=1.0, delay=None)
+    report = mechanism.privatize([*['p'] * 20, 'b', *['i'] * 20])
+    assert report[20] in 'bc' and {*report[:20]} in ({'p'}, {'u'})
 
 
 # Reports.
@@ -318,6 +331,14 @@ def test_a_robot_that_is_carried_is_followed_again(delay):
     for symbol in word[:60]:
         mechanism.step(symbol)
         assert mechanism.zone == of(symbol or '5,5')
+
+
+def test_many_words_where_no_route_has_a_zone_draw_nothing():
+    mechanism = made(ONE_WAY, {'A': 'ab', 'B': 'cd'}, delay=None)
+    word = [1, 2, *[0] * 150]
+    reports, signals = mechanism.draw_signals(np.array(word, np.int32), np.array([0, len(word)]))
+    assert (signals[3:] == -1).all() and (reports[2:] >= 2).all()
+    assert not adaptive._NO_DRAWS.buffer  # it is shared by all mechanisms
 
 
 def test_where_no_route_has_a_zone_reports_go_on():

@@ -95,7 +95,7 @@ _SEGMENT = 64                             # ticks, at least, of a whole word who
 _STATE = struct.Struct('<QI')             # ticks so far, position of the last report
 _MOST_TICKS = 2**62                       # that a state can have: the loops count in int64
 _MOST_BYTES = 2**32                       # of f in the window of a delay, or in one segment
-_NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due
+_NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due: never filled
 
 
 class Loops(NamedTuple):
@@ -156,14 +156,14 @@ class AdaptiveTables:
         for count, response in self.responses.items():
             shares[:3, count] = (response.a / response.total, response.b / response.total,
                                  1 / count)
-        switch = np.stack([np.full(len(models), models.keep), models.switch])
+        switch = np.stack([np.full(len(models), models.keep), models.switch, models.prior])
         self.shares, self.prior = shares, in_lanes(models.prior[None])[0]
         signal = chain.ticks * reports
         self.clock = np.array([chain.ticks, signal, signal if self.zones is None else chain.ticks],
                               np.int64)
         self.arrays = (*chain.single.csr(), in_lanes(models.weights.T), in_lanes(switch),
                        *chain.csr(), first, symbols, X, across, match, shares, self.clock,
-                       zone_of, self.prior)
+                       zone_of)
         self.nbytes = sum(array.nbytes for array in self.arrays)
 
 
@@ -231,8 +231,7 @@ class AdaptiveWord:
         places = 0 if tables.zones is None else n
         self._ahead = np.zeros((held * self._signal // self._report + 1, places), np.uint8)
         self._chosen = (codes, np.zeros(most, np.int64), self._posterior, self._ahead,
-                        np.zeros(places, np.uint8), np.zeros(2, np.int64),
-                        np.zeros(places, np.int32))
+                        np.zeros(places, np.uint8), np.zeros(2, np.int64))
         by_cell = (most, most + 1) if self._delay == 0 else (1, 1)
         self._work = (np.zeros((n, LANES)), np.zeros((n, LANES)), np.zeros((2, n)),
                       *np.zeros((2, n + 1), np.int64),
@@ -261,7 +260,7 @@ class AdaptiveWord:
         position = self._initial if previous is None else self._index.get(previous)
         if position is None:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
-        offsets, successors, weights, switch, *_, shares, _, _, _ = self._tables.arrays
+        offsets, successors, weights, switch, *_, shares, _, _ = self._tables.arrays
         begin, (_, kinds, _) = self._ring[0], self._window
         self._loops.begin_at(position, self._tables.prior, offsets, successors, weights,
                              self._work[0], begin)
@@ -354,7 +353,8 @@ class AdaptiveWord:
         if not len(self._drawn):
             self._drawn = np.empty((self._tables.most + 1, MOST_INTEGERS), np.int32)
         while at < len(symbols):
-            self._draws.fill()
+            if self._size:
+                self._draws.fill()
             for size, draws in self._draws_of.items():
                 self._left[size] = len(draws.buffer)
                 if self._fills[size] != draws.fills:
@@ -464,7 +464,7 @@ class AdaptiveWord:
                 places = np.arange(self._since, last + 1) % len(self._ring)
                 yield self._since, self._ring[places], *self._window[1:]
             return
-        offsets, successors, weights, switch, *_, shares, _, _, prior = self._tables.arrays
+        offsets, successors, weights, switch, *_, shares, _, _ = self._tables.arrays
         span = self._length * self._signal
         rows = np.empty((min(self._count, span), *self._ring.shape[1:]))
         mixed, chances = np.empty(self._ring.shape[1:]), np.empty(self._ring.shape[1])
@@ -475,7 +475,7 @@ class AdaptiveWord:
             for t in range(count):
                 place = -1 if t % self._row else t // self._row
                 if sizes[3, place]:
-                    self._loops.begin_again(rows[t], kinds[place], prior)
+                    self._loops.begin_again(rows[t], kinds[place], switch)
                 if t + 1 < count:
                     self._loops.predict(
                         rows[t], kinds[place], sizes[0, place], offsets, successors, weights,

@@ -129,7 +129,7 @@ def row_of(tick: int, clock: Ints, kinds: Numbers) -> int:
 def report(count: int, previous: int, delay: int, tables: Any, word: Any, work: Any) -> int:
     """Return the report of `delay` signals before the tick of number `count`, from 0."""
     (offsets, successors, weights, switch, hops, heads, first, symbols, X, across, match, shares,
-     clock, zone_of, _) = tables
+     clock, zone_of) = tables
     ring, kinds, sizes, _, _, posterior = word[:6]
     after, here, best, some, queue, levels = work[:6]
     left = delay * (clock[1] // clock[0])
@@ -180,7 +180,7 @@ def decode(whole: float, begin: int, all_zones: bool, rows: Floats, kinds: Numbe
     else each is worth a match.
     """
     offsets, successors, weights, switch, hops, heads = tables[:6]
-    shares, clock, zone_of = tables[11:14]
+    shares, clock, zone_of = tables[11:]
     for t in range(len(rows) - 1, -1, -1):
         kind = row_of(begin + t, clock, kinds)
         ends, reports = whole == 0.0, (begin + t) % clock[0] == 0

@@ -5,14 +5,13 @@ The loops of the adaptive policy that make signals: import only where one is abo
 
 offsets, successors   the edges of the chain of single ticks (`Chain.csr`)
 weights    (edges, LANES)   P_m; 0 in lanes without a model
-switch     (2, LANES)       by model: 1 − ρ, ρ·q (`core.models`)
+switch     (3, LANES)       by model: 1 − ρ, ρ·q, q (`core.models`)
 hops, heads           the edges between two reports, as `Chain.csr`
 first, symbols, X, match    as in `core.online.planned`
 shares     (4, ·)           by the number of cells m: a/T, b/T, 1/m, 0
 clock      (3,)             ticks from one report to the next, from one signal to the next, and
                             from one row of `kinds` to the next: as signals, with zones as reports
 zone_of    (states,)        the number of each state's zone; (0,): there are no zones
-prior      (LANES,)         q of each model
 ring       (·, states, LANES)   f(m, s) of the last ticks: that of tick t is in row t modulo its
                              length
 kinds      (· + 1, states)  of a signal, by symbol: the row of `shares` with its likelihood; last,
@@ -25,7 +24,6 @@ ahead      (·, states)      of the last reports: 1 for C(R), R what a route can
                              (`core.zones`); that of report r is in row r modulo its length
 inside     (states,)        1 for these states in the zone for which cells are ready
 ready      (2,)             the number of that zone; whether there is such a state
-members    (states,)        room for a list of them
 """
 from math import log
 from typing import Any
@@ -75,7 +73,7 @@ def predict(joint: Floats, kinds: Numbers, size: int, offsets: Ints, successors:
 
 
 @compiled
-def begin_again(joint: Floats, kinds: Numbers, prior: Floats) -> int:
+def begin_again(joint: Floats, kinds: Numbers, switch: Floats) -> int:
     """Where f is 0 on all that is possible, make that equally likely; return whether it was."""
     whole, count = 0.0, 0
     for s in range(len(joint)):
@@ -85,7 +83,7 @@ def begin_again(joint: Floats, kinds: Numbers, prior: Floats) -> int:
     if whole > _NOTHING:
         return 0
     for s in range(len(joint)):
-        joint[s] = prior * (1.0 / count if kinds[s] < 3 else 0.0)
+        joint[s] = switch[2] * (1.0 / count if kinds[s] < 3 else 0.0)
     return 1
 
 
@@ -101,7 +99,7 @@ def follow_routes(within: Numbers, hops: Ints, heads: ShortInts, ahead: Numbers)
 
 @compiled
 def _believe_inside(belief: Floats, joint: Floats, inside: Numbers, some: Ints,
-                    members: ShortInts) -> tuple[int, int]:
+                    members: Ints) -> tuple[int, int]:
     """
     Put f, given that the symbol is inside, into `belief`, and what is inside into `members`.
 
@@ -123,7 +121,7 @@ def _believe_inside(belief: Floats, joint: Floats, inside: Numbers, some: Ints,
 
 
 @compiled
-def _inside_of(following: ShortInts, inside: Numbers, members: ShortInts, count: int) -> int:
+def _inside_of(following: ShortInts, inside: Numbers, members: Ints, count: int) -> int:
     """Put what can follow inside into `members`, where there is some; return how many it has."""
     found = 0
     for s in following:
@@ -139,7 +137,7 @@ def _inside_of(following: ShortInts, inside: Numbers, members: ShortInts, count:
 
 
 @compiled
-def _most_probable(belief: Floats, states: ShortInts, founders: Ints) -> int:
+def _most_probable(belief: Floats, states: Ints | ShortInts, founders: Ints) -> int:
     """Put the most probable states, the first of equals, into `founders`; return how many."""
     most, count = min(len(founders), len(states)), 0
     for s in states:
@@ -230,17 +228,17 @@ def _matches(m: int, count: int, shares: Floats, near: Floats, known: Floats, ce
 def choose(previous: int, at_once: bool, joint: Floats, tables: Any, word: Any,
            work: Any) -> int:
     """Choose the cells of the next signal: put them into `codes`; return how many there are."""
-    _, _, _, _, hops, heads, first, symbols, X, _, match, shares, _, zone_of, _ = tables
-    _, _, _, codes, founders, _, _, inside, _, members = word
+    _, _, _, _, hops, heads, first, symbols, X, _, match, shares, _, zone_of = tables
+    _, _, _, codes, founders, _, _, inside, _ = word
     _, _, _, some, queue, _, every, belief, known, own, cells, near, sums, by_cell, row = work
     following = heads[hops[previous]:hops[previous + 1]]
     states = 0
     if len(zone_of) > 0:
-        states, many = _believe_inside(belief, joint, inside, some, members)
+        states, many = _believe_inside(belief, joint, inside, some, queue)
         if at_once:
-            many = _inside_of(following, inside, members, many)
-            at_once = (following == members[0]).any()
-        count = _most_probable(belief, members[:many], founders)
+            many = _inside_of(following, inside, queue, many)
+            at_once = (following == queue[0]).any()
+        count = _most_probable(belief, queue[:many], founders)
     else:
         for s in range(len(joint)):
             belief[s] = total(joint, s)
@@ -327,7 +325,7 @@ def prepare(zone: int, count: int, previous: int, delay: int, tables: Any, word:
 
     Return the number of cells; 0: no signal is due, or no route has this zone next.
     """
-    clock, zone_of = tables[12:14]
+    clock, zone_of = tables[12:]
     ring, (ahead, inside, ready) = word[0], word[6:9]
     row = ahead[count // clock[0] % len(ahead)]
     ready[0], ready[1] = zone, 0
@@ -354,8 +352,8 @@ def take(place: int, zone: int, size: int, count: int, previous: int, delay: int
         whether there is one.
     """
     offsets, successors, weights, switch, hops, heads = tables[:6]
-    shares, clock, zone_of, prior = tables[11:]
-    ring, kinds, sizes, codes, _, _, ahead, inside, ready, _ = word
+    shares, clock, zone_of = tables[11:]
+    ring, kinds, sizes, codes, _, _, ahead, inside, ready = word
     mixed, known = work[0], work[8]
     if count % clock[2] == 0:
         here = row_of(count, clock, kinds)
@@ -376,7 +374,7 @@ def take(place: int, zone: int, size: int, count: int, previous: int, delay: int
                 for s in range(len(within)):
                     if within[s] == 0:
                         kinds[here, s] = 3
-                sizes[3, here] = begin_again(ring[count % len(ring)], kinds[here], prior)
+                sizes[3, here] = begin_again(ring[count % len(ring)], kinds[here], switch)
             # With one row, what is read must not be written to.
             follow_routes(within.copy(), hops, heads, ahead[(at + 1) % len(ahead)])
     reported = 0
