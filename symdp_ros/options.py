@@ -535,6 +535,8 @@ PLOT = Option('plot', str, '', 'draw the errors into this file', unit='file.png'
 VISIT = replace(PROTECT, meaning='compare periods that protect a visit of this length')
 CALIBRATED_DELAY = Option('delay', float, 0.0, 'how late live private regions may be, in symbols; '
                           'with --protect, in seconds', least=0, most=1e9)
+VISIT_YAML = Option('yaml', str, '', 'write the parameters of the row of fewest errors into this '
+                    'new file, for a privatizer', unit='file.yaml')
 VISIT_STAY = replace(STAY, meaning='how long the robot typically stays in a place, if the map '
                      'names no probabilities')
 CALIBRATED_EPSILON = replace(

@@ -27,7 +27,8 @@ from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, LENGTH, LOG_TRUST,
-                               LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY, WALKS, ZONES_FILE)
+                               LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY, VISIT_YAML, WALKS,
+                               ZONES_FILE)
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 _COMPARED_AT = 2.0         # the ε at which every robot is shown, and what auto takes
@@ -51,7 +52,7 @@ def add_parser(commands) -> None:
     add_chain_arguments(parser)
     add_arguments(parser, (LENGTH, ADJACENCY, CALIBRATED_EPSILON, CALIBRATED_DELAY, ZONES_FILE,
                            LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
-    add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY))
+    add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_YAML))
     parser.set_defaults(run=run)
 
 
@@ -64,8 +65,9 @@ def run(options) -> int:
         check_figure(options.plot)
     if options.protect:
         return calibrate_visits.run(options)
-    if options.stay:
-        raise ConfigurationError('--stay is for --protect: give both, or leave it out')
+    for name in ('stay', 'yaml'):
+        if getattr(options, name):
+            raise ConfigurationError(f'--{name} is for --protect: give both, or leave it out')
     if not options.delay.is_integer():
         raise ConfigurationError(f'--delay is {options.delay:g}: without --protect it must be a '
                                  'whole number of symbols')

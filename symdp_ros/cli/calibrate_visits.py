@@ -13,10 +13,14 @@ from symdp_ros.cli.progress import progress
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.files.durable import check_new, write_new_file
+from symdp_ros.files.resources import resolve_path
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
+from symdp_ros.maps.zones import LEVELS
 from symdp_ros.words.sampling_settings import SamplingSettings
+import yaml
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,6 +30,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the table; return 0."""
     from rich.console import Console
 
+    if options.yaml:
+        check_new(Path(options.yaml))
     if (options.epsilon is None) == (options.target_error is None):
         raise ConfigurationError('with --protect, give either --epsilon or --target-error')
     for name, default in (('adjacency', 1), ('word', None)):
@@ -66,11 +72,14 @@ def run(options: argparse.Namespace) -> int:
         console.print(_by_robot(visits.by_robot(best), visits.mean_stay))
     if missing:
         console.print(f'no ε up to 60 reaches this error with a period of {", ".join(missing)}')
-    console.print(_settings(best, options))
+    console.print(_explained(best, options))
     privacy = Privacy(best.epsilon, 1, zones)
     console.print(protection(options.protect, privacy))
     if zones is not None:
         print_zones(visits.chain, privacy, [visits.guesses_in_zones(best)])
+    if options.yaml:
+        _write_parameters(best, options)
+        console.print(f'parameters of a privatizer in {printable(options.yaml)}')
     if options.plot:
         _draw(found, options)
         console.print(f'drawn in {printable(options.plot)}')
@@ -130,38 +139,54 @@ def _guess(row: Row) -> str:
     return '–' if row.guess is None else f'{row.guess.before:.2f}→{row.guess.after:.2f}'
 
 
-def _settings(best: Row, options: argparse.Namespace) -> str:
-    """Return what to give to a node for the best row."""
-    stay = f', stay: {options.stay:g}' if options.stay else ''
-    robots = '' if len(best.live.by_robot) == 1 else (
-        'wrong: for the robot that moves as the map says, or on average over all robots where it '
-        'does not say; robots: for the best and for the worst of them\n')
+def _explained(best: Row, options: argparse.Namespace) -> str:
+    """Return what the columns are, and what to give to a node for the best row."""
+    several = len(best.live.by_robot) > 1
+    lines = [
+        *(['wrong: for the robot that moves as the map says, or on average over all robots where '
+           'it does not say; robots: for the best and for the worst of them'] if several else []),
+        'period: from one symbol to the next; report: from one private region to the next, which '
+        'stands for the time around it',
+        'moves: the most moves between two private regions. delay: how many seconds later they '
+        'leave; --delay allows more',
+        'off: how far the private region is from the true one, on average',
+        *([] if several else ['held: how often the true region would be wrong, if it went out '
+                              'with each symbol and stood until the next']),
+        'guessed: how often an adversary who knows how the robot moves is right about the place '
+        'at any time, without and with what is published',
+        '*: the fewest errors (or the smallest ε). Fewer errors also mean that an adversary '
+        'guesses better',
+        'for the live row of fewest errors: ' + ', '.join(
+            f'{name}: {printable(value)}' for name, value in _parameters(best, options).items())]
+    return '\n'.join(lines)
+
+
+def _parameters(best: Row, options: argparse.Namespace) -> dict[str, object]:
+    """Return the parameters of a node for the best row, the map and its initial state apart."""
     live = best.live
-    moves = f', moves: {live.moves}' if live.moves > 1 else ''
-    more = '' if live.report_period == best.period else f', report_period: {live.report_period:g}'
-    more += f', zones_file: {printable(options.zones_file)}' if options.zones_file else ''
-    delay = f', delay: {round(live.delay / best.period)}' if live.delay else ''
-    return (f'{robots}period: from one symbol to the next; report: from one private region to the '
-            'next, which stands for the time around it\n'
-            'moves: the most moves between two private regions. delay: how many seconds later '
-            'they leave; --delay allows more\n'
-            'off: how far the private region is from the true one, on average\n'
-            'held: how often the true region would be wrong, if it went out with each symbol and '
-            'stood until the next\n'
-            'guessed: how often an adversary who knows how the robot moves is right about the '
-            'place at any time, without and with what is published\n'
-            '*: the fewest errors (or the smallest ε). Fewer errors also mean that an adversary '
-            'guesses better\n'
-            f'for the live row of fewest errors: {_given(options)}sampling: period, '
-            f'period: {best.period:g}, '
-            f'protect: {options.protect:g}{more}{moves}{stay}, epsilon: {best.epsilon:.3g}, '
-            f'policy: {live.mechanism}{delay}')
+    found = {
+        'self_loops': options.self_loops, 'trust': options.trust, 'sampling': 'period',
+        'period': best.period, 'protect': options.protect, 'report_period': live.report_period,
+        'zones_file': options.zones_file or '', 'moves': live.moves, 'stay': options.stay or 0.0,
+        'epsilon': float(f'{best.epsilon:.3g}'), 'policy': live.mechanism,
+        'delay': round((live.delay or 0.0) / best.period)}
+    left_out = {'self_loops': False, 'trust': DEFAULT_TRUST, 'report_period': best.period,
+                'zones_file': '', 'moves': 1, 'stay': 0.0, 'delay': 0}
+    return {name: value for name, value in found.items() if left_out.get(name) != value}
 
 
-def _given(options: argparse.Namespace) -> str:
-    """Return what was given of the map, and counts for these numbers."""
-    loops = 'self_loops: true, ' if options.self_loops else ''
-    return loops + (f'trust: {options.trust:g}, ' if options.trust != DEFAULT_TRUST else '')
+def _write_parameters(best: Row, options: argparse.Namespace) -> None:
+    """Write the parameter file of the best row; paths in it are absolute."""
+    values = {'chain_file': str(resolve_path(options.chain_file).absolute()),
+              **{name: getattr(options, name) for name in ('initial_state', 'level')
+                 if getattr(options, name)},
+              **({'graph': options.graph} if options.graph >= 0 else {}),
+              **({'prune': True} if options.prune else {}), **_parameters(best, options)}
+    if options.zones_file and options.zones_file != LEVELS:
+        values['zones_file'] = str(resolve_path(options.zones_file).absolute())
+    text = yaml.safe_dump({'/**': {'ros__parameters': values}}, sort_keys=False,
+                          allow_unicode=True)
+    write_new_file(Path(options.yaml), f'# Made by `symdp calibrate --protect`.\n{text}')
 
 
 def _draw(rows: Sequence[Row], options: argparse.Namespace) -> None:

@@ -16,6 +16,7 @@ from symdp_ros.analysis.choice import choose
 from symdp_ros.cli import calibrate as command
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.registry import LIVE
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
@@ -306,3 +307,26 @@ def test_visits_and_other_options(capsys, more, said):
 
     assert main(['calibrate', str(CHAIN), *more]) == 1
     assert said in capsys.readouterr().err
+
+
+def test_the_parameters_of_the_row_that_is_recommended(tmp_path, capsys):
+    """What is printed is what is written, and a privatizer takes it."""
+    from symdp_ros.cli.main import main
+    from symdp_ros.options import PARAMETERS
+
+    file, written = tmp_path / 'ring.chain.yaml', tmp_path / 'private.yaml'
+    file.write_text('initial_state: a\ntransitions: {a: [a, b], b: [b, c], c: [c, a]}\n')
+    arguments = ['calibrate', str(file), '--protect', '4', '--stay', '8', '--epsilon', '4',
+                 '--delay', '5', '--yaml', str(written)]
+    assert main(arguments) == 0
+    said = capsys.readouterr().out.split('for the live row of fewest errors: ')[1].splitlines()[0]
+    parameters = yaml.safe_load(written.read_text())['/**']['ros__parameters']
+    assert parameters.pop('chain_file') == str(file)
+    assert said == ', '.join(f'{name}: {value}' for name, value in parameters.items())
+    options = {option.name: option for option in PARAMETERS['privatizer']}
+    for name, value in parameters.items():
+        options[name].check(value)
+    assert parameters['protect'] == 4.0 and parameters['epsilon'] == 4.0
+    assert main(arguments) == 1 and 'is there already' in capsys.readouterr().err
+    assert main(['calibrate', str(file), '--yaml', str(tmp_path / 'x.yaml')]) == 1
+    assert '--yaml is for --protect' in capsys.readouterr().err
