@@ -71,7 +71,8 @@ def run(options) -> int:
     if not options.delay.is_integer():
         raise ConfigurationError(f'--delay is {options.delay:g}: without --protect it must be a '
                                  'whole number of symbols')
-    delay, shown_at = int(options.delay), options.epsilon or _COMPARED_AT
+    delay = int(options.delay)
+    shown_at = _COMPARED_AT if options.epsilon is None else options.epsilon
     chain = chain_of(options)
     privacy = Privacy(shown_at, options.adjacency, MapSettings.of(vars(options)).zones())
     word = _word(options, chain)

@@ -72,13 +72,14 @@ def run(options: argparse.Namespace) -> int:
         console.print(_by_robot(visits.by_robot(best), visits.mean_stay))
     if missing:
         console.print(f'no ε up to 60 reaches this error with a period of {", ".join(missing)}')
-    console.print(_explained(best, options))
+    parameters = _parameters(best, options, visits.tick)
+    console.print(_explained(best, parameters))
     privacy = Privacy(best.epsilon, 1, zones)
     console.print(protection(options.protect, privacy))
     if zones is not None:
         print_zones(visits.chain, privacy, [visits.guesses_in_zones(best)])
     if options.yaml:
-        _write_parameters(best, options)
+        _write_parameters(parameters, options)
         console.print(f'parameters of a privatizer in {printable(options.yaml)}')
     if options.plot:
         _draw(found, options)
@@ -139,8 +140,8 @@ def _guess(row: Row) -> str:
     return '–' if row.guess is None else f'{row.guess.before:.2f}→{row.guess.after:.2f}'
 
 
-def _explained(best: Row, options: argparse.Namespace) -> str:
-    """Return what the columns are, and what to give to a node for the best row."""
+def _explained(best: Row, parameters: Mapping[str, object]) -> str:
+    """Return what the columns are, and the parameters of a node for the best row."""
     several = len(best.live.by_robot) > 1
     lines = [
         *(['wrong: for the robot that moves as the map says, or on average over all robots where '
@@ -157,31 +158,36 @@ def _explained(best: Row, options: argparse.Namespace) -> str:
         '*: the fewest errors (or the smallest ε). Fewer errors also mean that an adversary '
         'guesses better',
         'for the live row of fewest errors: ' + ', '.join(
-            f'{name}: {printable(value)}' for name, value in _parameters(best, options).items())]
+            f'{name}: {printable(value)}' for name, value in parameters.items())]
     return '\n'.join(lines)
 
 
-def _parameters(best: Row, options: argparse.Namespace) -> dict[str, object]:
-    """Return the parameters of a node for the best row, the map and its initial state apart."""
+def _parameters(best: Row, options: argparse.Namespace, tick: float) -> dict[str, object]:
+    """
+    Return the parameters of a node for a row, the map and its initial state apart.
+
+    :param tick: seconds; `moves` is for reports that are further apart.
+    """
     live = best.live
     found = {
         'self_loops': options.self_loops, 'trust': options.trust, 'sampling': 'period',
         'period': best.period, 'protect': options.protect, 'report_period': live.report_period,
-        'zones_file': options.zones_file or '', 'moves': live.moves, 'stay': options.stay or 0.0,
+        'zones_file': options.zones_file or '',
+        'moves': 0 if live.report_period == tick else live.moves, 'stay': options.stay or 0.0,
         'epsilon': float(f'{best.epsilon:.3g}'), 'policy': live.mechanism,
         'delay': round((live.delay or 0.0) / best.period)}
     left_out = {'self_loops': False, 'trust': DEFAULT_TRUST, 'report_period': best.period,
-                'zones_file': '', 'moves': 1, 'stay': 0.0, 'delay': 0}
+                'zones_file': '', 'moves': 0, 'stay': 0.0, 'delay': 0}
     return {name: value for name, value in found.items() if left_out.get(name) != value}
 
 
-def _write_parameters(best: Row, options: argparse.Namespace) -> None:
+def _write_parameters(parameters: Mapping[str, object], options: argparse.Namespace) -> None:
     """Write the parameter file of the best row; paths in it are absolute."""
     values = {'chain_file': str(resolve_path(options.chain_file).absolute()),
               **{name: getattr(options, name) for name in ('initial_state', 'level')
                  if getattr(options, name)},
               **({'graph': options.graph} if options.graph >= 0 else {}),
-              **({'prune': True} if options.prune else {}), **_parameters(best, options)}
+              **({'prune': True} if options.prune else {}), **parameters}
     if options.zones_file and options.zones_file != LEVELS:
         values['zones_file'] = str(resolve_path(options.zones_file).absolute())
     text = yaml.safe_dump({'/**': {'ros__parameters': values}}, sort_keys=False,

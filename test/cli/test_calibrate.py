@@ -330,3 +330,36 @@ def test_the_parameters_of_the_row_that_is_recommended(tmp_path, capsys):
     assert main(arguments) == 1 and 'is there already' in capsys.readouterr().err
     assert main(['calibrate', str(file), '--yaml', str(tmp_path / 'x.yaml')]) == 1
     assert '--yaml is for --protect' in capsys.readouterr().err
+
+
+def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
+    """A report that is several ticks apart needs `moves`, also where that is 1."""
+    from argparse import Namespace
+
+    from symdp_ros.analysis.visits import VisitCalibration
+    from symdp_ros.cli.calibrate_visits import _parameters
+    from symdp_ros.maps.graph import TransitionGraph
+    from symdp_ros.words.sampling_settings import SamplingSettings
+
+    ring = TransitionGraph({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    visits = VisitCalibration(ring, protect=6.0, stay=8.0, walks=4)
+    options = Namespace(self_loops=False, trust=0.8, protect=6.0, zones_file=None, stay=8.0)
+    moves = set()
+    for period in visits.periods:
+        row = visits.row(period, 1.0, guess=False)
+        given = _parameters(row, options, visits.tick)
+        sampling = SamplingSettings(given['sampling'], **{
+            name: given[name] for name in ('period', 'protect', 'moves', 'stay', 'report_period')
+            if name in given})
+        live = row.live
+        wanted = visits.chain if live.report_period == visits.tick else visits.chain.every(
+            round(live.report_period), live.moves)
+        assert sampling.chain(ring) == wanted
+        assert sampling.privacy(1.0, 1).adjacency == row.adjacency
+        moves.add(given.get('moves', 0))
+    assert {0, 1} <= moves
+
+
+def test_an_epsilon_of_0_is_one():
+    run = calibrate(CHAIN, *QUICK, '--epsilon', '0')
+    assert run.returncode == 0 and 'by robot, at ε = 0; ' in run.stdout
