@@ -348,8 +348,8 @@ def _late_lesson(numbers: dict[str, Any]) -> str:
         for epsilon in (4.0, 2.0))
     return f"""\
 At ε = 4 the patrol has {now:.2f}, {one:.2f} and {three:.2f} times the idleness with a delay of 0,
-1 and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that acts at every step wants
-`delay: 0`; a dispatcher who looks at minutes can wait."""
+1 and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that acts at every step
+needs `delay: 0`; a person who looks at the last minutes can wait."""
 
 
 def _team(numbers: dict[str, Any], name: str, policy: str, belief: bool,
