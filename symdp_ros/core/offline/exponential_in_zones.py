@@ -204,11 +204,11 @@ class ExponentialInZones(Law):
 
     def _take(self, chosen: int, state: int, model: Floats) -> int:
         """Take the move of a place among the successors, and return the next state."""
-        from symdp_ros.core.offline.passes import zone_kernels
+        from symdp_ros.core.offline.passes.model_kernels import learn
 
         offsets, targets = self._edges[:2]
         edge = int(offsets[state]) + chosen
-        zone_kernels.learn(model, edge, self._edges)
+        learn(model, edge, *self._edges[2:])
         return int(targets[edge])
 
     def exact_probabilities(self, word: Word, outputs: Sequence[Sequence[str]]) -> list[Fraction]:

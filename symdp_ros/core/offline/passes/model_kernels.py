@@ -22,7 +22,7 @@ Rows of W: row i is position i·spacing, the last of them n. Then `sweep` has tw
 from math import frexp, ldexp
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.compiled.compiling import compiled, inlined, ONE, ZERO
 from symdp_ros.core.compiled.model_lanes import gather_models
 from symdp_ros.core.compiled.vectors import LANES
@@ -216,9 +216,8 @@ def _choose(first: int, last: int, edges: ModelEdges, wide: bool, W: Floats, E: 
 
 
 @compiled
-def learn(model: Floats, edge: int, edges: ModelEdges) -> None:
+def learn(model: Floats, edge: int, weights: Weights, keep: float, switch: Floats) -> None:
     """Take an edge in: how likely each model is for the next one."""
-    weights, keep, switch = edges[3], edges[4], edges[5]
     for m in range(LANES):
         model[m] *= weights[edge, m]
     total = (((model[0] + model[4]) + (model[2] + model[6]))
@@ -257,7 +256,7 @@ def walk(position: int, state: int, word: Ints, bits: Numbers, edges: ModelEdges
                         E[row if wide else 0], model, lengths, bits[t - 1])
             if e < 0:
                 return t - 1, state, row
-            learn(model, e, edges)
+            learn(model, e, edges[3], edges[4], edges[5])
             state = np.int64(targets[e])
             out[t - 1] = state
         position = end

@@ -27,7 +27,7 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.compiled.compiling import compiled, inlined
 from symdp_ros.core.compiled.vectors import LANES
-from symdp_ros.core.offline.passes.model_kernels import _added
+from symdp_ros.core.offline.passes.model_kernels import _added, learn
 
 _FAR = 255                          # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
@@ -164,18 +164,6 @@ def lengths_of(state: int, zone: int, places: Any, edges: Any, there: Floats,
 
 
 @compiled
-def learn(model: Floats, edge: int, edges: Any) -> None:
-    """Take an edge in: how likely each model is for the next one."""
-    _, _, weights, keep, switch = edges
-    for m in range(LANES):
-        model[m] *= weights[edge, m]
-    total = (((model[0] + model[4]) + (model[2] + model[6]))
-             + ((model[1] + model[5]) + (model[3] + model[7])))
-    for m in range(LANES):
-        model[m] = keep * (model[m] / total) + switch[m]
-
-
-@compiled
 def walk(position: int, first: int, last: int, state: int, zones: Ints, bits: Numbers,
          places: Any, edges: Any, W: Floats, E: ShortInts, model: Floats, lengths: Floats,
          out: Ints) -> tuple[int, int]:
@@ -186,7 +174,7 @@ def walk(position: int, first: int, last: int, state: int, zones: Ints, bits: Nu
     is taken on with them. Return (position, state): how far it came; where that is not `last`, the
     next state cannot be told from its 53 bits (as in `core.offline.passes.kernels._choose`).
     """
-    offsets, targets = edges[:2]
+    offsets, targets, weights, keep, switch = edges
     for t in range(position + 1, last + 1):
         begin, many = offsets[state], offsets[state + 1] - offsets[state]
         lengths_of(state, zones[t - 1], places, edges, W[t - first], E[t - first], model, lengths)
@@ -203,7 +191,7 @@ def walk(position: int, first: int, last: int, state: int, zones: Ints, bits: Nu
             unsure += right < point + margin
         if passed != unsure:
             return t - 1, state
-        learn(model, begin + passed, edges)
+        learn(model, begin + passed, weights, keep, switch)
         state = np.int64(targets[begin + passed])
         out[t - 1] = state
     return last, state
