@@ -189,7 +189,7 @@ def test_odd_names(world, chain_file, tmp_path, names):
 
 
 def test_reload_leaves_the_others_untouched(world, chain_file, tmp_path):
-    robots = {'stays': {}, 'goes': {}, 'changes': {'epsilon': 5.0}}
+    robots = {'stays': {}, 'goes': {}, 'changes': {'epsilon': 900.0}}
     run = start(world, fleet_file(tmp_path, chain_file, robots), wait='3 of 3')
     private, sent = world.listen('/stays/private_region'), 0
     publisher = world.publisher('/stays/region', qos=RELIABLE)
@@ -204,7 +204,7 @@ def test_reload_leaves_the_others_untouched(world, chain_file, tmp_path):
     world.wait_until(lambda: private or stream(1), 'the first symbol')
     client = world.client(Trigger, '/fleet/reload')
     world.wait_until(client.service_is_ready, 'the service')
-    for change in ({'stays': {}, 'changes': {'epsilon': 6.0}, 'comes': {}},
+    for change in ({'stays': {}, 'changes': {'epsilon': 800.0}, 'comes': {}},
                    {'stays': {}, 'lost': {'chain_file': 'none'}}, robots):
         fleet_file(tmp_path, chain_file, change)
         future = client.call_async(Trigger.Request())
