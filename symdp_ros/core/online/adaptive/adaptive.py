@@ -44,8 +44,9 @@ route then has the most matches that can be expected of any that the map allows.
 **Two clocks.** On a chain of `Chain.every` what is known moves by its single ticks, of which there
 are `ticks` from one report to the next, and with R reports for each symbol R times as many from
 one signal to the next: at a tick without a signal, (1) is without P[z_t | s]. Routes are of
-reports, and (3) counts their ticks alone. X takes every report to have a signal, whatever R is:
-that decides how good reports are, not how private.
+reports, and (3) counts their ticks alone. With a delay, the R reports that leave from one signal
+on follow the route that it chose: until the next one, no more is known. X takes every report to
+have a signal, whatever R is: that decides how good reports are, not how private.
 
 **Privacy.** Fix the signals z_1…z_{t−1}. f, the reports so far and the cells are functions of
 them and of public data, so every symbol's row is a randomized response over the same m cells,
@@ -104,6 +105,7 @@ class Loops(NamedTuple):
     begin_at: Callable[..., None]
     begin_again: Callable[..., int]
     follow_routes: Callable[..., None]
+    plan: Callable[..., None]
     predict: Callable[..., None]
     choose: Callable[..., int]
     prepare: Callable[..., int]
@@ -230,8 +232,11 @@ class AdaptiveWord:
         self._window = self._segment(held * self._signal // self._row + 1)
         places = 0 if tables.zones is None else n
         self._ahead = np.zeros((held * self._signal // self._report + 1, places), np.uint8)
+        # reports that leave before more is known
+        leaving = self._row // self._report if self._delay > 0 else 1
         self._chosen = (codes, np.zeros(most, np.int64), self._posterior, self._ahead,
-                        np.zeros(places, np.uint8), np.zeros(2, np.int64))
+                        np.zeros(places, np.uint8), np.zeros(2, np.int64),
+                        np.zeros((leaving, 2, n)), np.zeros(leaving, np.int64))
         by_cell = (most, most + 1) if self._delay == 0 else (1, 1)
         self._work = (np.zeros((n, LANES)), np.zeros((n, LANES)), np.zeros((2, n)),
                       *np.zeros((2, n + 1), np.int64),
@@ -559,6 +564,10 @@ class AdaptiveWord:
             if not 0 <= number <= self._size:
                 raise ValueError
             self._take(number, reports=False)
+        since = self._count % (len(self._chosen[-1]) * self._report)
+        if since and self._count >= self._delay * self._signal:
+            self._loops.plan(self._count - since, since // self._report, self._previous,
+                             self._delay, self._tables.arrays, self._word_so_far, self._work)
 
     def exact_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
         """Return the next row, exactly: of the founders of the cells."""
@@ -589,6 +598,6 @@ class AdaptiveWord:
 def _loops() -> Loops:
     from symdp_ros.core.online.adaptive import decoding, signals
 
-    return Loops(signals.begin_at, signals.begin_again, signals.follow_routes, signals.predict,
-                 signals.choose, signals.prepare, signals.take, signals.draw,
+    return Loops(signals.begin_at, signals.begin_again, signals.follow_routes, decoding.plan,
+                 signals.predict, signals.choose, signals.prepare, signals.take, signals.draw,
                  signals.draw_in_zones, decoding.decode, decoding.follow_choices)

@@ -88,10 +88,14 @@ def _reach(previous: int, moves: int, hops: Ints, heads: ShortInts, seen: Floats
 
 
 @compiled
-def _matches_to_come(whole: float, reached: Ints, first: Ints, symbols: ShortInts, X: Weights,
-                     across: Weights, match: Floats, found: Floats, some: Ints, best: Floats,
-                     sums: Weights) -> None:
-    """Put into best[o] the expected X(o, s_t), for the states o that can be reached."""
+def _matches_to_come(whole: float, reached: Ints, few: bool, first: Ints, symbols: ShortInts,
+                     X: Weights, across: Weights, match: Floats, found: Floats, some: Ints,
+                     best: Floats, sums: Weights) -> None:
+    """
+    Put into best[o] the expected X(o, s_t), for the states o that can be reached.
+
+    few: whether these are few. (To count them would make sums depend on where a word goes on.)
+    """
     count = 0
     for s in range(len(found)):
         some[count] = s
@@ -103,7 +107,7 @@ def _matches_to_come(whole: float, reached: Ints, first: Ints, symbols: ShortInt
                 if symbols[i] != o:
                     value += found[symbols[i]] * X[i]
             best[o] = value / whole
-    elif len(reached) * 2 < len(found):
+    elif few:
         for o in reached:
             row, value = X[first[o]:first[o + 1]], 0.0
             for s in some[:count]:
@@ -126,44 +130,74 @@ def row_of(tick: int, clock: Ints, kinds: Numbers) -> int:
 
 
 @compiled
-def report(count: int, previous: int, delay: int, tables: Any, word: Any, work: Any) -> int:
-    """Return the report of `delay` signals before the tick of number `count`, from 0."""
+def _keep(number: int, found: Floats, whole: float, later: Floats, planned: Floats) -> None:
+    """Note γ and the values of a report, where it is one of those that are planned."""
+    if number < len(planned):
+        for s in range(len(found)):
+            planned[number, 0, s] = found[s] / whole
+        planned[number, 1] = later
+
+
+@compiled
+def plan(count: int, since: int, previous: int, delay: int, tables: Any, word: Any,
+         work: Any) -> None:
+    """
+    Choose the reports that leave from the tick of number `count` on until more is known.
+
+    :param count: from 0; a report is due, of `delay` signals before.
+    :param since: how many of those reports have left: they are not chosen.
+    :param previous: the report before.
+    """
     (offsets, successors, weights, switch, hops, heads, first, symbols, X, across, match, shares,
      clock, zone_of) = tables
-    ring, kinds, sizes, _, _, posterior = word[:6]
+    ring, kinds, sizes, _, _, found = word[:6]
+    planned, route = word[9:11]
     after, here, best, some, queue, levels = work[:6]
-    left = delay * (clock[1] // clock[0])
-    _reach(previous, left + 1, hops, heads, best[0], queue, levels)
+    ahead = delay * (clock[1] // clock[0])  # the number of the report of this tick
+    _reach(previous, ahead - since + 1, hops, heads, best[0], queue, levels)
     row, kind = count % len(ring), row_of(count, clock, kinds)
-    whole = _end(ring[row], kinds[kind], sizes[0, kind], shares, after, posterior)
+    whole = _end(ring[row], kinds[kind], sizes[0, kind], shares, after, found)
     later, now = best[0], best[1]
-    _matches_to_come(whole, queue[:levels[left]], first, symbols, X, across, match, posterior,
-                     some, later, work[14])
+    _matches_to_come(whole, queue[:levels[ahead - since]], delay == 0, first, symbols, X, across,
+                     match, found, some, later, work[14])
     if sizes[2, kind] > 0:
-        for o in queue[:levels[left]]:
+        for o in queue[:levels[ahead - since]]:
             if zone_of[o] == sizes[2, kind] - 1:
                 later[o] += 1.0
-    for tick in range(count - 1, count - delay * clock[1] - 1, -1):
+    _keep(ahead, found, whole, later, planned)
+    for tick in range(count - 1, count - (ahead - since) * clock[0] - 1, -1):
         if sizes[3, kind] > 0:  # what is known of s here does not depend on what was before
             after.fill(1.0)
         row, kind = tick % len(ring), row_of(tick, clock, kinds)
         whole = _back(ring[row], kinds[kind], sizes[0, kind], 1.0 / whole, offsets, successors,
-                      weights, switch, shares, after, here, posterior)
+                      weights, switch, shares, after, here, found)
         after, here = here, after
         if tick % clock[0] == 0:
-            left -= 1
-            for o in queue[:levels[left]]:
+            ahead -= 1
+            for o in queue[:levels[ahead - since]]:
                 most = 0.0
                 for e in range(hops[o], hops[o + 1]):
                     most = max(most, later[np.int64(np.uint32(heads[e]))])
-                now[o] = posterior[o] / whole + most
+                now[o] = found[o] / whole + most
                 if sizes[2, kind] > 0 and zone_of[o] == sizes[2, kind] - 1:
                     now[o] += 1.0
             later, now = now, later
-    for s in range(len(posterior)):
-        posterior[s] /= whole
-    edge = _best(hops[previous], hops[previous + 1], heads, later)
-    return int(np.uint32(heads[edge]))
+            _keep(ahead, found, whole, later, planned)
+    for number in range(since, len(route)):
+        edge = _best(hops[previous], hops[previous + 1], heads, planned[number, 1])
+        previous = np.int64(np.uint32(heads[edge]))
+        route[number] = previous
+
+
+@compiled
+def report(count: int, previous: int, delay: int, tables: Any, word: Any, work: Any) -> int:
+    """Return the report of `delay` signals before the tick of number `count`, from 0."""
+    clock, found, (planned, route) = tables[12], word[5], word[9:11]
+    number = count % (len(route) * clock[0]) // clock[0]
+    if number == 0:
+        plan(count, 0, previous, delay, tables, word, work)
+    found[:] = planned[number, 0]
+    return int(route[number])
 
 
 @compiled

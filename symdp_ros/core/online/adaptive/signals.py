@@ -24,6 +24,9 @@ ahead      (·, states)      of the last reports: 1 for C(R), R what a route can
                              (`core.zones`); that of report r is in row r modulo its length
 inside     (states,)        1 for these states in the zone for which cells are ready
 ready      (2,)             the number of that zone; whether there is such a state
+planned    (·, 2, states)   of each report that leaves before more is known: γ, and the most
+                             matches to be had from each state on
+route      (·,)             these reports
 """
 from math import log
 from typing import Any
@@ -229,7 +232,7 @@ def choose(previous: int, at_once: bool, joint: Floats, tables: Any, word: Any,
            work: Any) -> int:
     """Choose the cells of the next signal: put them into `codes`; return how many there are."""
     _, _, _, _, hops, heads, first, symbols, X, _, match, shares, _, zone_of = tables
-    _, _, _, codes, founders, _, _, inside, _ = word
+    codes, founders, inside = word[3], word[4], word[7]
     _, _, _, some, queue, _, every, belief, known, own, cells, near, sums, by_cell, row = work
     following = heads[hops[previous]:hops[previous + 1]]
     states = 0
@@ -353,7 +356,7 @@ def take(place: int, zone: int, size: int, count: int, previous: int, delay: int
     """
     offsets, successors, weights, switch, hops, heads = tables[:6]
     shares, clock, zone_of = tables[11:]
-    ring, kinds, sizes, codes, _, _, ahead, inside, ready = word
+    ring, kinds, sizes, codes, _, _, ahead, inside, ready = word[:9]
     mixed, known = work[0], work[8]
     if count % clock[2] == 0:
         here = row_of(count, clock, kinds)
