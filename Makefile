@@ -118,10 +118,10 @@ figures: setup
 	$(VENV)/bin/python test/core/long_runs.py SECURITY.md $(FIGURES)
 
 experiments: setup
-	$(VENV)/bin/python -m studies.paper docs/experiments
+	$(VENV)/bin/python -m studies.paper docs/evidence/experiments
 
 tables: setup
-	$(VENV)/bin/python -m studies.tables docs/tables.md
+	$(VENV)/bin/python -m studies.tables docs/evidence/tables.md
 
 markers: setup
 	$(VENV)/bin/python -m studies.markers docs
@@ -130,20 +130,20 @@ zones: setup
 	$(VENV)/bin/python -m studies.zones docs/zones.md
 
 gains: setup
-	$(VENV)/bin/python -m studies.gains docs/gains.md
+	$(VENV)/bin/python -m studies.gains docs/evidence/gains.md
 
 optimum: setup
-	$(VENV)/bin/python -m studies.optimum docs/optimum.md
+	$(VENV)/bin/python -m studies.optimum docs/evidence/optimum.md
 
 # Of the code alone: what it imports.
 house:
 	$(PYTHON) -m studies.house
 
 coordination: setup
-	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs)
+	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs/evidence)
 
 compare: $(VENV)/.compare
-	$(VENV)/bin/python -m studies.compare $(if $(QUICK),--quick build,docs) $(COMPARE_OPTIONS)
+	$(VENV)/bin/python -m studies.compare $(if $(QUICK),--quick build,docs/evidence) $(COMPARE_OPTIONS)
 
 # Where what it needs cannot be installed, a section says so.
 $(VENV)/.compare: $(VENV)/.done

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-`python -m studies.gains FILE.md`: what the extensions gain, on real maps: docs/gains.md.
+`python -m studies.gains FILE.md`: what the extensions gain, on real maps: docs/evidence/gains.md.
 
 It reads the maps of the folder shared/data next to the repository, and says so where it is not
 there.
@@ -48,7 +48,8 @@ of time) that is wrong. Errors of the exponential mechanism and of the policies 
 that of the first error to the second; *met* says whether it is within the goal.
 
 *Nothing known*: the map names no probabilities, and six public models take their place
-([python.md](python.md#how-the-robot-moves)). A robot *wanders* that makes all moves equally often.
+([python.md](../python.md#how-the-robot-moves)). A robot *wanders* that makes all moves equally
+often.
 Rows that speak of it have words of {long} symbols and {many} walks, rows that speak of the policy
 adaptive {short} and {many}.
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m studies.tables FILE.md`: make the page of tables, docs/tables.md."""
+"""`python -m studies.tables FILE.md`: make the page of tables, docs/evidence/tables.md."""
 from pathlib import Path
 import sys
 
@@ -49,7 +49,7 @@ is computed in floats and may be off by {off:g}. `online` stands for causal rele
 ## Belief: what an observer can make of private symbols
 
 What it shows: how often a route differs from the true one, as a share of its positions, before and
-after Bayes' rule. The map is the [depot](../config/depot.geojson) with staying allowed. Patrols of
+after Bayes' rule. The map is the [depot](../../config/depot.geojson) with staying allowed. Patrols of
 100 symbols follow probabilities in which each state has one likely move (0.9): five such chains,
 twenty patrols of each; k = 1. After ± stands the standard error over the patrols.
 
@@ -77,7 +77,7 @@ in common.
 ## Accuracy: the error to expect by ε
 
 What it shows: the share of symbols of a release that are not the true ones, to be expected before
-there is any data, on the [depot](../config/depot.geojson) with staying allowed: {length} symbols,
+there is any data, on the [depot](../../config/depot.geojson) with staying allowed: {length} symbols,
 k = 1, exact for each of {walks} walks by the map's moves, all alike, and averaged over them. After
 ± stands the standard error over the walks.
 

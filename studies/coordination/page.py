@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page docs/coordination.md, whose numbers all come from coordination.json."""
+"""The page docs/evidence/coordination.md, whose numbers all come from coordination.json."""
 from math import exp, log
 from typing import Any, NamedTuple
 
