@@ -23,7 +23,6 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import ChainError
-from symdp_ros.figures.routes import draw_routes
 from symdp_ros.maps import read_graph, SUFFIXES
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, Reports
@@ -298,19 +297,6 @@ def learned_from_releases(plain: Chain, known: Chain) -> Iterator[Row]:
                   error(exponential(plain, epsilon), walks), goal)
 
 
-def draw_hour(file: Path) -> None:
-    """Draw an hour of a robot on the warehouse map: where it was, and what others saw."""
-    graph = staying(WAREHOUSE)
-    plain = TransitionGraph({s: list(row) for s, row in graph.successors.items()},
-                            graph.initial_state)
-    true = patrols(Reports(1.0, stay=60.0).chain(plain), 3_600, 1)[0]
-    chain = Reports(31.0, moves=2, stay=60.0).chain(plain)
-    private = OnlineMechanism(chain, Privacy(5.0, adjacency_of(30.0, 31.0)), policy='adaptive',
-                              random=Random(1)).privatize(true[30::31])
-    draw_routes(graph, {'where it was, for an hour': true,
-                        'what others saw: protect 30 s, ε = 5': private}, file)
-
-
 def table() -> str:
     """Return the table in Markdown."""
     head = ('what', 'compared with', 'error', 'its error', 'ratio', 'goal', 'met')
@@ -319,10 +305,9 @@ def table() -> str:
 
 
 def main(file: str) -> None:
-    """Write the page, and beside it the picture of an hour."""
+    """Write the page."""
     if not DATA.is_dir():
         sys.exit(f'the maps are not there: {DATA.name}')
-    draw_hour(Path(file).with_name('hour.svg'))
     Path(file).write_text(_PAGE.format(length=LENGTH, walks=WALKS, habit=HABIT, long=LONG,
                                        many=MANY, short=SHORT, table=table()),
                           encoding='utf-8')
