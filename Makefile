@@ -30,7 +30,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-studies test-often lint fuzz kill soak figures experiments tables \
-    house gains zones markers picture optimum coordination compare bench mutate clean
+    house gains zones markers picture why-not optimum coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
 help:
@@ -48,7 +48,7 @@ help:
 	@echo 'make figures'
 	@echo '            put what the last of these three printed into SECURITY.md'
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
-	@echo 'make experiments, make tables, make gains, make zones, make markers, make picture'
+	@echo 'make experiments, make tables, make gains, make zones, make markers, make picture, make why-not'
 	@echo '            the numbers and figures of docs/'
 	@echo 'make optimum'
 	@echo '            how far we are from what no mechanism can beat (a quarter of an hour)'
@@ -128,6 +128,9 @@ markers: setup
 
 picture: setup
 	$(VENV)/bin/python -m studies.picture docs
+
+why-not: setup
+	$(VENV)/bin/python -m studies.why_not docs/why-not.md
 
 zones: setup
 	$(VENV)/bin/python -m studies.zones docs/zones.md

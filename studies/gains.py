@@ -25,7 +25,6 @@ from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import ChainError
 from symdp_ros.maps import read_graph, SUFFIXES
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.reports import adjacency_of, Reports
 
 DATA = Path(__file__).resolve().parents[2] / 'shared' / 'data'
 WAREHOUSE = 'nav2/bringup_warehouse_graph.geojson'

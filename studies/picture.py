@@ -3,8 +3,8 @@
 """
 `python -m studies.picture DIR` (`make picture`): the pictures of routes, for docs/.
 
-moving.svg, which the README begins with: 20 minutes in the sample clinic, true and private. hour.svg,
-where the folder shared/data is next to the repository: an hour on the Nav2 warehouse map.
+moving.svg, which the README begins with: 20 minutes in the sample clinic, true and private.
+hour.svg, where the folder shared/data is next to the repository: an hour on the warehouse map.
 """
 from collections.abc import Sequence
 from itertools import groupby

@@ -49,8 +49,8 @@ is computed in floats and may be off by {off:g}. `online` stands for causal rele
 ## Belief: what an observer can make of private symbols
 
 What it shows: how often a route differs from the true one, as a share of its positions, before and
-after Bayes' rule. The map is the [depot](../../config/depot.geojson) with staying allowed. Patrols of
-100 symbols follow probabilities in which each state has one likely move (0.9): five such chains,
+after Bayes' rule. The map is the [depot](../../config/depot.geojson) with staying allowed. Patrols
+of 100 symbols follow probabilities in which each state has one likely move (0.9): five such chains,
 twenty patrols of each; k = 1. After ± stands the standard error over the patrols.
 
 How to read it: *private* is the error of the private symbols as they are; *filtered* of the most

@@ -113,7 +113,7 @@ def test_pages_that_use_ros2_say_what_to_do_without(page):
 @pytest.mark.parametrize('page', PAGES)
 def test_make_targets_exist(page):
     makefile = (ROOT / 'Makefile').read_text(encoding='utf-8')
-    for target in set(re.findall(r'`make (\w+)', PAGES[page])):
+    for target in set(re.findall(r'`make ([\w-]+)', PAGES[page])):
         assert re.search(rf'^{target}:', makefile, re.M), target
 
 
