@@ -27,7 +27,7 @@ _PAGE = """\
 # Tables
 
 `make tables` makes this page again, in about twenty seconds. Whatever is drawn at random has a
-public seed, so the numbers repeat; `test/package/test_tables.py` computes them again. Words used
+public seed, so the numbers repeat; `studies/test_tables.py` computes them again. Words used
 below: ε is the promised privacy loss, k the number of symbols in which two words may differ to be
 protected from one another, n the length of a word.
 
@@ -49,8 +49,8 @@ is computed in floats and may be off by {off:g}. `online` stands for causal rele
 ## Belief: what an observer can make of private symbols
 
 What it shows: how often a route differs from the true one, as a share of its positions, before and
-after Bayes' rule. The map is the [depot](../../config/depot.geojson) with staying allowed. Patrols
-of 100 symbols follow probabilities in which each state has one likely move (0.9): five such chains,
+after Bayes' rule. The map is the [depot](../../config/depot.geojson) with staying allowed.
+Patrols of 100 symbols follow probabilities in which each state has one likely move (0.9): five such chains,
 twenty patrols of each; k = 1. After ± stands the standard error over the patrols.
 
 How to read it: *private* is the error of the private symbols as they are; *filtered* of the most
