@@ -37,8 +37,8 @@ _SCALING = """
 
 {when}![Time against length, states and out-degree](benchmarks/scaling.svg)
 
-*Both axes are logarithmic. A word ten times as long takes ten times the time; more states hardly add
-any, once a word cannot reach them. The exact automaton grows far faster: it is the reference.*
+*Both axes are logarithmic. A word ten times as long takes ten times the time; more states hardly
+add any, once a word cannot reach them. The exact automaton grows far faster: it is the reference.*
 
 Each point is the time for one whole word, the median of three rounds. *Exponential* is
 `OfflineMechanism.privatize`, *online* `OnlineMechanism.privatize`, *mat-vecs* the n sparse
