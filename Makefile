@@ -29,7 +29,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 # Tests and demos start many processes: each of them would compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-studies test-often lint fuzz kill soak figures experiments tables \
+.PHONY: help setup demo test test-studies test-often lint fuzz kill soak docs figures experiments tables \
     house gains zones markers picture why-not optimum coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
@@ -42,6 +42,7 @@ help:
 	@echo 'make test-often'
 	@echo '            the tests that start processes, many times on a busy machine (N=30)'
 	@echo 'make lint   style, types and licence headers alone'
+	@echo 'make docs   the pages and the API as a site, in build/site; a broken link is an error'
 	@echo 'make fuzz   the fuzzers for as long as one likes (MINUTES=10)'
 	@echo 'make kill   the kill tests as often as one likes (ROUNDS=100)'
 	@echo 'make soak   the nodes under load: loss, memory, processor time (MINUTES=10)'
@@ -91,6 +92,14 @@ test-often: setup
 
 lint: setup
 	$(VENV)/bin/python -m pytest test/package/test_lint.py $(TEST_OPTIONS)
+
+docs: $(VENV)/.docs
+	$(VENV)/bin/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+	@echo 'build/site/index.html'
+
+$(VENV)/.docs: $(VENV)/.done
+	$(INSTALL) '.[$(EXTRAS),docs]'
+	touch $@
 
 # The tests of each file share the time, and append what they tried to a table in Markdown.
 FUZZERS = $(sort $(wildcard test/*/test_fuzz_*.py))

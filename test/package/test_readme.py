@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / 'README.md').read_text(encoding='utf-8')
 PAGES = {file.relative_to(ROOT).as_posix(): file.read_text(encoding='utf-8')
          for file in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md',
-                      *sorted((ROOT / 'docs').rglob('*.md')))}
+                      *sorted((ROOT / 'docs').rglob('*.md'))) if not file.is_symlink()}
 TABLES = PAGES['docs/parameters.md']
 MAP = ('chain_file', 'initial_state', 'self_loops', 'graph', 'level', 'prune')
 POSE = 'regions_file', 'hysteresis', 'max_distance', 'level_field', 'map_frame'
