@@ -11,6 +11,7 @@ import re
 project, author, copyright = 'symdp_ros', 'The symdp_ros authors', '2026, the symdp_ros authors'
 extensions = ['myst_parser', 'sphinx.ext.autodoc']
 html_theme, html_title = 'furo', 'symdp_ros'
+html_static_path, html_css_files = ['_static'], ['site.css']
 exclude_patterns = ['_build']
 root_doc = 'index'
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 import json
 from math import comb, exp
 from pathlib import Path
-import re
 import sys
 
 import numpy as np
@@ -233,7 +232,7 @@ def page() -> str:
     before, after = remembered(place)
     shared, collude, shown = crowded(place)
     text = Path(__file__).with_name('why_not.page.md').read_text(encoding='utf-8')
-    filled = text.format(
+    return text.format(
         minutes=SECONDS // 60, walks=WALKS, places=len(place.states), protect=PROTECT,
         ours_1=ours(1.0), ours_3=ours(3.0),
         nothing=place.right(lambda walk: np.ones((len(walk), len(place.states)))),
@@ -245,7 +244,6 @@ def page() -> str:
         delay_0=delayed(place, DELAYS[0]), delay_1=delayed(place, DELAYS[1]),
         epsilon=EPSILON, before=before, after=after,
         crowd=CROWD, robots=ROBOTS, shared=shared, collude=collude, shown=shown)
-    return re.sub(r'(\d)%', r'\1 %', filled)
 
 
 if __name__ == '__main__':
