@@ -3,9 +3,10 @@
 """
 `python -m studies.why_not FILE.md` (`make why-not`): docs/why-not.md, simpler ideas than ours.
 
-One adversary attacks each idea on the sample clinic. It knows the map, P and the idea, sees all that is
-published, and by Bayes' rule (a forward-backward pass) guesses the place of each second. Where a
-docstring says so, it leaves out a part of what could be known: a better attack succeeds more often.
+One adversary attacks each idea on the sample clinic. It knows the map, P and the idea, sees all that
+is published, and by Bayes' rule (a forward-backward pass) guesses the place of each second. Where a
+docstring says so, it leaves out a part of what it could know: a better attack succeeds more
+often.
 """
 from collections import Counter
 from collections.abc import Callable
@@ -102,8 +103,8 @@ def offset(clinic: Clinic) -> float:
     """
     Return the success where one offset, unknown, is added to the positions of a whole walk.
 
-    The start is not known either. An offset is possible where it makes a route of the map from what
-    is published; the likeliest of these counts.
+    The start is not known either. An offset is possible where it makes a route of the map from
+    what is published; the likeliest of these counts.
     """
     hits = []
     unit = np.random.default_rng(SEED).uniform(-REACH, REACH, (WALKS, 2))

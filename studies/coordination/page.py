@@ -64,12 +64,13 @@ repository. All seeds are public and fixed, so the numbers repeat; every number 
 
 ![Idleness against the intruder's success](coordination.svg)
 
-*The corner down left is better: places are visited often, and the intruder rarely succeeds. No curve
-goes there. Without a hedge, less ε takes a curve up: the patrol loses and the intruder does not. With
-a hedge, it goes up and left: each step that the intruder loses costs visits, and the end is "nothing
-heard". So choose ε for the patrol, and do not count on it against an intruder. Means over
-{map_count} maps and three strategies; numbers at the points are ε. Even at ε = 8 the curves miss "true
-places": robots with SEBS no longer tell their intentions, and a hedge always costs a little.*
+*The corner down left is better: places are visited often, and the intruder rarely succeeds. No
+curve goes there. Without a hedge, less ε takes a curve up: the patrol loses and the intruder does
+not. With a hedge, it goes up and left: each step that the intruder loses costs visits, and the
+end is "nothing heard". So choose ε for the patrol, and do not count on it against an intruder.
+Means over {map_count} maps and three strategies; numbers at the points are ε. Even at ε = 8 the
+curves miss "true places": robots with SEBS no longer tell their intentions, and a hedge always
+costs a little.*
 
 {lessons}
 
@@ -137,9 +138,9 @@ True places: {true_intruder:.0%}; nothing heard: {none_intruder:.0%}.
 
 ![Idleness and the intruder by ε, on three maps](coordination-maps.svg)
 
-*To the right, ε grows: idleness falls from "nothing heard" (dotted) towards "true places" (dashed),
-and the intruder's success rises. Policy guided, belief hedged. Bars are one standard error over the
-runs.*
+*To the right, ε grows: idleness falls from "nothing heard" (dotted) towards "true places"
+(dashed), and the intruder's success rises. Policy guided, belief hedged. Bars are one standard
+error over the runs.*
 
 {map_table}
 
