@@ -3,10 +3,10 @@
 """
 `python -m studies.why_not FILE.md` (`make why-not`): docs/why-not.md, simpler ideas than ours.
 
-One adversary attacks each idea on the sample clinic. It knows the map, P and the idea, sees all that
-is published, and by Bayes' rule (a forward-backward pass) guesses the place of each second. Where a
-docstring says so, it leaves out a part of what it could know: a better attack succeeds more
-often.
+One adversary attacks each idea on the sample clinic. It knows the map, P and the idea, sees all
+that is published, and by Bayes' rule (a forward-backward pass) guesses the place of each second.
+Where a docstring says so, it leaves out a part of what it could know: a better attack succeeds
+more often.
 """
 from collections import Counter
 from collections.abc import Callable

@@ -125,8 +125,9 @@ def run(options) -> int:
                       _by_robot(calibration, names, shown_at), sep='\n')
     elif word is None:
         [stay] = calibration.mean_stay.values()
-        console.print(f'these walks stay {stay:.1f} symbols in a place, on average: of a robot that '
-                      'stays longer, fewer symbols are wrong, and of one that moves more, more')
+        console.print(f'these walks stay {stay:.1f} symbols in a place, on average: of a robot '
+                      'that stays longer, fewer symbols are wrong, and of one that moves more, '
+                      'more')
     if word is None:
         error = max(error.standard_error for epsilon in EPSILONS for name in names
                     for error in calibration.errors(name, epsilon).values())

@@ -146,7 +146,8 @@ def _explained(best: Row, parameters: Mapping[str, object]) -> str:
     several = len(best.live.by_robot) > 1
     lines = [
         *(['wrong: for the robot that moves as the map says, or on average over all robots where '
-           'it does not say; robots: for the one of fewest errors, and for the one of most'] if several else []),
+           'it does not say; robots: for the one of fewest errors, and for the one of most']
+          if several else []),
         'period: from one symbol to the next; report: from one private region to the next, which '
         'stands for the time around it',
         'moves: the most moves between two private regions. delay: how many seconds later they '
