@@ -29,8 +29,8 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 # Tests and demos start many processes: each of them would compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-studies test-often lint fuzz kill soak figures experiments tables \
-    house gains zones markers optimum coordination compare bench mutate clean
+.PHONY: help setup demo test test-studies test-often lint fuzz kill soak docs figures experiments tables \
+    house gains zones markers picture why-not optimum coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
 help:
@@ -42,13 +42,14 @@ help:
 	@echo 'make test-often'
 	@echo '            the tests that start processes, many times on a busy machine (N=30)'
 	@echo 'make lint   style, types and licence headers alone'
+	@echo 'make docs   the pages and the API as a site, in build/site; a broken link is an error'
 	@echo 'make fuzz   the fuzzers for as long as one likes (MINUTES=10)'
 	@echo 'make kill   the kill tests as often as one likes (ROUNDS=100)'
 	@echo 'make soak   the nodes under load: loss, memory, processor time (MINUTES=10)'
 	@echo 'make figures'
 	@echo '            put what the last of these three printed into SECURITY.md'
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
-	@echo 'make experiments, make tables, make gains, make zones, make markers'
+	@echo 'make experiments, make tables, make gains, make zones, make markers, make picture, make why-not'
 	@echo '            the numbers and figures of docs/'
 	@echo 'make optimum'
 	@echo '            how far we are from what no mechanism can beat (a quarter of an hour)'
@@ -92,6 +93,14 @@ test-often: setup
 lint: setup
 	$(VENV)/bin/python -m pytest test/package/test_lint.py $(TEST_OPTIONS)
 
+docs: $(VENV)/.docs
+	$(VENV)/bin/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+	@echo 'build/site/index.html'
+
+$(VENV)/.docs: $(VENV)/.done
+	$(INSTALL) '.[$(EXTRAS),docs]'
+	touch $@
+
 # The tests of each file share the time, and append what they tried to a table in Markdown.
 FUZZERS = $(sort $(wildcard test/*/test_fuzz_*.py))
 KILLS = $(sort $(wildcard test/*/test_kill*.py))
@@ -118,32 +127,38 @@ figures: setup
 	$(VENV)/bin/python test/core/long_runs.py SECURITY.md $(FIGURES)
 
 experiments: setup
-	$(VENV)/bin/python -m studies.paper docs/experiments
+	$(VENV)/bin/python -m studies.paper docs/evidence/experiments
 
 tables: setup
-	$(VENV)/bin/python -m studies.tables docs/tables.md
+	$(VENV)/bin/python -m studies.tables docs/evidence/tables.md
 
 markers: setup
 	$(VENV)/bin/python -m studies.markers docs
+
+picture: setup
+	$(VENV)/bin/python -m studies.picture docs
+
+why-not: setup
+	$(VENV)/bin/python -m studies.why_not docs/why-not.md
 
 zones: setup
 	$(VENV)/bin/python -m studies.zones docs/zones.md
 
 gains: setup
-	$(VENV)/bin/python -m studies.gains docs/gains.md
+	$(VENV)/bin/python -m studies.gains docs/evidence/gains.md
 
 optimum: setup
-	$(VENV)/bin/python -m studies.optimum docs/optimum.md
+	$(VENV)/bin/python -m studies.optimum docs/evidence/optimum.md
 
 # Of the code alone: what it imports.
 house:
 	$(PYTHON) -m studies.house
 
 coordination: setup
-	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs)
+	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs/evidence)
 
 compare: $(VENV)/.compare
-	$(VENV)/bin/python -m studies.compare $(if $(QUICK),--quick build,docs) $(COMPARE_OPTIONS)
+	$(VENV)/bin/python -m studies.compare $(if $(QUICK),--quick build,docs/evidence) $(COMPARE_OPTIONS)
 
 # Where what it needs cannot be installed, a section says so.
 $(VENV)/.compare: $(VENV)/.done

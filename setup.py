@@ -67,6 +67,8 @@ setup(
         'bench': ['opendp>=0.12,<1', 'diffprivlib>=0.6.6,<0.7', 'scikit-learn<1.7',
                   'dynamax>=1.0,<2', 'pynini>=2.1.6,<3', *PARQUET],
         'compare': ['matplotlib>=3.6,<4'],
+        # The site: Sphinx, Markdown for it, and a theme for phones, in dark and light.
+        'docs': ['sphinx>=7.2,<10', 'myst-parser>=2,<6', 'furo>=2024.1.29'],
         # For actions; rclpy's version determines which one.
         'test': ['ros-test-msgs>=2.0.3,<3', 'pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4',
                  'hypothesis>=6.98,<7', 'catkin_pkg>=1,<2',

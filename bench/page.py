@@ -8,7 +8,7 @@ from bench.table import compile_line, counted, HEAD, machine_line, markdown, row
 _PAGE = """\
 # Benchmarks
 
-`make bench BENCH_OPTIONS='--page docs/benchmarks.md'` makes this page, its figure and
+`make bench BENCH_OPTIONS='--page docs/evidence/benchmarks.md'` makes this page, its figure and
 [numbers.json](benchmarks/numbers.json) again, in about six minutes. `make bench` alone prints the
 table and writes `build/benchmarks.json`; `make bench QUICK=1` does so in under a minute, with
 smaller sizes and some rows left out. This run was `{command}`:
@@ -36,6 +36,9 @@ _SCALING = """
 ## How times grow
 
 {when}![Time against length, states and out-degree](benchmarks/scaling.svg)
+
+*Both axes are logarithmic. A word ten times as long takes ten times the time; more states hardly
+add any, once a word cannot reach them. The exact automaton grows far faster: it is the reference.*
 
 Each point is the time for one whole word, the median of three rounds. *Exponential* is
 `OfflineMechanism.privatize`, *online* `OnlineMechanism.privatize`, *mat-vecs* the n sparse

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from symdp_ros.core.offline import OfflineMechanism
 
-DOCS = Path(__file__).resolve().parents[1] / 'docs'
+DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 
 
 def effort(**more):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-`python -m studies.gains FILE.md`: what the extensions gain, on real maps: docs/gains.md.
+`python -m studies.gains FILE.md`: what the extensions gain, on real maps: docs/evidence/gains.md.
 
 It reads the maps of the folder shared/data next to the repository, and says so where it is not
 there.
@@ -23,10 +23,8 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import ChainError
-from symdp_ros.figures.routes import draw_routes
 from symdp_ros.maps import read_graph, SUFFIXES
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.reports import adjacency_of, Reports
 
 DATA = Path(__file__).resolve().parents[2] / 'shared' / 'data'
 WAREHOUSE = 'nav2/bringup_warehouse_graph.geojson'
@@ -48,7 +46,8 @@ of time) that is wrong. Errors of the exponential mechanism and of the policies 
 that of the first error to the second; *met* says whether it is within the goal.
 
 *Nothing known*: the map names no probabilities, and six public models take their place
-([python.md](python.md#how-the-robot-moves)). A robot *wanders* that makes all moves equally often.
+([python.md](../python.md#how-the-robot-moves)). A robot *wanders* that makes all moves equally
+often.
 Rows that speak of it have words of {long} symbols and {many} walks, rows that speak of the policy
 adaptive {short} and {many}.
 
@@ -297,19 +296,6 @@ def learned_from_releases(plain: Chain, known: Chain) -> Iterator[Row]:
                   error(exponential(plain, epsilon), walks), goal)
 
 
-def draw_hour(file: Path) -> None:
-    """Draw an hour of a robot on the warehouse map: where it was, and what others saw."""
-    graph = staying(WAREHOUSE)
-    plain = TransitionGraph({s: list(row) for s, row in graph.successors.items()},
-                            graph.initial_state)
-    true = patrols(Reports(1.0, stay=60.0).chain(plain), 3_600, 1)[0]
-    chain = Reports(31.0, moves=2, stay=60.0).chain(plain)
-    private = OnlineMechanism(chain, Privacy(5.0, adjacency_of(30.0, 31.0)), policy='adaptive',
-                              random=Random(1)).privatize(true[30::31])
-    draw_routes(graph, {'where it was, for an hour': true,
-                        'what others saw: protect 30 s, ε = 5': private}, file)
-
-
 def table() -> str:
     """Return the table in Markdown."""
     head = ('what', 'compared with', 'error', 'its error', 'ratio', 'goal', 'met')
@@ -318,10 +304,9 @@ def table() -> str:
 
 
 def main(file: str) -> None:
-    """Write the page, and beside it the picture of an hour."""
+    """Write the page."""
     if not DATA.is_dir():
         sys.exit(f'the maps are not there: {DATA.name}')
-    draw_hour(Path(file).with_name('hour.svg'))
     Path(file).write_text(_PAGE.format(length=LENGTH, walks=WALKS, habit=HABIT, long=LONG,
                                        many=MANY, short=SHORT, table=table()),
                           encoding='utf-8')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m studies.tables FILE.md`: make the page of tables, docs/tables.md."""
+"""`python -m studies.tables FILE.md`: make the page of tables, docs/evidence/tables.md."""
 from pathlib import Path
 import sys
 
@@ -27,7 +27,7 @@ _PAGE = """\
 # Tables
 
 `make tables` makes this page again, in about twenty seconds. Whatever is drawn at random has a
-public seed, so the numbers repeat; `test/package/test_tables.py` computes them again. Words used
+public seed, so the numbers repeat; `studies/test_tables.py` computes them again. Words used
 below: ε is the promised privacy loss, k the number of symbols in which two words may differ to be
 protected from one another, n the length of a word.
 
@@ -48,10 +48,10 @@ is computed in floats and may be off by {off:g}. `online` stands for causal rele
 
 ## Belief: what an observer can make of private symbols
 
-What it shows: how often a route differs from the true one, as a share of its positions, before and
-after Bayes' rule. The map is the [depot](../config/depot.geojson) with staying allowed. Patrols of
-100 symbols follow probabilities in which each state has one likely move (0.9): five such chains,
-twenty patrols of each; k = 1. After ± stands the standard error over the patrols.
+What it shows: how often a route differs from the true one, as a share of its positions, before
+and after Bayes' rule. The map is the [depot](../../config/depot.geojson) with staying allowed.
+Patrols of 100 symbols follow probabilities in which each state has one likely move (0.9): five
+such chains, twenty patrols of each; k = 1. After ± stands the standard error over the patrols.
 
 How to read it: *private* is the error of the private symbols as they are; *filtered* of the most
 probable region at each time, from the symbols so far; *smoothed* of the same from all symbols;
@@ -76,10 +76,10 @@ in common.
 
 ## Accuracy: the error to expect by ε
 
-What it shows: the share of symbols of a release that are not the true ones, to be expected before
-there is any data, on the [depot](../config/depot.geojson) with staying allowed: {length} symbols,
-k = 1, exact for each of {walks} walks by the map's moves, all alike, and averaged over them. After
-± stands the standard error over the walks.
+What it shows: the share of symbols of a release that are not the true ones, to be expected
+before there is any data, on the [depot](../../config/depot.geojson) with staying allowed:
+{length} symbols, k = 1, exact for each of {walks} walks by the map's moves, all alike, and
+averaged over them. After ± stands the standard error over the walks.
 
 How to read it: choose a row by the error that you can bear; its ε is the price. *live* is the
 online mechanism under each policy, and causal release; the other two need the whole log.

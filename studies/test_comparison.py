@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/comparison.md: its numbers come out again, and what they are made with is right."""
+"""
+docs/evidence/comparison.md.
+
+Its numbers come out again, and what they are made with is right.
+"""
 from itertools import product
 import json
 from math import exp
@@ -16,7 +20,7 @@ from studies.compare.page import page
 from symdp_ros.core.chain import Chain
 from symdp_ros.maps.graph import TransitionGraph
 
-DOCS = Path(__file__).resolve().parents[1] / 'docs'
+DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 NUMBERS = json.loads((DOCS / 'comparison.json').read_text(encoding='utf-8'))
 needs_maps = pytest.mark.skipif(not section.DATA.is_dir(), reason='the maps are not there')
 SMALL = Chain({'a': {'a': 0.5, 'b': 0.5}, 'b': {'a': 0.2, 'c': 0.8},

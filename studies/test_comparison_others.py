@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/comparison.md: the sections that run the code of others, as far as it is not needed."""
+"""
+docs/evidence/comparison.md: the sections that run the code of others.
+
+Tested as far as that code is not needed.
+"""
 from collections import Counter
 from math import log
 from random import Random

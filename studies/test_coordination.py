@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/coordination.md: its numbers come out again, and what they are made with is right."""
+"""
+docs/evidence/coordination.md.
+
+Its numbers come out again, and what they are made with is right.
+"""
 from functools import cache
 import json
 from pathlib import Path
@@ -14,7 +18,7 @@ from studies.coordination.page import page
 from studies.coordination.patrol import DATA, DELAY, Map, Patrol, patrol, ROBOTS, View
 from symdp_ros.analysis.belief import Filter
 
-DOCS = Path(__file__).resolve().parents[1] / 'docs'
+DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 NUMBERS = json.loads((DOCS / 'coordination.json').read_text(encoding='utf-8'))
 needs_maps = pytest.mark.skipif(not DATA.is_dir(), reason='the maps are not there')
 area = cache(Map)

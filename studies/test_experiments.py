@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-docs/experiments: the exact numbers come out again, and the sampled ones agree with them.
+docs/evidence/experiments: the exact numbers come out again, and the sampled ones agree with them.
 
 False alarms: the sampled numbers are of seeds fixed once, so the test itself never varies; had it
 drawn them anew, 10⁻⁶ would be the chance that any of them fails.
@@ -23,7 +23,7 @@ from symdp_ros.maps.chain_file import read_chain_file
 from symdp_ros.maps.graph import structure
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / 'docs' / 'experiments'
+DOCS = ROOT / 'docs' / 'evidence' / 'experiments'
 NUMBERS = json.loads((DOCS / 'numbers.json').read_text(encoding='utf-8'))
 CORRECT, ERRORS = NUMBERS['correct_transition'], NUMBERS['average_error']
 EXACTLY = {'rel': 1e-8, 'abs': 1e-10}

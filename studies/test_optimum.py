@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/optimum.md: its numbers come out again, and what they are made with is right."""
+"""docs/evidence/optimum.md: its numbers come out again, and what they are made with is right."""
 from fractions import Fraction
 import json
 from math import exp
@@ -16,7 +16,7 @@ from studies.optimum.program import above, Certificate, chain_of, Program, Unpro
 from studies.optimum.windows import Watch, watch_error, worst_ratio
 from symdp_ros.core.online.response import exp_lower_bound
 
-DOCS = Path(__file__).resolve().parents[1] / 'docs'
+DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 NUMBERS = json.loads((DOCS / 'optimum.json').read_text(encoding='utf-8'))
 SOLVED = NUMBERS['tiny']
 needs_maps = pytest.mark.skipif(not DATA.is_dir(), reason='the maps are not there')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tables.md: its tables come out again."""
+"""docs/evidence/tables.md: its tables come out again."""
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,8 @@ from studies import tables
 from studies.belief import belief_table
 from symdp_ros.core.registry import POLICIES, WHOLE_WORD
 
-TEXT = (Path(__file__).resolve().parents[1] / 'docs' / 'tables.md').read_text(encoding='utf-8')
+PAGE = Path(__file__).resolve().parents[1] / 'docs' / 'evidence' / 'tables.md'
+TEXT = PAGE.read_text(encoding='utf-8')
 
 
 def section(title):

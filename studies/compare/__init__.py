@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Other privacy mechanisms beside ours: docs/comparison.md.
+Other privacy mechanisms beside ours: docs/evidence/comparison.md.
 
 Each section is a module of this package, named in `__main__.SECTIONS`, with
 

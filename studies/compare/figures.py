@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of docs/comparison.md that are made of curves."""
+"""The figures of docs/evidence/comparison.md that are made of curves."""
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

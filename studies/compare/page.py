@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page docs/comparison.md, whose numbers all come from comparison.json."""
+"""The page docs/evidence/comparison.md, whose numbers all come from comparison.json."""
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any

@@ -145,7 +145,8 @@ All are written from the papers, in `studies/compare/location.py`; noise in the 
 
 ![Distance beside the success of the adversary](comparison-places.svg)
 
-*Means over the maps. On the left and in the middle, down is better; on the right, up.*
+*Means over the maps. Left and middle: down is better, and where the adversary is right for half
+of the time, ours are nearer. Right: up is better; all of our moves are on the map.*
 
 {summary}
 

@@ -221,6 +221,10 @@ true ones.
 
 ![Mean distance by ε, for both inputs](comparison-trajectories.svg)
 
+*Lower is closer to the truth; dashed: theirs, solid: ours. Left, most true moves are not on the
+map, and neither side is ahead. Right, the routes are on the map, and those that know it come far
+closer as ε grows.*
+
 **Where we win and lose.** The best of theirs against the best of ours; *neither* where the means
 differ by less than twice their standard error:
 

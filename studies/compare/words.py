@@ -270,8 +270,9 @@ here, as the walks are drawn by it; for a wrong P see below.
 
 ![Wrong symbols by ε](comparison-words.svg)
 
-*Means over all maps. Dashed: others; solid: ours. Below the black line no live mechanism can be at
-k = 1; at k > 1, none that spends ε/k on each symbol.*
+*Means over all maps; lower is better at the same promise. Dashed: others; solid: ours. For one
+symbol all come down with ε; for a visit, mostly those that know how robots move. Below the black
+line no live mechanism can be at k = 1; at k > 1, none that spends ε/k on each symbol.*
 
 **The floor.** Take a live mechanism: it draws o_t when it knows s_t but not s_(t+1). It spends
 ε/k on the symbol: with the same past, P[o_t = x] differs by a factor of at most e^(ε/k) between
@@ -318,7 +319,9 @@ all maps of the share of wrong symbols; ε holds either way.
 
 ![Wrong symbols beside the adversary's success](comparison-adversary.svg)
 
-*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private.*
+*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private. For one
+symbol all lie nearly on one line: who errs less also tells more. For a visit, those that know how
+robots move lie below it: what they take from the map tells nothing about this robot.*
 
 The adversary knows the chain, P, the mechanism and ε, sees all outputs, and guesses where the
 robot is at each time. For mechanisms that draw symbol by symbol, its success is exact; where

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of docs/coordination.md."""
+"""The figures of docs/evidence/coordination.md."""
 from pathlib import Path
 from typing import Any
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every number of docs/coordination.md, from public seeds."""
+"""Every number of docs/evidence/coordination.md, from public seeds."""
 from collections.abc import Iterator
 from math import sqrt
 from typing import Any, NamedTuple

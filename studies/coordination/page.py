@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page docs/coordination.md, whose numbers all come from coordination.json."""
+"""The page docs/evidence/coordination.md, whose numbers all come from coordination.json."""
 from math import exp, log
 from typing import Any, NamedTuple
 
@@ -64,9 +64,13 @@ repository. All seeds are public and fixed, so the numbers repeat; every number 
 
 ![Idleness against the intruder's success](coordination.svg)
 
-*Means over {map_count} maps and three strategies; numbers at the points are ε. Down and left is
-better for the patrol. Even at ε = 8 the curves miss "true places": robots with SEBS no longer
-tell their intentions, and a hedge always costs a little.*
+*The corner down left is better: places are visited often, and the intruder rarely succeeds. No
+curve goes there. Without a hedge, less ε takes a curve up: the patrol loses and the intruder does
+not. With a hedge, it goes up and left: each step that the intruder loses costs visits, and the
+end is "nothing heard". So choose ε for the patrol, and do not count on it against an intruder.
+Means over {map_count} maps and three strategies; numbers at the points are ε. Even at ε = 8 the
+curves miss "true places": robots with SEBS no longer tell their intentions, and a hedge always
+costs a little.*
 
 {lessons}
 
@@ -134,8 +138,9 @@ True places: {true_intruder:.0%}; nothing heard: {none_intruder:.0%}.
 
 ![Idleness and the intruder by ε, on three maps](coordination-maps.svg)
 
-*Policy guided, belief hedged. Bars are one standard error over the runs. Dashed: true places;
-dotted: nothing heard.*
+*To the right, ε grows: idleness falls from "nothing heard" (dotted) towards "true places"
+(dashed), and the intruder's success rises. Policy guided, belief hedged. Bars are one standard
+error over the runs.*
 
 {map_table}
 
@@ -150,6 +155,10 @@ cooperative multiagent planning* (UAI 2023), two-agent navigation: two robots ch
 k = {adjacency}. *Reaching* is their baseline, *independent* their minimum dependency policy.
 
 ![The share of runs that reach the target](coordination-team.svg)
+
+*Up is better. Left, a team whose plan needs the other's place: privacy costs it much, and a better
+policy or a belief gives much of it back. Right, a team that was planned to need little: it loses
+nearly nothing at any ε. A plan that needs less is worth more than a better mechanism.*
 
 {team_lessons}
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-`python -m studies.optimum FILE.md`: docs/optimum.md; beside it its picture and optimum.json.
+`python -m studies.optimum FILE.md`: docs/evidence/optimum.md, its picture and optimum.json.
 
 What has been measured is kept in build/compare until all is there, so that an interrupted run is
 resumed.

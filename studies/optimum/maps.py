@@ -38,7 +38,7 @@ from symdp_ros.core.privacy import Privacy
 
 LENGTH, WALKS, DELAY = 50, 100, 3
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0)
-STORED = Path(__file__).resolve().parents[2] / 'docs' / 'comparison.json'
+STORED = Path(__file__).resolve().parents[2] / 'docs' / 'evidence' / 'comparison.json'
 #: Of `words.MECHANISMS`: what the package has live, and for a log; what waits is 'delayed'.
 LIVE = ('paper', 'guided', 'planned', 'adaptive')
 LOGS = ('counting', 'flip', 'guided', 'planned', 'decoded', 'chain')
@@ -111,7 +111,7 @@ def row(name: str, epsilon: float, k: int) -> dict[str, Any]:
 
 
 def stored(name: str, epsilon: float, k: int) -> dict[str, float] | None:
-    """Return the errors that docs/comparison.json has, or None."""
+    """Return the errors that docs/evidence/comparison.json has, or None."""
     rows = json.loads(STORED.read_text(encoding='utf-8'))['sections']['words']['rows']
     for found in rows:
         if (found['map'], found['epsilon'], found['k']) == (name, epsilon, k):

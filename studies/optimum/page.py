@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page docs/optimum.md and its picture, whose numbers all come from optimum.json."""
+"""The page docs/evidence/optimum.md and its picture, whose numbers all come from optimum.json."""
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ page compares our mechanisms with bounds that no mechanism can beat, whatever it
 `make optimum` makes this page again, in about {minutes} minutes on two cores; every number is in
 [optimum.json](optimum.json). The *error* is the expected share of wrong symbols, for robots that
 move by the chain's P. Our mechanisms know P on the tiny chains; on real maps they take it for one
-of several models. ε and k are what the [promise](privacy.md) speaks of.
+of several models. ε and k are what the [promise](../privacy.md) speaks of.
 
 {short}
 

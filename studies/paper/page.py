@@ -55,8 +55,8 @@ from which its remark after Theorem 7 calls s1 feasible; so s2 is shown here.
 ![The streets of Amberford and the route](town.svg)
 
 Amberford is invented: {states} streets
-([sparse.chain.yaml](../../studies/paper/sparse.chain.yaml)). A symbol is the street a car is on;
-it turns into a street that meets it, and cannot stay ({moves} moves, at most {most} from a
+([sparse.chain.yaml](../../../studies/paper/sparse.chain.yaml)). A symbol is the street a car is
+on; it turns into a street that meets it, and cannot stay ({moves} moves, at most {most} from a
 street). The route has {length} symbols and begins from {start}. From {detour}, a detour, the
 route's first street is not feasible: {first}. The initial state is public and no part of the
 word.

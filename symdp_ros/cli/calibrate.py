@@ -25,6 +25,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_POLICY, LIVE as LIVE_DRAWS
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.maps.reports import certainty
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, LENGTH, LOG_TRUST,
                                LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY, VISIT_YAML, WALKS,
@@ -108,7 +109,7 @@ def run(options) -> int:
                                 for robot in walking.values()]
             done(f'the best guess at ε = {epsilon:g}')
     several = len(walking) > 1
-    which = ', of the best and of the worst robot' if several else ''
+    which = ', of the robot of fewest errors and of that of most' if several else ''
     if needed:
         console.print(f'ε for an expected error of {options.target_error:g}{which}',
                       _needed(needed, calibration, several), sep='\n')
@@ -124,7 +125,9 @@ def run(options) -> int:
                       _by_robot(calibration, names, shown_at), sep='\n')
     elif word is None:
         [stay] = calibration.mean_stay.values()
-        console.print(f'these walks stay {stay:.1f} symbols in a place, on average')
+        console.print(f'these walks stay {stay:.1f} symbols in a place, on average: of a robot '
+                      'that stays longer, fewer symbols are wrong, and of one that moves more, '
+                      'more')
     if word is None:
         error = max(error.standard_error for epsilon in EPSILONS for name in names
                     for error in calibration.errors(name, epsilon).values())
@@ -137,6 +140,9 @@ def run(options) -> int:
         if privacy.zones is not None:
             print_zones(chain, privacy, guessed_in_zones(chain, privacy, options.trust))
     console.print(_costs(options))
+    highest = max((epsilon or 0.0 for _, epsilon in needed.values()), default=0.0)
+    for epsilon in [shown_at] + [highest] * (highest > 5):  # which sounds small, and hides little
+        console.print(f'at ε = {epsilon:.3g}, {certainty(epsilon)}')
     console.print(_alternatives(chain, options.adjacency))
     if sentence := single_moves(chain):
         console.print(sentence)

@@ -17,7 +17,7 @@ from symdp_ros.files.durable import check_new, write_new_file
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.maps.reports import protection
+from symdp_ros.maps.reports import certainty, protection
 from symdp_ros.maps.zones import LEVELS
 from symdp_ros.words.sampling_settings import SamplingSettings
 import yaml
@@ -76,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
     console.print(_explained(best, parameters))
     privacy = Privacy(best.epsilon, 1, zones)
     console.print(protection(options.protect, privacy))
+    console.print(f'at ε = {best.epsilon:.3g}, {certainty(best.epsilon)}')
     if zones is not None:
         print_zones(visits.chain, privacy, [visits.guesses_in_zones(best)])
     if options.yaml:
@@ -133,7 +134,7 @@ def _by_robot(wrong: Mapping[str, float], stays: Mapping[str, float]) -> str:
     """Return how often the live row of fewest errors is wrong for each robot."""
     return 'the row of fewest errors, by robot: ' + '; '.join(
         f'{name} (on average {stays[name]:.3g} s in a place): {share:.2f}'
-        for name, share in wrong.items())
+        for name, share in wrong.items()) + '. The longer a robot stays, the fewer errors'
 
 
 def _guess(row: Row) -> str:
@@ -145,7 +146,8 @@ def _explained(best: Row, parameters: Mapping[str, object]) -> str:
     several = len(best.live.by_robot) > 1
     lines = [
         *(['wrong: for the robot that moves as the map says, or on average over all robots where '
-           'it does not say; robots: for the best and for the worst of them'] if several else []),
+           'it does not say; robots: for the one of fewest errors, and for the one of most']
+          if several else []),
         'period: from one symbol to the next; report: from one private region to the next, which '
         'stands for the time around it',
         'moves: the most moves between two private regions. delay: how many seconds later they '

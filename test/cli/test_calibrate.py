@@ -60,6 +60,7 @@ def test_the_tables_are_the_calibrations():
     run = calibrate(CHAIN, *QUICK, '--target-error', '0.3', '--adjacency', '2')
     assert run.returncode == 0 and run.stderr == ''
     assert '6 states; 5 symbols, k = 2; averaged over 4 walks\nhow it moves: ' in run.stdout
+    assert '\nat ε = 2, an observer who thought two places equally likely, and ' in run.stdout
     needed, (head, *rows), (_, stays, *by_robot), (_, *guesses) = tables(run)
     chain = Chain.from_yaml(CHAIN)
     walking = robots(chain, 0.8)
@@ -117,6 +118,8 @@ def test_it_repeats_and_needs_no_target():
 
 
 def test_the_names_are_whole_where_the_terminal_is_narrow():
+    run = calibrate(CHAIN, *QUICK, '--target-error', '0.01', columns='80')
+    assert re.search(r'at ε = (?!2)\d.*, an observer', run.stdout)  # the largest that is needed
     run = calibrate(CHAIN, *QUICK, '--target-error', '0.3', columns='80')
     shown = run.stdout.partition('words that differ in 1, 2')[0]
     assert 'exponential' in shown and '…' not in shown
@@ -287,6 +290,7 @@ def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
     assert 'a visit of 4 s is protected\nhow it moves: as the map says, weight 0.8, and ' in text
     assert 'the row of fewest errors, by robot: as the map says (on average ' in text
     assert text.count('│*│') == 2 and '…' not in text
+    assert text.splitlines()[-2].startswith('at ε = 4, an observer who thought two places ')
     assert 'for the live row of fewest errors: sampling: period, period: ' in text
     assert plot.stat().st_size > 1_000
     monkeypatch.setattr('symdp_ros.analysis.visits._TOLERANCE', 0.5)

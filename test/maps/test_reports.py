@@ -5,7 +5,7 @@ import pytest
 from refusals import refused
 from symdp_ros import ChainError, ConfigurationError, Privacy, read_chain
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.reports import adjacency_of, protection, Reports
+from symdp_ros.maps.reports import adjacency_of, certainty, protection, Reports
 
 ROWS = {'a': ['b'], 'b': ['a', 'c'], 'c': ['b']}
 
@@ -101,3 +101,10 @@ def test_a_chain_file_that_says_it_wrongly(tmp_path, text, said):
     file.write_text(CHAIN_FILE + text + '\n')
     with refused(ChainError, said, path=file, line=5 + text.count('\n')):
         read_chain(file)
+
+
+@pytest.mark.parametrize('epsilon, sure', [(0.0, 'at most 50 %'), (1.0986123, 'at most 75 %'),
+                                           (5.0, 'at most 99.3 %'), (20.0, 'practically')])
+def test_what_epsilon_means(epsilon, sure):
+    """From even odds: ε = ln 3 makes them 3 : 1."""
+    assert f' may then be {sure} sure of one' in certainty(epsilon)

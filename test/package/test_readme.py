@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / 'README.md').read_text(encoding='utf-8')
 PAGES = {file.relative_to(ROOT).as_posix(): file.read_text(encoding='utf-8')
          for file in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md',
-                      *sorted((ROOT / 'docs').rglob('*.md')))}
+                      *sorted((ROOT / 'docs').rglob('*.md'))) if not file.is_symlink()}
 TABLES = PAGES['docs/parameters.md']
 MAP = ('chain_file', 'initial_state', 'self_loops', 'graph', 'level', 'prune')
 POSE = 'regions_file', 'hysteresis', 'max_distance', 'level_field', 'map_frame'
@@ -59,15 +59,7 @@ def test_parameters(node, inherited):
 
 
 def test_the_readme_is_short():
-    assert len(README.splitlines()) <= 150
-
-
-@pytest.mark.parametrize('page, lines', [('README.md', 3), ('docs/python.md', 5)])
-def test_the_python_example_runs(page, lines, monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    code = PAGES[page].split('```python\n')[1].split('```')[0]
-    exec(compile(code, page, 'exec'), {})
-    assert len(capsys.readouterr().out.splitlines()) == lines
+    assert len(README.splitlines()) <= 120
 
 
 def test_the_chain_example_is_a_chain(tmp_path):
@@ -114,11 +106,14 @@ def test_pages_that_use_ros2_say_what_to_do_without(page):
 @pytest.mark.parametrize('page', PAGES)
 def test_make_targets_exist(page):
     makefile = (ROOT / 'Makefile').read_text(encoding='utf-8')
-    for target in set(re.findall(r'`make (\w+)', PAGES[page])):
+    for target in set(re.findall(r'`make ([\w-]+)', PAGES[page])):
         assert re.search(rf'^{target}:', makefile, re.M), target
 
 
 def test_every_page_is_linked_from_the_readme():
-    linked = set(re.findall(r'\]\(([^)#]+)\)', README))
-    pages = {page for page in PAGES if page.startswith('docs/') and page.count('/') == 1}
-    assert pages <= linked
+    def linked(page):
+        folder = Path(page).parent
+        return {(folder / link).as_posix() for link in re.findall(r'\]\(([^)#]+)\)', PAGES[page])}
+
+    pages = {page for page in PAGES if page.startswith('docs/')}
+    assert pages <= linked('README.md') | linked('docs/evidence/index.md')

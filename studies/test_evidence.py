@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/evidence/index.md says what the other pages say."""
+from pathlib import Path
+import re
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
+TEXT = {name: (DOCS / f'{name}.md').read_text(encoding='utf-8')
+        for name in ('index', 'comparison', 'gains')}
+STAYS = 'walks that stay 0.97, '
+
+
+def row(page, begin, head='|'):
+    """Return the cells of the first row that begins so, in the first table that is headed so."""
+    table = TEXT[page].split(f'\n{head}', 1)[1]
+    [line] = re.findall(rf'^\| {re.escape(begin)} \|.*$', table.split('\n\n')[0], re.M)
+    return line.strip('| ').split(' | ')
+
+
+@pytest.mark.parametrize('name, head, column, shown', [
+    ('planned', '| k = 1 | ', 3, '0.443'), ('online (the paper)', '| k = 1 | ', 3, '0.616'),
+    ('exponential, base: chain', '| k = 30 | ', 5, '0.306'),
+    ('randomized response, likeliest route', '| k = 30 | ', 5, '0.686'),
+    ('planned', '|  | k = 1, 30% |', 2, '0.509'),
+    ('online (the paper)', '|  | k = 1, 30% |', 2, '0.500')])
+def test_numbers_of_the_comparison(name, head, column, shown):
+    assert row('comparison', name, head)[column] == shown and f'{name} {shown}' in TEXT['index']
+
+
+@pytest.mark.parametrize('name, column, shown', [
+    (f'nothing known; {STAYS}base: chain, ε = 2', 2, '0.029'),
+    (f'nothing known; {STAYS}live, adaptive, ε = 2', 2, '0.105'),
+    (f'nothing known; {STAYS}adaptive, delay 3, ε = 2', 2, '0.077'),
+    ('adaptive, delay 0, trust 1; stays 0.97, ε = 2', 3, '0.326')])
+def test_numbers_of_the_gains(name, column, shown):
+    cells = [line.strip('| ').split(' | ') for line in TEXT['gains'].splitlines()
+             if line.startswith(f'| {name} |')]
+    assert cells[0][column] == shown and shown in TEXT['index']
+
+
+def test_moves_that_the_map_allows():
+    [sentence] = re.findall(r'at a success of 50% the map allows: (.*); of ours, all', TEXT[
+        'comparison'])
+    shares = sorted(int(share) for share in re.findall(r'(\d+)%', sentence))
+    assert f'the map allows {shares[0]}% to {shares[-1]}%' in TEXT['index']

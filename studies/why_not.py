@@ -1,0 +1,253 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+`python -m studies.why_not FILE.md` (`make why-not`): docs/why-not.md, simpler ideas than ours.
+
+One adversary attacks each idea on the sample clinic. It knows the map, P and the idea, sees all
+that is published, and by Bayes' rule (a forward-backward pass) guesses the place of each second.
+Where a docstring says so, it leaves out a part of what it could know: a better attack succeeds
+more often.
+"""
+from collections import Counter
+from collections.abc import Callable
+import json
+from math import comb, exp
+from pathlib import Path
+import sys
+
+import numpy as np
+from studies.coordination.page import summary
+from studies.picture import PERIOD
+from studies.zones import clinic, PROTECT, STAY
+from symdp_ros.analysis.accuracy import patrols
+from symdp_ros.analysis.adversary import best_guess
+from symdp_ros.core.annotations import Floats, Ints
+from symdp_ros.core.online import OnlineMechanism
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.maps import read_graph
+from symdp_ros.maps.reports import adjacency_of, Reports
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS, DEPOT = ROOT / 'docs', ROOT / 'config' / 'depot.geojson'
+SECONDS, WALKS, SEED = 1_200, 40, 1
+DELAYS = 60, 300         # seconds: a minute and five, as the page says
+SIGMA, REACH = 5.0, 20   # metres: of the noise of each report, of an offset that stays
+EPSILON = 3.0            # of RAPPOR's answers
+ROBOTS, CROWD = 5, 3     # robots in the clinic, and how many share what is published
+
+
+class Clinic:
+    """
+    The sample clinic, a robot's moves P in it (S × S, one second), and walks by P.
+
+    `walks` is WALKS × SECONDS positions of states; each robot starts in the lift.
+    """
+
+    def __init__(self) -> None:
+        graph, zones = clinic()
+        chain = Reports(1.0, stay=STAY).chain(graph)
+        self.states, size = chain.states, len(chain.states)
+        index = chain.state_index
+        self.moves: Floats = np.zeros((size, size))
+        for state in chain.states:
+            for target, chance in chain.probabilities(state).items():
+                self.moves[index[state], index[target]] = chance
+        self.start: Floats = np.zeros(size)
+        self.start[index[chain.initial_state]] = 1.0
+        self.places: Floats = np.array([graph.positions[state] for state in chain.states])
+        self.zones: Ints = np.array([[state in states for states in zones.values()].index(True)
+                                     for state in chain.states])
+        self.walks: Ints = np.array([[index[state] for state in word]
+                                     for word in patrols(chain, SECONDS, WALKS)])
+
+    def right(self, evidence: Callable[[Ints], Floats], start: Floats | None = None) -> float:
+        """
+        Return how often the adversary's best guess is right, over all walks and seconds.
+
+        :param evidence: walk → likelihoods of what is published, SECONDS × S (of s_t) or
+            SECONDS × S × S (of s_{t−1} and s_t).
+        :param start: the distribution of s_0; the lift where it is left out.
+        """
+        return float(np.mean([self.posteriors(evidence(walk), start).argmax(axis=1) == walk
+                              for walk in self.walks]))
+
+    def posteriors(self, evidence: Floats, start: Floats | None = None) -> Floats:
+        """Return the chances of the places of each second, given all evidence: SECONDS × S."""
+        steps = self.moves * (evidence if evidence.ndim == 3 else evidence[:, np.newaxis, :])
+        forward, backward = np.empty((2, len(steps), len(self.states)))
+        now = self.start if start is None else start
+        for t, step in enumerate(steps):
+            now = now @ step
+            now /= now.sum()
+            forward[t] = now
+        back = np.ones(len(self.states))
+        for t in range(len(steps) - 1, -1, -1):
+            backward[t] = back
+            back = steps[t] @ back
+            back /= back.max()
+        return forward * backward
+
+
+def speed(clinic: Clinic) -> float:
+    """Return the success where only the distance driven in each second is published."""
+    driven = np.rint(np.linalg.norm(clinic.places[:, None] - clinic.places[None], axis=2))
+
+    def evidence(walk: Ints) -> Floats:
+        before = np.concatenate([[clinic.start.argmax()], walk[:-1]])
+        return (driven == driven[before, walk][:, None, None]).astype(float)
+
+    return clinic.right(evidence)
+
+
+def offset(clinic: Clinic) -> float:
+    """
+    Return the success where one offset, unknown, is added to the positions of a whole walk.
+
+    The start is not known either. An offset is possible where it makes a route of the map from
+    what is published; the likeliest of these counts.
+    """
+    hits = []
+    unit = np.random.default_rng(SEED).uniform(-REACH, REACH, (WALKS, 2))
+    for walk, moved in zip(clinic.walks, unit, strict=True):
+        seen = clinic.places[walk] + moved
+        best, guess = -np.inf, walk * 0
+        for first in clinic.places:
+            found = seen - (seen[0] - first)
+            near = np.linalg.norm(found[:, None] - clinic.places[None], axis=2)
+            if np.abs(seen[0] - first).max() > REACH or near.min(axis=1).max() > 1e-6:
+                continue
+            route = near.argmin(axis=1)
+            with np.errstate(divide='ignore'):
+                likely = np.log(clinic.moves[route[:-1], route[1:]]).sum()
+            if likely > best:
+                best, guess = likely, route
+        hits.append(guess == walk)
+    return float(np.mean(hits))
+
+
+def noise(clinic: Clinic) -> tuple[float, float]:
+    """Return the success under fresh noise, and how many raw moves the map allows."""
+    random, seen = np.random.default_rng(SEED), []
+
+    def evidence(walk: Ints) -> Floats:
+        reports = clinic.places[walk] + random.normal(0.0, SIGMA, (len(walk), 2))
+        squares = ((reports[:, None] - clinic.places[None]) ** 2).sum(axis=2)
+        nearest = squares.argmin(axis=1)
+        seen.append(clinic.moves[nearest[:-1], nearest[1:]] > 0)
+        return np.exp((squares.min(axis=1, keepdims=True) - squares) / (2 * SIGMA ** 2))
+
+    return clinic.right(evidence), float(np.mean(seen))
+
+
+def pseudonyms(clinic: Clinic) -> float:
+    """Return the share of time in places whose pseudonym another walk shows, that became known."""
+    return float(np.mean([np.isin(walk, other) for walk, other in zip(
+        clinic.walks, np.roll(clinic.walks, 1, axis=0), strict=True)]))
+
+
+def told_apart() -> tuple[int, int]:
+    """
+    Return how many places of the sample depot the moves alone identify, and how many there are.
+
+    By colour refinement from the place where the robot starts: places are told apart by their
+    distance from it, and then by the places that they lead to.
+    """
+    graph = read_graph(DEPOT)
+    colours = {state: int(state == next(iter(graph.successors))) for state in graph.successors}
+    while True:
+        signs = {state: (colours[state], tuple(sorted(colours[target] for target in row)))
+                 for state, row in graph.successors.items()}
+        order = {sign: number for number, sign in enumerate(sorted(set(signs.values())))}
+        if len(order) == len(set(colours.values())):
+            return list(Counter(signs.values()).values()).count(1), len(signs)
+        colours = {state: order[sign] for state, sign in signs.items()}
+
+
+def delayed(clinic: Clinic, seconds: int) -> float:
+    """Return how often the best guess of the place now is right that knows the one back then."""
+    later = np.linalg.matrix_power(clinic.moves, seconds).argmax(axis=1)
+    return float(np.mean(later[clinic.walks[:, :-seconds]] == clinic.walks[:, seconds:]))
+
+
+def remembered(clinic: Clinic) -> tuple[float, float]:
+    """
+    Return the success against RAPPOR's memory before, and after a walk has become known.
+
+    Each place has one answer for ever, by randomized response with ε. The adversary takes answers
+    of places that it does not know for independent ones, which is less than it could know.
+    """
+    size = len(clinic.states)
+    random, known = np.random.default_rng(SEED), np.roll(clinic.walks, 1, axis=0)
+    kept = exp(EPSILON) / (size - 1 + exp(EPSILON))
+    chances = np.full((size, size), (1 - kept) / (size - 1))
+    np.fill_diagonal(chances, kept)
+    hits: tuple[list[Ints], list[Ints]] = ([], [])
+    for walk, other in zip(clinic.walks, known, strict=True):
+        answers = np.array([random.choice(size, p=row) for row in chances])
+        learned = chances.copy()
+        for state in set(other.tolist()):
+            learned[state] = np.arange(size) == answers[state]
+        for found, table in zip(hits, (chances, learned), strict=True):
+            found.append(clinic.posteriors(table[:, answers[walk]].T).argmax(axis=1) == walk)
+    return float(np.mean(hits[0])), float(np.mean(hits[1]))
+
+
+def crowded(clinic: Clinic) -> tuple[float, float, float]:
+    """
+    Return the success against k-anonymity, that of who knows the others, and the share told.
+
+    The ward is published while at least CROWD of ROBOTS robots are in it, else nothing. Who does
+    not know the others takes them to be where such robots are on average.
+    """
+    shown, alone, knowing = [], [], []
+    usual = np.bincount(clinic.walks.ravel(), minlength=len(clinic.states)) / clinic.walks.size
+    share = np.array([usual[clinic.zones == zone].sum() for zone in clinic.zones])
+    enough = 1 - sum(comb(ROBOTS - 1, others) * share ** others
+                     * (1 - share) ** (ROBOTS - 1 - others) for others in range(CROWD - 1))
+    for first, walk in enumerate(clinic.walks):
+        team = clinic.zones[np.roll(clinic.walks, -first, axis=0)[:ROBOTS]]
+        others = (team[1:, :, None] == clinic.zones).sum(axis=0) >= CROWD - 1
+        told = others[np.arange(len(walk)), walk][:, None]
+        own = clinic.zones == team[0][:, None]
+        for hits, chance in (alone, enough), (knowing, others):
+            evidence = np.where(told, chance * own, 1.0 - chance)
+            hits.append(clinic.posteriors(evidence).argmax(axis=1) == walk)
+        shown.append(told)
+    return float(np.mean(alone)), float(np.mean(knowing)), float(np.mean(shown))
+
+
+def ours(epsilon: float) -> float:
+    """Return the success against `policy: adaptive`, one symbol in 31 s (a visit of 30 s)."""
+    chain = Reports(1.0, stay=STAY).chain(clinic()[0])
+    privacy = Privacy(epsilon, adjacency_of(PROTECT, float(PERIOD)))
+    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', reports=PERIOD)
+    return best_guess(mechanism, SECONDS // PERIOD + 1, walks=WALKS).after
+
+
+def page() -> str:
+    """Return the page in Markdown."""
+    place = Clinic()
+    stored = json.loads((DOCS / 'evidence' / 'coordination.json').read_text(encoding='utf-8'))
+    told, drawn = noise(place)
+    single, many = told_apart()
+    before, after = remembered(place)
+    shared, collude, shown = crowded(place)
+    text = Path(__file__).with_name('why_not.page.md').read_text(encoding='utf-8')
+    return text.format(
+        minutes=SECONDS // 60, walks=WALKS, places=len(place.states), protect=PROTECT,
+        ours_1=ours(1.0), ours_3=ours(3.0),
+        nothing=place.right(lambda walk: np.ones((len(walk), len(place.states)))),
+        speed=speed(place), team_none=summary(stored, 'none').average,
+        team_ours=summary(stored, 'guided', 'symbol', 4.0).average,
+        reach=REACH, offset=offset(place), sigma=SIGMA, noise=told, noise_moves=drawn,
+        single=single, many=many, pseudonyms=pseudonyms(place),
+        wards=place.right(lambda walk: place.zones == place.zones[walk][:, None]),
+        delay_0=delayed(place, DELAYS[0]), delay_1=delayed(place, DELAYS[1]),
+        epsilon=EPSILON, before=before, after=after,
+        crowd=CROWD, robots=ROBOTS, shared=shared, collude=collude, shown=shown)
+
+
+if __name__ == '__main__':
+    if len(sys.argv) != 2:
+        sys.exit('usage: python -m studies.why_not FILE.md')
+    Path(sys.argv[1]).write_text(page(), encoding='utf-8')
