@@ -17,8 +17,8 @@ from offline_checks import assert_drawn, large_grid
 import pytest
 from refusals import refused
 from scipy.stats import binomtest
-from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
-                        privacies, replayable_random, Tape)
+from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, Given, grid,
+                        privacies, replayable_random)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.offline.exponential import Exponential
@@ -33,37 +33,6 @@ from symdp_ros.core.word_arrays import WordBits
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 for_all_policies = pytest.mark.parametrize('policy', POLICIES)
-
-
-class Given(WordBits):
-    """
-    Bits of words that a test gives: `words` are bytes, `again` those of each later attempt.
-
-    All that comes after is 0.
-    """
-
-    def __init__(self, words, again=()):
-        self._words, self._again = words, again
-
-    def __getitem__(self, some):
-        return Given([self._words[i] for i in np.arange(len(self._words))[some]], self._again)
-
-    def fill(self, lengths, dtype, attempt=0):
-        found = []
-        for word, length in zip(self._words, lengths.tolist(), strict=True):
-            raw = word if attempt == 0 else b''.join(self._again[attempt - 1:attempt])
-            size = length * np.dtype(dtype).itemsize
-            found.append(np.frombuffer(raw[:size].ljust(size, b'\0'), dtype))
-        return np.concatenate(found)
-
-    def stream(self, word, skip=0):
-        raw = self._words[word][skip:]
-        return Tape(int.from_bytes(raw, 'little'), 8 * len(raw), Zeros())
-
-
-class Zeros:
-    def getrandbits(self, width):
-        return 0
 
 
 def flat(chain, words):
@@ -348,7 +317,8 @@ def test_a_word_is_drawn_from_its_own_bits_whatever_stands_beside_it(make, chain
     together = privatized(mechanism, words, bits)
     order = random.sample(range(len(words)), len(words))
     cuts = [0, 1, 2, 20, len(words)]
-    for some in [*(order[a:b] for a, b in pairwise(cuts)), *([i] for i in range(0, len(words), 7))]:
+    for some in [*(order[a:b] for a, b in pairwise(cuts)),
+                 *([i] for i in range(0, len(words), 7))]:
         mechanism = make(chain, Privacy(epsilon))
         assert privatized(mechanism, [words[i] for i in some], bits[np.array(some)]) == [
             together[i] for i in some]

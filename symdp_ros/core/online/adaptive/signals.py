@@ -406,7 +406,7 @@ def _next_draw(drawn: Ints, used: int, limit: int) -> int:
 
 @compiled
 def _place(draw: int, weight: int, cut: int, cell: int) -> int:
-    """Return the number of the cell that is drawn, where the symbol's is `cell`; 0: it has none."""
+    """Return the number of the cell that is drawn, where the symbol's is `cell` (0: none)."""
     number = 1 + draw // weight
     hit = int(draw % weight >= cut) & int(cell > 0)
     return number + hit * (cell - number)
