@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The reports of the adaptive policy: against a search of all routes; restarts; what they err."""
-from itertools import pairwise
+from itertools import pairwise, product
 from math import inf, nan
 from random import Random
 from struct import pack
@@ -141,23 +141,24 @@ class Same:
         return int.from_bytes((self._some * width)[:width // 8], 'little')
 
 
-@given(st.data(), chains(complete=False))
-def test_many_words_take_a_draw_as_steps_do(data, chain):
+@pytest.mark.parametrize('epsilon', [0.0, 2.0, 30.0])
+@pytest.mark.parametrize('chain', [FOUR, RING, FORKED])
+def test_many_words_take_a_draw_as_steps_do(chain, epsilon):
     """At the ends of each range of integers that means something."""
-    mechanism = made(chain, epsilon=data.draw(st.sampled_from([0.0, 2.0, 30.0])))
-    tables, symbol = mechanism.tables, data.draw(st.sampled_from((*chain.states, None)))
+    mechanism = made(chain, epsilon)
+    tables = mechanism.tables
     response = tables.responses[mechanism._word._size]
-    number = data.draw(st.integers(0, response.count - 1))
-    draw = number * response.weight + data.draw(st.sampled_from(
-        [0, response.cut - 1, min(response.cut, response.weight - 1), response.weight - 1]))
-    raw = (draw << 2).to_bytes(4, 'little') if tables.width == 30 else (
-        draw << 4).to_bytes(8, 'little')
-    flat = np.array([-1 if symbol is None else chain.state_index[symbol]], np.int32)
-    _, [signal] = mechanism.draw_signals(flat, np.array([0, 1]), Given([raw * 64]))
-    mechanism.replay([chain.states[signal]])
-    one = mechanism.another(random=Same(raw))
-    one.step(symbol)
-    assert one.state == mechanism.state
+    ends = {0, response.cut - 1, response.cut, response.weight - 1} - {response.weight}
+    for symbol, number, end in product((*chain.states, None), range(response.count), ends):
+        draw = number * response.weight + end
+        raw = (draw << 2).to_bytes(4, 'little') if tables.width == 30 else (
+            draw << 4).to_bytes(8, 'little')
+        flat = np.array([-1 if symbol is None else chain.state_index[symbol]], np.int32)
+        _, [signal] = mechanism.draw_signals(flat, np.array([0, 1]), Given([raw * 64]))
+        mechanism.replay([chain.states[signal]])
+        one = mechanism.another(random=Same(raw))
+        one.step(symbol)
+        assert one.state == mechanism.state
 
 
 @given(st.data(), chains(complete=False), st.sampled_from([0, 1, 2]))
