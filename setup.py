@@ -41,7 +41,7 @@ setup(
     # This makes an editable installation work in the folder that holds the clone, too: with the
     # folder `symdp_ros` there, Python would else take the clone itself for the package.
     package_dir={'': '.'},
-    package_data={NAME: ['py.typed']},
+    package_data={NAME: ['py.typed', 'figures/*.html']},
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),

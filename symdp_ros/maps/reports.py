@@ -11,6 +11,7 @@ them the robot may make several moves.
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import exp
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
@@ -131,3 +132,15 @@ def protection(protect: float, privacy: Privacy) -> str:
     return (f'protected: whatever the region was during any {protect:g} s. What others see is at '
             f'most e^{privacy.epsilon:g} times as likely as had it been {other} then, the rest '
             'being the same at the same times')
+
+
+def certainty(epsilon: float) -> str:
+    """
+    Return what ε means for an observer who thought two places equally likely.
+
+    The odds rise by at most e^ε, from even: to e^ε : 1.
+    """
+    sure = 100 / (1 + exp(-epsilon))
+    shown = 'practically' if sure > 99.95 else f'at most {sure:.3g} %'
+    return ('an observer who thought two places equally likely, and knows all the rest, may then '
+            f'be {shown} sure of one of them')
