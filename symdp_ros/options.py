@@ -544,11 +544,11 @@ CALIBRATED_EPSILON = replace(
     'with --protect, give this or --target-error')
 EXPLORED = (
     Option('epsilon', list, [], 'an ε to stop at (default: 1, 2, 3, 5)', unit='epsilon'),
-    Option('protect', list, [], 'the length of a visit, in seconds (default: 30, 60)',
+    Option('protect', list, [], 'the length of a visit, in seconds (default: 10, 30)',
            unit='seconds'),
     Option('stay', list, [], 'how long the robot typically stays in a place, in seconds; 0: not '
-           'known, which takes several times as long (default: 60, 300; of a map with '
-           'probabilities: as it says)', unit='seconds'))
+           'known, which takes several times as long (default: 60, 300; with zones: 60; of a map '
+           'with probabilities: as it says)', unit='seconds'))
 EXPLORED_PAGE = Option('output', str, None, 'the page to write (HTML); it must not exist',
                        unit='file.html')
 DURATION = Option('duration', float, 20.0, 'how long the demo runs', least=1e-3, most=1e9,

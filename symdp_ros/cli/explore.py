@@ -21,7 +21,9 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.options import EPSILON, EXPLORED, EXPLORED_PAGE, LOG_TRUST, PROTECT, STAY, ZONES_FILE
 from symdp_ros.words.sampling_settings import SamplingSettings
 
-_EPSILONS, _PROTECTS, _STAYS = (1.0, 2.0, 3.0, 5.0), (30.0, 60.0), (60.0, 300.0)
+# So few that a map of 100 states takes less than a minute on two cores.
+_EPSILONS, _PROTECTS = (1.0, 2.0, 3.0, 5.0), (10.0, 30.0)
+_STAYS, _STAYS_IN_ZONES = (60.0, 300.0), (60.0,)
 _MOST_VALUES = 12  # of each setting
 
 
@@ -68,7 +70,8 @@ def _grid(options: argparse.Namespace, graph: TransitionGraph) -> Grid:
     known = any(isinstance(row, dict) for row in graph.successors.values())
     return Grid(_numbers(options.epsilon, EPSILON) or _EPSILONS,
                 _numbers(options.protect, PROTECT) or _PROTECTS,
-                _numbers(options.stay, STAY) or ((0.0,) if known else _STAYS))
+                _numbers(options.stay, STAY) or (
+                    (0.0,) if known else _STAYS_IN_ZONES if options.zones_file else _STAYS))
 
 
 def _numbers(given: Sequence[str], option) -> tuple[float, ...]:
