@@ -41,6 +41,7 @@ _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candida
 _POLICIES = tuple(policy for policy in POLICIES if policy != 'paper')
 _WALKS = 48               # of all robots that count together
 _LEAST_WALKS = 24         # of each of them
+_LEAST_TICKS = 300        # of each walk
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
 _LARGEST_EPSILON, _TOLERANCE = 60.0, 0.01
@@ -125,7 +126,7 @@ class VisitCalibration:
         self._protect, self._trust, self._zones = protect, trust, zones
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
-        self._length = max(300, round(12 * protect / self.tick))
+        self._length = max(_LEAST_TICKS, round(12 * protect / self.tick))
         every = robots(self.chain, trust)
         #: those that count: the one that moves as the map says, where it does
         self._robots = {MAP: every[MAP]} if MAP in every else every

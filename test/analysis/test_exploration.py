@@ -18,6 +18,21 @@ GRID = Grid((1.0, 3.0, 5.0), (4.0,), (8.0,))
 PLACE = Place(8.0, 4.0, 1, False)
 
 
+@pytest.fixture(scope='module', autouse=True)
+def few_walks():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('symdp_ros.analysis.visits._WALKS', 8)
+        patch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 2)
+        yield
+
+
+@pytest.fixture
+def all_walks(monkeypatch):
+    """As in another process, where nothing is patched."""
+    monkeypatch.setattr('symdp_ros.analysis.visits._WALKS', 48)
+    monkeypatch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 24)
+
+
 @pytest.fixture(scope='module')
 def exploration():
     return Exploration(RING, GRID, zones=ZONES)
@@ -100,11 +115,10 @@ def test_in_zones_the_reports_and_beliefs_are_in_the_zone_of_the_time(exploratio
                 assert {int(zone[state]) for state in frame} == {zone[route.states[t]]}
 
 
-def test_it_repeats_also_in_other_processes(cells):
-    grid = replace(GRID, epsilons=(3.0,))
-    again = Exploration(RING, grid).cells(2)
-    for place, found in again.items():
-        assert found == [cell for cell in cells[place] if cell.epsilon == 3.0]
+@pytest.mark.usefixtures('all_walks')
+def test_it_is_the_same_in_other_processes():
+    exploration = Exploration(RING, Grid((3.0,), (4.0,), (8.0,), (1, 2)))
+    assert exploration.cells(2) == exploration.cells()
 
 
 def test_what_cannot_be_is_left_out():

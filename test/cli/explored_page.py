@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """A page of `symdp explore` on a small map, and what is in it."""
+from contextlib import contextmanager
 import json
 import re
 
 from in_process import run_symdp
+import pytest
 
 MAP = """\
 initial_state: a
@@ -15,7 +17,19 @@ regions:
   d: {zone: east, polygon: [[0, 4], [4, 4], [4, 8], [0, 8]]}
 """
 OPTIONS = ('--self-loops', '--epsilon', '1', '--epsilon', '3', '--epsilon', '8', '--protect', '4',
-           '--protect', '30', '--stay', '8', '--stay', '60')
+           '--protect', '8', '--stay', '8', '--stay', '60')
+
+
+@contextmanager
+def in_short_time():
+    """Few and short walks, in this process: others import for seconds (`test_exploration.py`)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('os.sched_getaffinity', lambda process: {0})
+        patch.setattr('symdp_ros.analysis.visits._WALKS', 4)
+        patch.setattr('symdp_ros.analysis.visits._LEAST_TICKS', 60)
+        patch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 2)
+        patch.setattr('symdp_ros.analysis.exploration._LEAST_TICKS', 100)
+        yield
 
 
 def make_page(folder, *more, name='r&d <house>.regions.yaml', text=MAP, options=OPTIONS):

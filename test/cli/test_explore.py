@@ -4,7 +4,7 @@
 import math
 import re
 
-from explored_page import data_of, make_page, OPTIONS
+from explored_page import data_of, in_short_time, make_page, OPTIONS
 from in_process import ROOT, run_symdp
 import pytest
 from symdp_ros.analysis.visits import VisitCalibration
@@ -14,38 +14,24 @@ import yaml
 
 
 @pytest.fixture(scope='module', autouse=True)
-def one_process():
-    """Others would import for seconds; `test_exploration.py` has them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('os.sched_getaffinity', lambda process: {0})
+def quick():
+    with in_short_time():
         yield
-
-
-@pytest.fixture(scope='module')
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp('page')
-    file = folder / 'r&d <house>.regions.yaml'
-    return make_page(folder, '--zones-file', file)
-
-
-@pytest.fixture(scope='module')
-def data(made):
-    return data_of(made[0])
 
 
 def test_numbers_are_those_of_calibrate(made, data):
     graph = read_graph(made[1], self_loops=True)
-    visits = VisitCalibration(graph, protect=30.0, stay=60.0)
-    row = visits.row(31.0, data['compared_at'], delay=31.0)
+    visits = VisitCalibration(graph, protect=8.0, stay=60.0)
+    row = visits.row(9.0, data['compared_at'], delay=9.0)
     assert data['compared_at'] == 3.0
-    key = (f'60/30/1/0/{row.live.mechanism}/'
-           f'{round(row.live.delay / 31) if row.live.mechanism == "adaptive" else 0}/3')
+    key = (f'60/8/1/0/{row.live.mechanism}/'
+           f'{round(row.live.delay / 9) if row.live.mechanism == "adaptive" else 0}/3')
     cell = data['cells'][key]
     assert cell['wrong'] == row.live.wrong and cell['wrong_error'] == row.live.standard_error
     assert cell['metres'] == row.live.metres_off and cell['steps'] == row.live.moves_off
     assert cell['guess'] == [row.guess.before, row.guess.after, row.guess.standard_error]
     assert (cell['period'], cell['report'], cell['delay']) == (
-        31.0, row.live.report_period, row.live.delay)
+        9.0, row.live.report_period, row.live.delay)
 
 
 def test_all_that_can_be_chosen_is_there(data):
@@ -60,9 +46,9 @@ def test_all_that_can_be_chosen_is_there(data):
 
 
 def test_the_promise_of_each_setting(data):
-    assert data['promises']['30/3/0'].startswith(
-        'protected: whatever the region was during any 30 s. What others see is at most e^3 times')
-    assert 'anything else in the same zone' in data['promises']['30/3/1']
+    assert data['promises']['8/3/0'].startswith(
+        'protected: whatever the region was during any 8 s. What others see is at most e^3 times')
+    assert 'anything else in the same zone' in data['promises']['8/3/1']
     assert len(data['promises']) == 2 * 3 * 2
     for epsilon, sure in ('1', '73.1 %'), ('3', '95.3 %'), ('8', 'practically'):
         assert f'{sure} sure' in data['certainty'][epsilon]
@@ -71,9 +57,9 @@ def test_the_promise_of_each_setting(data):
 
 def test_the_routes(data):
     for route in data['routes']:
-        assert sum(route['true'][1::2]) == 600
+        assert sum(route['true'][1::2]) == 100
     for cell in data['cells'].values():
-        assert sum(cell['private'][1::2]) == 600
+        assert sum(cell['private'][1::2]) == 100
         for frame in cell['beliefs'] or ():
             assert {*frame[::2]} <= {0, 1, 2, 3} and 90 <= sum(frame[1::2]) <= 102
 
@@ -123,7 +109,7 @@ def test_the_files_are_what_nodes_take(made, data):
 def test_the_line_for_logs_is_understood(made, data, name, tmp_path):
     import shlex
 
-    [line] = [line[4:] for line in data['cells'][f'60/30/2/1/{name}/log/3']['files'].splitlines()
+    [line] = [line[4:] for line in data['cells'][f'60/8/2/1/{name}/log/3']['files'].splitlines()
               if line.startswith('#   symdp')]
     (tmp_path / 'log.csv').write_text('stamp,symbol\n' + ''.join(
         f'{t},{"acd"[t // 40 % 3]}\n' for t in range(0, 400, 5)))
@@ -172,7 +158,7 @@ def test_wrong_usage(arguments, text, tmp_path):
 
 def test_too_many_states(tmp_path):
     file = tmp_path / 'many.yaml'
-    file.write_text('initial_state: s0\nstates: [' + ', '.join(
-        f's{i}' for i in range(2001)) + ']\ntransitions: complete\n')
+    file.write_text('initial_state: s0\nsymbols: [' + ', '.join(
+        f's{i}' for i in range(2001)) + ']\n')
     run = run_symdp('explore', file, '-o', tmp_path / 'x.html')
     assert run.returncode == 1 and '2,001 states: a page shows at most 2,000' in run.stderr
