@@ -72,7 +72,7 @@ setup(
                  'hypothesis>=6.98,<7', 'catkin_pkg>=1,<2',
                  # A DDS participant that is no ROS node, and announces what rclpy would refuse.
                  'cyclonedds>=11,<12; platform_machine == "x86_64"',
-                 # A browser for the page of `symdp explore`; Chromium itself comes from the system.
+                 # The page of `symdp explore`, in a Chromium that comes from the system.
                  'selenium>=4.10,<5', *BAGS, *DASK, *LINT],
     },
     zip_safe=True,

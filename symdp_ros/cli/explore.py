@@ -18,7 +18,8 @@ from symdp_ros.files.durable import check_new, write_new_file
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.options import EPSILON, EXPLORED, EXPLORED_PAGE, LOG_TRUST, PROTECT, STAY, ZONES_FILE
+from symdp_ros.options import (EPSILON, EXPLORED, EXPLORED_PAGE, LOG_TRUST, PROTECT, STAY,
+                               ZONES_FILE)
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 # So few that a map of 100 states takes less than a minute on two cores.
@@ -93,10 +94,9 @@ def _files(place: Place, cell: Cell, options: argparse.Namespace, tick: float) -
     parameters = parameters_of(cell.errors, cell.period, cell.epsilon, given, tick)
     text = parameter_text(parameters, given, 'symdp explore')
     if cell.late is not None:
-        return f'''\
-# Save as private.yaml, and start (of input: pose, see docs/robots.md):
-#   ros2 launch symdp_ros privatizer.launch.py params_file:=$PWD/private.yaml
-{text}'''
+        return ('# Save as private.yaml, and start (of input: pose, see docs/robots.md):\n'
+                '#   ros2 launch symdp_ros privatizer.launch.py params_file:=$PWD/private.yaml\n'
+                f'{text}')
     flags = [part for name, value in parameters.items() for part in (
         [f'--{name.replace("_", "-")}'] + ([] if value is True else [str(value)]))]
     flags += [part for name in ('initial_state', 'level') if getattr(options, name)
@@ -105,9 +105,7 @@ def _files(place: Place, cell: Cell, options: argparse.Namespace, tick: float) -
     flags += ['--prune'] if options.prune else []
     line = shlex.join(['symdp', 'release', 'LOGS', '--map', options.chain_file, *flags,
                        '-o', 'released', '--ledger', 'spent.ledger', '--subject', 'robot_1'])
-    return f'''\
-# Release recorded logs:
-#   {line}
-# Or save as private.yaml for the node log_release, with log_dir, release_dir, ledger_file, subject:
-#   ros2 launch symdp_ros log_release.launch.py params_file:=$PWD/private.yaml
-{text}'''
+    return (f'# Release recorded logs:\n#   {printable(line, 2000)}\n'
+            '# Or save as private.yaml, add log_dir, release_dir, ledger_file and subject, and:\n'
+            '#   ros2 launch symdp_ros log_release.launch.py params_file:=$PWD/private.yaml\n'
+            f'{text}')

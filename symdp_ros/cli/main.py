@@ -12,8 +12,8 @@ from symdp_ros.cli.maps import automaton, chain, check, propose_zones
 from symdp_ros.core.compiled.notice import on_slow_loops
 from symdp_ros.errors import printable, SymdpError
 
-COMMANDS = (check, chain, propose_zones, calibrate, explore, demo, release, ledger, learn, automaton,
-            doctor, isolate, warm_up)
+COMMANDS = (check, chain, propose_zones, calibrate, explore, demo, release, ledger, learn,
+            automaton, doctor, isolate, warm_up)
 
 
 def make_parser() -> Parser:

@@ -23,6 +23,7 @@ def few_walks():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('symdp_ros.analysis.visits._WALKS', 8)
         patch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 2)
+        patch.setattr('symdp_ros.analysis.exploration._FRAMES', 600)  # beliefs at every tick
         yield
 
 
@@ -31,6 +32,7 @@ def all_walks(monkeypatch):
     """As in another process, where nothing is patched."""
     monkeypatch.setattr('symdp_ros.analysis.visits._WALKS', 48)
     monkeypatch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 24)
+    monkeypatch.setattr('symdp_ros.analysis.exploration._FRAMES', 120)
 
 
 @pytest.fixture(scope='module')
@@ -105,14 +107,18 @@ def test_the_routes_that_are_shown(exploration, cells):
         assert wrong[name, late, 1.0] > wrong[name, late, 5.0]
 
 
-def test_in_zones_the_reports_and_beliefs_are_in_the_zone_of_the_time(exploration, cells):
-    """Where the private region is of the moment itself: a report at every tick."""
+def test_in_zones_others_know_the_zone(exploration, cells):
+    """With every symbol, which is every fifth tick, it is told."""
     route = exploration.route(8.0)
     zone = np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    for cell in cells[Place(8.0, 4.0, 1, True)]:
-        for frame, t in zip(cell.beliefs or (), range(0, 600, route.frame)):
-            if t % 5 == 4:  # a symbol, with its zone
-                assert {int(zone[state]) for state in frame} == {zone[route.states[t]]}
+    known = {False: 0, True: 0}
+    for zoned in known:
+        for cell in cells[Place(8.0, 4.0, 1, zoned)]:
+            for t in range(4, 600, 5) if cell.beliefs else ():
+                known[zoned] += {int(zone[state]) for state in cell.beliefs[t]} == {
+                    zone[route.states[t]]}
+    assert known[True] == 3 * 120 * 3  # ε, symbols, and adaptive at once, late and of logs
+    assert known[False] < 3 * 120 * 5
 
 
 @pytest.mark.usefixtures('all_walks')

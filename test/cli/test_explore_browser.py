@@ -194,9 +194,10 @@ def test_the_copy_button(page, data):
                          indirect=True, ids=lambda value: str(value))
 def test_nothing_is_cut_off_and_colours_follow_the_scheme(page, request):
     width, scheme = request.node.callspec.params['page']
-    found = page.execute_script('''
-        const boxes = [...document.querySelectorAll('.panel, .control, .card, figure, svg, button')]
-            .map(one => one.getBoundingClientRect());
+    found = page.execute_script("""
+        const boxes = [...document.querySelectorAll(
+            '.panel, .control, .card, figure, svg, button')].map(
+            one => one.getBoundingClientRect());
         return {scroll: document.documentElement.scrollWidth,
                 right: Math.max(...boxes.map(box => box.right)),
                 left: Math.min(...boxes.map(box => box.left)),
@@ -204,7 +205,7 @@ def test_nothing_is_cut_off_and_colours_follow_the_scheme(page, request):
                     .filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
                     .map(one => one.textContent.slice(0, 40)),
                 paper: getComputedStyle(document.body).backgroundColor,
-                ink: getComputedStyle(document.body).color}''')
+                ink: getComputedStyle(document.body).color}""")
     assert found['scroll'] <= width and 0 <= found['left'] and found['right'] <= width
     assert found['wide'] == []
     red_of = {name: int(found[name].partition('(')[2].partition(',')[0])
