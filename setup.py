@@ -41,7 +41,7 @@ setup(
     # This makes an editable installation work in the folder that holds the clone, too: with the
     # folder `symdp_ros` there, Python would else take the clone itself for the package.
     package_dir={'': '.'},
-    package_data={NAME: ['py.typed']},
+    package_data={NAME: ['py.typed', 'figures/*.html']},
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
@@ -74,7 +74,8 @@ setup(
                  'hypothesis>=6.98,<7', 'catkin_pkg>=1,<2',
                  # A DDS participant that is no ROS node, and announces what rclpy would refuse.
                  'cyclonedds>=11,<12; platform_machine == "x86_64"',
-                 *BAGS, *DASK, *LINT],
+                 # The page of `symdp explore`, in a Chromium that comes from the system.
+                 'selenium>=4.10,<5', *BAGS, *DASK, *LINT],
     },
     zip_safe=True,
     entry_points={

@@ -23,8 +23,9 @@ from symdp_ros.ros.process.free_domain import FreeDomain
 from visualization_msgs.msg import Marker, MarkerArray
 
 ROOT = Path(__file__).resolve().parents[1]
+#: With the policy adaptive, `privatizer` itself says what to believe, and `belief` does not start.
 SETTINGS = {'chain_file': str(ROOT / 'config' / 'depot.geojson'), 'initial_state': '1',
-            'self_loops': True, 'epsilon': 2.0}
+            'self_loops': True, 'epsilon': 2.0, 'policy': 'guided'}
 OUTPUTS = ['string', 'pose', 'markers']
 REGIONS = 40
 PATIENCE = 60.0
@@ -86,14 +87,16 @@ def draw(arrays: list[MarkerArray], path: Path) -> None:
     shown = {(marker.ns, marker.id): marker
              for array in (arrays[0], arrays[-1]) for marker in array.markers}
     figure, axes = pyplot.subplots(figsize=(9, 5))
-    for marker in shown.values():
-        _DRAW[marker.type](axes, marker)
-    axes.set_aspect('equal')
-    axes.autoscale_view()
-    axes.margins(0.08)
-    axes.set_xlabel('x [m]')
-    axes.set_ylabel('y [m]')
+    every = np.concatenate([_points(marker) if marker.points else _position(marker)
+                            for marker in shown.values()])
+    (left, low), (right, high) = every.min(axis=0) - 2, every.max(axis=0) + 2
+    axes.set(xlabel='x [m]', ylabel='y [m]', aspect='equal', xlim=(left, right), ylim=(low, high))
     figure.tight_layout()
+    figure.draw_without_rendering()  # sets the scale
+    metre = (axes.transData.transform((1, 0)) - axes.transData.transform((0, 0)))[0]
+    metre *= 72 / figure.dpi  # in points
+    for marker in sorted(shown.values(), key=lambda marker: marker.pose.position.z):
+        _DRAW[marker.type](axes, marker, metre)
     figure.savefig(path, metadata={'Date': None} if path.suffix == '.svg' else None)
     pyplot.close(figure)
 
@@ -106,28 +109,30 @@ def _colors(marker):
     return [(color.r, color.g, color.b, color.a) for color in marker.colors or [marker.color]]
 
 
-def _lines(axes, marker):
+def _position(marker):
+    return np.array([(marker.pose.position.x, marker.pose.position.y)])
+
+
+def _lines(axes, marker, metre):
     points = _points(marker)
     pairs = (points.reshape(-1, 2, 2) if marker.type == Marker.LINE_LIST
              else np.stack([points[:-1], points[1:]], axis=1))
     axes.add_collection(LineCollection(pairs, colors=_colors(marker),
-                                       linewidths=20 * marker.scale.x), autolim=True)
+                                       linewidths=metre * marker.scale.x))
 
 
-def _discs(axes, marker):
-    at = (_points(marker) if marker.points else
-          np.array([(marker.pose.position.x, marker.pose.position.y)]))
+def _discs(axes, marker, metre):
+    at = _points(marker) if marker.points else _position(marker)
     sizes = np.full(len(at), marker.scale.x)
     axes.add_collection(EllipseCollection(
         sizes, sizes, np.zeros(len(at)), units='x', offsets=at, facecolors=_colors(marker),
-        transOffset=axes.transData), autolim=True)
+        transOffset=axes.transData))
 
 
-def _text(axes, marker):
-    position = marker.pose.position
-    axes.text(position.x, position.y, marker.text, color=_colors(marker)[0], ha='center',
-              va='center', fontsize=6 + 3 * marker.scale.z)
-    axes.update_datalim([(position.x, position.y)])
+def _text(axes, marker, metre):
+    """Draw text whose capitals are as high as its scale says: 0.73 of the size of the font."""
+    axes.text(*_position(marker)[0], marker.text, color=_colors(marker)[0], ha='center',
+              va='center', fontsize=metre * marker.scale.z / 0.73)
 
 
 _DRAW = {Marker.LINE_LIST: _lines, Marker.LINE_STRIP: _lines, Marker.SPHERE_LIST: _discs,

@@ -542,6 +542,15 @@ VISIT_STAY = replace(STAY, meaning='how long the robot typically stays in a plac
 CALIBRATED_EPSILON = replace(
     EPSILON, default='', meaning='the ε at which robots and mechanisms are compared (default: 2); '
     'with --protect, give this or --target-error')
+EXPLORED = (
+    Option('epsilon', list, [], 'an ε to stop at (default: 1, 2, 3, 5)', unit='epsilon'),
+    Option('protect', list, [], 'the length of a visit, in seconds (default: 10, 30)',
+           unit='seconds'),
+    Option('stay', list, [], 'how long the robot typically stays in a place, in seconds; 0: not '
+           'known, which takes several times as long (default: 60, 300; with zones: 60; of a map '
+           'with probabilities: as it says)', unit='seconds'))
+EXPLORED_PAGE = Option('output', str, None, 'the page to write (HTML); it must not exist',
+                       unit='file.html')
 DURATION = Option('duration', float, 20.0, 'how long the demo runs', least=1e-3, most=1e9,
                   unit='seconds')
 ROBOTS = Option('robots', int, 1, 'how many simulated robots', least=1, most=50, unit='robots')

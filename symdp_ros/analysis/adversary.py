@@ -11,6 +11,7 @@ Bayes over all that is unknown: the smoothed beliefs (`analysis.belief`) of an e
 knows the public models alone (`core.models`) is right no more often.
 """
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from random import Random
 
@@ -122,11 +123,17 @@ def _walked(mechanism: OnlineMechanism, length: int, walks: int, walks_by: Chain
     first = mechanism.chain.ticks
     clock = first, first * mechanism.stride
     ticks = first + (length - 1) * clock[1]
-    index = mechanism.chain.state_index
-    words = np.array([[index[symbol] for symbol in word[first - 1::clock[1]]]
-                      for word in patrols(robot, ticks, walks)], np.int32)
+    words = _patrolled(robot, mechanism.chain, ticks, walks)[:, first - 1::clock[1]]
     together = max(1, _TOGETHER // (ticks * len(robot)))
     return robot, clock, [words[i:i + together] for i in range(0, walks, together)]
+
+
+@lru_cache(maxsize=16)
+def _patrolled(robot: Chain, chain: Chain, ticks: int, walks: int) -> ShortInts:
+    """Return `patrols` as positions of the states of a chain: shape (walks, ticks)."""
+    index = chain.state_index
+    return np.array([[index[symbol] for symbol in word]
+                     for word in patrols(robot, ticks, walks)], np.int32)
 
 
 def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts, models: Models,

@@ -24,7 +24,8 @@ from random import Random
 
 import numpy as np
 from symdp_ros.analysis.accuracy import mean_stay, patrols, robots
-from symdp_ros.analysis.adversary import best_guess, best_guess_in_zones, Guess
+from symdp_ros.analysis.adversary import (best_guess, best_guess_in_zones, Guess, moves_of,
+                                          outputs_and_beliefs)
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import MAP
@@ -40,6 +41,7 @@ _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candida
 _POLICIES = tuple(policy for policy in POLICIES if policy != 'paper')
 _WALKS = 48               # of all robots that count together
 _LEAST_WALKS = 24         # of each of them
+_LEAST_TICKS = 300        # of each walk
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
 _LARGEST_EPSILON, _TOLERANCE = 60.0, 0.01
@@ -85,6 +87,21 @@ class Row:
     guess: Guess | None  # None: not asked for
 
 
+@dataclass(frozen=True)
+class Way:
+    """
+    One way to report.
+
+    :param name: a policy; of logs, one of `registry.CHOICES`.
+    :param clock: ticks from one report to the next, and the most moves between them.
+    :param late: by how many symbols live reports are late; None: it releases logs.
+    """
+
+    name: str
+    clock: tuple[int, int]
+    late: int | None = 0
+
+
 class VisitCalibration:
     """
     Errors by report period, for one map, visit and typical stay.
@@ -109,7 +126,7 @@ class VisitCalibration:
         self._protect, self._trust, self._zones = protect, trust, zones
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
-        self._length = max(300, round(12 * protect / self.tick))
+        self._length = max(_LEAST_TICKS, round(12 * protect / self.tick))
         every = robots(self.chain, trust)
         #: those that count: the one that moves as the map says, where it does
         self._robots = {MAP: every[MAP]} if MAP in every else every
@@ -144,46 +161,90 @@ class VisitCalibration:
 
         :param delay: seconds that live readers can wait at most.
         """
-        ticks, k = self._ticks(period), adjacency_of(self._protect, period)
-        privacy, least = Privacy(epsilon, k, self._zones), self._moves(ticks)
+        k = adjacency_of(self._protect, period)
+        privacy = Privacy(epsilon, k, self._zones)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = [*pool.map(lambda way: self.errors(
+                way, self.mechanism(way, period, privacy), period), self.ways(period, delay))]
+        live = [errors for errors in found if errors.delay is not None]
+        logged = [errors for errors in found if errors.delay is None]
+        logged += [replace(errors, mechanism=f'causal, {errors.mechanism}')
+                   for errors in live if errors.mechanism != 'adaptive']
+        best = min(live, key=lambda errors: errors.wrong)
+        return Row(period, k, epsilon, self._held(self._ticks(period)), best,
+                   min(logged, key=lambda errors: errors.wrong),
+                   self.guess(self._of(best, period, privacy)) if guess else None)
+
+    def ways(self, period: float, delay: float = 0.0) -> list[Way]:
+        """
+        Return what can be compared for symbols every `period` seconds: logs, then live.
+
+        :param delay: seconds that live readers can wait at most.
+        """
+        ticks = self._ticks(period)
+        least = self._moves(ticks)
         between = [(ticks, moves) for moves in ((least, least + 1) if ticks > 1 else (1,))]
-        late = int(as_fraction(delay) // as_fraction(period))
-        drawn = [(policy, *clock, 0) for policy in _POLICIES if policy != 'adaptive'
-                 and self._zones is None for clock in between]
         clocks = [*between, (1, 1)] if self.chain.stores_edges and ticks > 1 else between
-        signals = [('adaptive', *clock, d) for clock in clocks
-                   for d in dict.fromkeys((0, late))]
-        logs = [(name, *clock) for name in CHOICES_BY_MODELS for clock in (
-            between[:1] if name == 'exponential' else clocks)]
-
-        def online(policy: str, report: int, moves: int, late: int) -> Errors:
-            return self._errors(policy, OnlineMechanism(
-                self._chain(report, moves), privacy, policy=policy, delay=late,
-                trust=self._trust, reports=ticks // report, random=Random(ticks)), ticks)
-
-        def offline(name: str, report: int, moves: int) -> Errors:
-            return self._errors(name, OfflineMechanism(
-                self._chain(report, moves), privacy, trust=self._trust, reports=ticks // report,
-                random=Random(ticks), **CHOICES[name]), ticks)
-
         for clock in clocks:
             self._chain(*clock)  # before threads ask for it
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            offered = pool.map(lambda of: offline(*of), logs)
-            live = [*pool.map(lambda of: online(*of), drawn + signals)]
-            logged = [*offered, *(replace(errors, mechanism=f'causal, {errors.mechanism}')
-                                  for errors in live if errors.mechanism != 'adaptive')]
-        best = min(live, key=lambda errors: errors.wrong)
-        return Row(period, k, epsilon, self._held(ticks), best,
-                   min(logged, key=lambda errors: errors.wrong),
-                   self._guess(self._of(best, period, privacy)) if guess else None)
+        late = int(as_fraction(delay) // as_fraction(period))
+        return [
+            *(Way(name, clock, None) for name in CHOICES_BY_MODELS
+              for clock in (between[:1] if name == 'exponential' else clocks)),
+            *(Way(policy, clock) for policy in _POLICIES if policy != 'adaptive'
+              and self._zones is None for clock in between),
+            *(Way('adaptive', clock, d) for clock in clocks for d in dict.fromkeys((0, late)))]
+
+    def mechanism(self, way: Way, period: float,
+                  privacy: Privacy) -> OnlineMechanism | OfflineMechanism:
+        """
+        Return the mechanism of one way; its draws repeat.
+
+        :param privacy: with the k of this visit and period.
+        """
+        ticks, (report, moves) = self._ticks(period), way.clock
+        chain, each, random = self._chain(report, moves), ticks // report, Random(ticks)
+        if way.late is None:
+            return OfflineMechanism(chain, privacy, trust=self._trust, reports=each,
+                                    random=random, **CHOICES[way.name])
+        return OnlineMechanism(chain, privacy, policy=way.name, delay=way.late,
+                               trust=self._trust, reports=each, random=random)
+
+    def replay(self, mechanism: OnlineMechanism | OfflineMechanism, period: float, route: Ints,
+               robot: Chain) -> tuple[Ints, Floats | None]:
+        """
+        Draw the reports of one simulated route, as it would be seen, and what others believe.
+
+        :param mechanism: of `mechanism`, for the same period.
+        :param route: a state for each tick: shape (ticks,).
+        :param robot: by whose P it moves.
+        :return: the report that stands for each tick, −1 before the first and after the last:
+            shape (ticks,). And P[s_t = s] for who knows the map, how the robot moves, and all that
+            is published: shape (ticks up to the last symbol, states); None: not known of a
+            mechanism that looks at the whole word.
+        """
+        online, true, beliefs = mechanism.law.online, route[None, :], None
+        report = self._ticks(period) // (1 if online is None else online.reports)
+        if online is None:
+            drawn = self._drawn(mechanism, report, true)[0]
+        else:
+            clock = online.chain.ticks, online.chain.ticks * online.stride
+            found, every = outputs_and_beliefs(
+                online.another(random=Random(len(route))),
+                true[:, clock[0] - 1::clock[1]].astype(np.int32), moves_of(robot), clock)
+            drawn, beliefs = found.astype(np.int64), every[:, :, 0]
+        stands = drawn[0, self._nearest(drawn, report)]
+        shown = np.full(len(route), -1)
+        shown[report - 1:report - 1 + len(stands)] = stands
+        return shown, beliefs
 
     def _of(self, live: Errors, period: float, privacy: Privacy) -> OnlineMechanism:
         """Return the mechanism that made these errors."""
-        report, ticks = self._ticks(live.report_period), self._ticks(period)
-        return OnlineMechanism(self._chain(report, live.moves), privacy, policy=live.mechanism,
-                               delay=round((live.delay or 0.0) / period), trust=self._trust,
-                               reports=ticks // report, random=Random(ticks))
+        found = self.mechanism(
+            Way(live.mechanism, (self._ticks(live.report_period), live.moves),
+                round((live.delay or 0.0) / period)), period, privacy)
+        assert isinstance(found, OnlineMechanism)
+        return found
 
     def by_robot(self, row: Row) -> dict[str, float]:
         """Return the share of time that is wrong live, for every simulated robot."""
@@ -251,8 +312,8 @@ class VisitCalibration:
         covered = np.cumsum(shares[order]) * len(self._shares) / found.size > _COVERED
         return max(1, int(found.ravel()[order[np.argmax(covered)]]))
 
-    def _guess(self, mechanism: OnlineMechanism) -> Guess:
-        """Return how often an adversary is right, on average over the robots."""
+    def guess(self, mechanism: OnlineMechanism) -> Guess:
+        """Return how often an adversary of its reports is right, on average over the robots."""
         length = self._symbols(mechanism)
         each = [(share, best_guess(mechanism, length, walks=self._walks, walks_by=robot))
                 for share, robot in zip(self._shares.tolist(), self._robots.values(), strict=True)
@@ -290,9 +351,13 @@ class VisitCalibration:
         :param reports: shape (walks, reports), so many ticks apart.
         :param true: shape (walks, ticks).
         """
-        count = (reports.shape[1] - 1) * ticks + 1
-        nearest = (np.arange(count) + ticks // 2) // ticks
-        return measure(reports[:, nearest], true[:, ticks - 1:ticks - 1 + count])
+        nearest = self._nearest(reports, ticks)
+        return measure(reports[:, nearest], true[:, ticks - 1:ticks - 1 + len(nearest)])
+
+    @staticmethod
+    def _nearest(reports: Ints, ticks: int) -> Ints:
+        """Return the number of the report that stands for each tick from the first report on."""
+        return (np.arange((reports.shape[1] - 1) * ticks + 1) + ticks // 2) // ticks
 
     def _drawn(self, mechanism: OnlineMechanism | OfflineMechanism, ticks: int,
                true: Ints) -> tuple[Ints, Ints, int]:
@@ -305,23 +370,23 @@ class VisitCalibration:
                                          np.arange(walks + 1) * length)
         return found.astype(np.int64).reshape(walks, -1), true, report
 
-    def _errors(self, name: str, mechanism: OnlineMechanism | OfflineMechanism,
-                ticks: int) -> Errors:
-        drawn, online = self._drawn(mechanism, ticks, self._true), mechanism.law.online
+    def errors(self, way: Way, mechanism: OnlineMechanism | OfflineMechanism,
+               period: float) -> Errors:
+        """
+        Return what readers see of one way.
+
+        :param mechanism: the one that `mechanism` returns for the way and this period.
+        """
+        ticks = self._ticks(period)
+        drawn = self._drawn(mechanism, ticks, self._true)
         by_walk = self._off(*drawn, np.not_equal).mean(axis=1).reshape(len(self._robots), -1)
         by_robot, errors = by_walk.mean(axis=1), by_walk.std(axis=1, ddof=1) / sqrt(self._walks)
-        late = 0 if online is None else online.delay
-        return Errors(name, float(as_fraction(self.tick) * drawn[-1]),
-                      self._moves_of(mechanism.chain),
-                      None if online is None or late is None else late * ticks * self.tick,
+        return Errors(way.name, float(as_fraction(self.tick) * drawn[-1]), way.clock[1],
+                      None if way.late is None else way.late * ticks * self.tick,
                       float(self._shares @ by_robot),
                       float(np.linalg.norm(self._shares * errors)),
                       self._mean(drawn, self._way_lengths), self._mean(drawn, self._metres),
                       dict(zip(self._robots, by_robot.tolist(), strict=True)))
-
-    def _moves_of(self, chain: Chain) -> int:
-        """Return the most moves between two reports."""
-        return next((moves for (_, moves), made in self._chains.items() if made is chain), 1)
 
     def _mean(self, drawn: tuple[Ints, Ints, int], distances: Floats | None) -> float | None:
         if distances is None:

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING
 from symdp_ros.analysis.visits import Errors, Row, VisitCalibration
 from symdp_ros.cli.maps.check import graph_of
 from symdp_ros.cli.maps.zones import print_zones
+from symdp_ros.cli.parameter_file import parameter_text, parameters_of
 from symdp_ros.cli.progress import progress
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.files.durable import check_new, write_new_file
-from symdp_ros.files.resources import resolve_path
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import certainty, protection
-from symdp_ros.maps.zones import LEVELS
 from symdp_ros.words.sampling_settings import SamplingSettings
-import yaml
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -72,7 +69,8 @@ def run(options: argparse.Namespace) -> int:
         console.print(_by_robot(visits.by_robot(best), visits.mean_stay))
     if missing:
         console.print(f'no ε up to 60 reaches this error with a period of {", ".join(missing)}')
-    parameters = _parameters(best, options, visits.tick)
+    parameters = parameters_of(best.live, best.period, float(f'{best.epsilon:.3g}'), options,
+                               visits.tick)
     console.print(_explained(best, parameters))
     privacy = Privacy(best.epsilon, 1, zones)
     console.print(protection(options.protect, privacy))
@@ -80,7 +78,8 @@ def run(options: argparse.Namespace) -> int:
     if zones is not None:
         print_zones(visits.chain, privacy, [visits.guesses_in_zones(best)])
     if options.yaml:
-        _write_parameters(parameters, options)
+        write_new_file(Path(options.yaml), parameter_text(
+            parameters, options, 'symdp calibrate --protect'))
         console.print(f'parameters of a privatizer in {printable(options.yaml)}')
     if options.plot:
         _draw(found, options)
@@ -162,39 +161,6 @@ def _explained(best: Row, parameters: Mapping[str, object]) -> str:
         'for the live row of fewest errors: ' + ', '.join(
             f'{name}: {printable(value)}' for name, value in parameters.items())]
     return '\n'.join(lines)
-
-
-def _parameters(best: Row, options: argparse.Namespace, tick: float) -> dict[str, object]:
-    """
-    Return the parameters of a node for a row, the map and its initial state apart.
-
-    :param tick: seconds; `moves` is for reports that are further apart.
-    """
-    live = best.live
-    found = {
-        'self_loops': options.self_loops, 'trust': options.trust, 'sampling': 'period',
-        'period': best.period, 'protect': options.protect, 'report_period': live.report_period,
-        'zones_file': options.zones_file or '',
-        'moves': 0 if live.report_period == tick else live.moves, 'stay': options.stay or 0.0,
-        'epsilon': float(f'{best.epsilon:.3g}'), 'policy': live.mechanism,
-        'delay': round((live.delay or 0.0) / best.period)}
-    left_out = {'self_loops': False, 'trust': DEFAULT_TRUST, 'report_period': best.period,
-                'zones_file': '', 'moves': 0, 'stay': 0.0, 'delay': 0}
-    return {name: value for name, value in found.items() if left_out.get(name) != value}
-
-
-def _write_parameters(parameters: Mapping[str, object], options: argparse.Namespace) -> None:
-    """Write the parameter file of the best row; paths in it are absolute."""
-    values = {'chain_file': str(resolve_path(options.chain_file).absolute()),
-              **{name: getattr(options, name) for name in ('initial_state', 'level')
-                 if getattr(options, name)},
-              **({'graph': options.graph} if options.graph >= 0 else {}),
-              **({'prune': True} if options.prune else {}), **parameters}
-    if options.zones_file and options.zones_file != LEVELS:
-        values['zones_file'] = str(resolve_path(options.zones_file).absolute())
-    text = yaml.safe_dump({'/**': {'ros__parameters': values}}, sort_keys=False,
-                          allow_unicode=True)
-    write_new_file(Path(options.yaml), f'# Made by `symdp calibrate --protect`.\n{text}')
 
 
 def _draw(rows: Sequence[Row], options: argparse.Namespace) -> None:

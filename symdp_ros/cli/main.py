@@ -5,15 +5,15 @@ import os
 import sys
 
 from symdp_ros import __version__
-from symdp_ros.cli import calibrate, demo, doctor, isolate, warm_up
+from symdp_ros.cli import calibrate, demo, doctor, explore, isolate, warm_up
 from symdp_ros.cli.arguments import Parser
 from symdp_ros.cli.logs import learn, ledger, release
 from symdp_ros.cli.maps import automaton, chain, check, propose_zones
 from symdp_ros.core.compiled.notice import on_slow_loops
 from symdp_ros.errors import printable, SymdpError
 
-COMMANDS = (check, chain, propose_zones, calibrate, demo, release, ledger, learn, automaton,
-            doctor, isolate, warm_up)
+COMMANDS = (check, chain, propose_zones, calibrate, explore, demo, release, ledger, learn,
+            automaton, doctor, isolate, warm_up)
 
 
 def make_parser() -> Parser:

@@ -341,7 +341,7 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
     from argparse import Namespace
 
     from symdp_ros.analysis.visits import VisitCalibration
-    from symdp_ros.cli.calibrate_visits import _parameters
+    from symdp_ros.cli.parameter_file import parameters_of
     from symdp_ros.maps.graph import TransitionGraph
     from symdp_ros.words.sampling_settings import SamplingSettings
 
@@ -351,7 +351,7 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
     moves = set()
     for period in visits.periods:
         row = visits.row(period, 1.0, guess=False)
-        given = _parameters(row, options, visits.tick)
+        given = parameters_of(row.live, period, 1.0, options, visits.tick)
         sampling = SamplingSettings(given['sampling'], **{
             name: given[name] for name in ('period', 'protect', 'moves', 'stay', 'report_period')
             if name in given})

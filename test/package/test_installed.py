@@ -31,7 +31,8 @@ import sys
 from symdp_ros.cli.main import main
 for command in ('release logs --epsilon 2 -o released --ledger spent.ledger --subject robot '
                 '--mechanism causal --chain CHAIN', 'ledger spent.ledger',
-                'calibrate --length 5 --target-error 0.3 --walks 2 CHAIN'):
+                'calibrate --length 5 --target-error 0.3 --walks 2 CHAIN',
+                'explore -o page.html --epsilon 1 --protect 0.5 CHAIN'):
     assert main([sys.argv[1] if part == 'CHAIN' else part for part in command.split()]) == 0
 """
 
@@ -66,6 +67,7 @@ def test_no_module_needs_a_file_of_the_repository(installed, tmp_path):
     found = Path(run(installed, tmp_path, '-c', IMPORT_ALL).splitlines()[-1])
     assert found == installed / 'symdp_ros' / '__init__.py'
     assert (found.parent / 'py.typed').is_file()
+    assert (found.parent / 'figures' / 'explorer.html').is_file()
     assert not {'bench', 'mutation', 'studies', 'test'} & {
         file.name for file in installed.iterdir()}
 

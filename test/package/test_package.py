@@ -26,9 +26,10 @@ KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
 
 #: Imported module → what pip installs, by an extra: no package of Ubuntu has it. With ROS,
-#: rosbag2_py reads recordings; archives and clusters need pip.
+#: rosbag2_py reads recordings; archives and clusters need pip. (selenium: one test, of a page.)
 EXTRAS = {'rosbags': 'rosbags', 'mcap': 'mcap', 'zstandard': 'zstandard', 'lz4': 'lz4',
-          'pyarrow': 'pyarrow', 'distributed': 'dask[distributed]', 'cyclonedds': 'cyclonedds'}
+          'pyarrow': 'pyarrow', 'distributed': 'dask[distributed]', 'cyclonedds': 'cyclonedds',
+          'selenium': 'selenium'}
 
 #: Keys of packages that Ubuntu 24.04 and 26.04 both have.
 UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-shapely', 'python3-yaml', 'python3-rich',

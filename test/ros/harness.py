@@ -41,10 +41,11 @@ BEST_EFFORT = QoSProfile(depth=5000, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def wait_until(condition, what, spin=lambda: time.sleep(0.02)):
-    """Wait for a condition; fail with `what` where it does not come true."""
+    """Wait for a condition; fail with `what`, or what it returns, where it does not come true."""
     until = time.monotonic() + PATIENCE
     while not (value := condition()):
-        assert time.monotonic() < until, f'not within {PATIENCE:g} s: {what}'
+        assert time.monotonic() < until, (
+            f'not within {PATIENCE:g} s: {what() if callable(what) else what}')
         spin()
     return value
 

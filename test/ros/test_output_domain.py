@@ -131,7 +131,8 @@ def test_it_can_be_configured_again(world, outer, chain_file, tmp_path):
     for number in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP):
         assert world.call(ChangeState, '/privatizer/change_state', ChangeState.Request(
             transition=Transition(id=number))).success
-    outer.wait_until(lambda: not nodes_in(outer), 'the end of the outer node')
+    outer.wait_until(lambda: not nodes_in(outer), lambda: (
+        f'the end of the outer node: {nodes_in(outer)} of {topics_of_others(outer)}\n{run.log}'))
     for number in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
         assert world.call(ChangeState, '/privatizer/change_state', ChangeState.Request(
             transition=Transition(id=number))).success

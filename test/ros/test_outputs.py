@@ -76,15 +76,25 @@ def test_all_outputs(world, published):
     assert_pictures(private, topics['markers'])
 
 
+def width():
+    xs = [place.x for place in PLACES.values()]
+    return max(xs) - min(xs)
+
+
 def assert_pictures(private, arrays):
     arrays = sorted(arrays, key=lambda array: array.markers[0].ns != 'moves')  # two publishers
     drawn, *live = arrays
     kinds = {marker.ns for marker in drawn.markers}
-    assert kinds == {'moves', 'regions', 'names', 'warning'}
+    assert kinds == {'moves', 'regions', 'names', 'warning', 'legend'}
+    assert [marker.text for marker in drawn.markers if marker.ns == 'legend'] == [
+        'private: the region now, and the ten before', 'ε = 1: hides any region']
     assert sorted(marker.text for marker in drawn.markers if marker.ns == 'names') == sorted(
         CHAIN.states)
     assert next(marker.text for marker in drawn.markers
                 if marker.ns == 'warning') == f'private {WARNING}'
+    for marker in drawn.markers:  # a letter is about 0.8 of a capital's height wide
+        if marker.ns in ('warning', 'legend'):
+            assert 0.8 * marker.scale.z * len(marker.text) < 1.3 * width()
     moves = next(marker for marker in drawn.markers if marker.ns == 'moves')
     assert len(moves.points) == 2 * sum(
         a != b for a in CHAIN.states for b in CHAIN.successors(a))
@@ -105,6 +115,8 @@ def assert_pictures(private, arrays):
             assert marker.color.a > 0 and not (marker.lifetime.sec or marker.lifetime.nanosec)
             assert marker.pose.orientation.w == 1.0
             assert len(marker.colors) in (0, len(marker.points))
+            above = marker.pose.position.z > 0
+            assert above == (marker.type == Marker.TEXT_VIEW_FACING), 'names lie above lines'
             if marker.type == Marker.LINE_LIST:
                 assert len(marker.points) % 2 == 0
         names = [(marker.ns, marker.id) for marker in array.markers]
@@ -117,7 +129,8 @@ def test_late_readers_get_the_map_and_the_last_region(world, published):
     poses = heard(world, 'private_pose', PoseWithCovarianceStamped)
     world.wait_until(lambda: len(arrays) == 2 and poses, 'what is latched')
     arrays.sort(key=lambda array: array.markers[0].ns != 'moves')
-    assert {marker.ns for marker in arrays[0].markers} == {'moves', 'regions', 'names', 'warning'}
+    assert {marker.ns for marker in arrays[0].markers} == {
+        'moves', 'regions', 'names', 'warning', 'legend'}
     assert f'private: {private[-1]}' in [marker.text for marker in arrays[1].markers]
     assert poses[-1].pose.pose.position.x == PLACES[private[-1]].x
 

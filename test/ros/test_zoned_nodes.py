@@ -111,3 +111,7 @@ def test_markers_show_zones(world):
     assert [marker.text for marker in zones if marker.text] == ['hall', 'east_ward', 'west_ward']
     assert [len(marker.points) for marker in zones if marker.points] == [4, 10, 10]
     assert len({marker.id for marker in zones}) == 6
+    legend = [marker for picture in pictures for marker in picture.markers
+              if marker.ns == 'legend']
+    assert [marker.text for marker in legend] == [
+        'private: the region now, and the ten before', 'ε = 1: hides any region, inside the zone']

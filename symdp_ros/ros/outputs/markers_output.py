@@ -4,9 +4,9 @@
 A picture of private regions for RViz and Foxglove: MarkerArray, latched.
 
 Two publishers share the topic, so that late readers get both: the map, once, and after each
-region the picture of it. Namespaces: `regions`, `moves`, `names`, `zones` and `warning` are the
-map; `now`, `name now` and `trail` the region and the ten before it; `belief` where the robot may
-be.
+region the picture of it. Namespaces: `regions`, `moves`, `names`, `zones`, `warning` and `legend`
+are the map; `now`, `name now` and `trail` the region and the ten before it; `belief` where the
+robot may be, with a `legend` of its own. Names lie above lines: viewers look from above.
 """
 from collections import deque
 from collections.abc import Iterable
@@ -30,6 +30,7 @@ _DARK, _GREY = (0.1, 0.1, 0.1, 1.0), (0.6, 0.6, 0.6, 0.6)
 _ZONES = ((0.34, 0.71, 0.91), (0.90, 0.62, 0.0), (0.0, 0.62, 0.45), (0.80, 0.47, 0.65),
           (0.94, 0.89, 0.26), (0.5, 0.5, 0.5))
 _BLUE, _ORANGE, _RED = (0.12, 0.47, 0.71, 0.8), (1.0, 0.6, 0.2, 0.9), (0.8, 0.1, 0.1, 1.0)
+_INK = (0.04, 0.18, 0.33, 1.0)  # to be read on blue
 
 
 class Output:
@@ -46,8 +47,11 @@ class Output:
         self.publishers = [self._map, self._publisher]
         assert wanted.graph is not None  # it has positions
         zones = MapSettings.of(wanted.settings).zones() or {}
+        xs, ys = zip(*((place.x, place.y) for place in self._places.values()), strict=True)
+        self._xs, self._ys = (min(xs), max(xs)), (min(ys), max(ys))
         self._map.publish(MarkerArray(markers=[
-            *self._map_markers(wanted.graph), *self._zone_markers(zones)]))
+            *self._map_markers(wanted.graph), *self._zone_markers(zones),
+            *self._legend(wanted.settings, bool(zones))]))
 
     def publish(self, region: str, beliefs: Floats | None) -> None:
         """Publish the picture of a region."""
@@ -70,10 +74,25 @@ class Output:
         if len(self._places) <= _MOST_NAMES:
             for i, (state, place) in enumerate(self._places.items()):
                 yield self._text('names', state, place.x, place.y - 0.4 * self._size, _DARK, i,
-                                 scale=0.5)
-        xs, ys = zip(*((place.x, place.y) for place in self._places.values()), strict=True)
-        yield self._text('warning', f'{self._prefix} {WARNING}', (min(xs) + max(xs)) / 2,
-                         min(ys) - 3 * self._size, _RED, 0, scale=0.7)
+                                 scale=0.35)
+
+    def _legend(self, settings, zoned):
+        yield self._line('warning', 0, f'{self._prefix} {WARNING}', _RED)
+        yield self._line('legend', 1, f'{self._prefix}: the region now, and the ten before', _BLUE)
+        k, protect = settings['adjacency'], settings['protect']
+        hidden = f'{protect:g} s' if protect else 'region' if k == 1 else f'{k} regions'
+        yield self._line('legend', 2, f"ε = {settings['epsilon']:g}: hides any {hidden}"
+                         + (', inside the zone' if zoned else ''), _DARK)
+
+    def _line(self, namespace, row, text, color):
+        """Return a line of text: of what is private, below the map; of what is believed, above."""
+        width = self._xs[1] - self._xs[0]
+        height = min(0.5, 1.2 * width / len(WARNING) / self._size or 0.5)
+        below, above = self._ys[0] - 1.5 * self._size, self._ys[1] + 1.5 * self._size
+        step = 1.6 * height * self._size
+        y = above + (3 - row) * step if self._prefix == 'believed' else below - row * step
+        return self._text(namespace, text, sum(self._xs) / 2, y, (*color[:3], 1.0), row,
+                          scale=height)
 
     def _zone_markers(self, zones):
         """Yield for each zone its area, a disc round each of its states, and its name."""
@@ -90,6 +109,7 @@ class Output:
     def _live_markers(self, region, beliefs):
         if beliefs is not None:
             yield self._beliefs(beliefs)
+            yield self._line('legend', 3, 'where the robot may be', _ORANGE)
         trail = self._marker('trail', Marker.LINE_STRIP, _BLUE, width=0.15)
         for age, state in enumerate(reversed(self._trail)):
             trail.points.append(_point(self._places[state]))
@@ -105,8 +125,8 @@ class Output:
         dot.pose.position = _point(place)
         dot.scale.z = 0.02
         yield dot
-        yield self._text('name now', f'{self._prefix}: {region}', place.x, place.y + self._size,
-                         _BLUE, 0, scale=0.8)
+        yield self._text('name now', f'{self._prefix}: {region}', place.x,
+                         place.y + 0.7 * self._size, _INK, 0, scale=0.5)
 
     def _beliefs(self, beliefs):
         """Return discs: the more probable, the less transparent."""
@@ -132,6 +152,7 @@ class Output:
         marker = self._marker(namespace, Marker.TEXT_VIEW_FACING, color, number=number)
         marker.text, marker.scale.z = text, scale * self._size
         marker.pose.position.x, marker.pose.position.y = x, y
+        marker.pose.position.z = self._size
         return marker
 
 

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What each setting of a grid does on a map, for who has to choose one (`symdp explore`).
+
+The numbers are those of `analysis.visits`. One route is simulated for each typical stay, and
+released under every setting: no recording is read. Which reports are compared (their clock: how
+often they go out, and within how many moves) is decided for each mechanism at one ε of the grid,
+`Grid.compared_at`, by the fewest errors; there the best of all is that of `symdp calibrate`.
+"""
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from math import log
+from multiprocessing import get_context
+
+import numpy as np
+from symdp_ros.analysis.accuracy import patrols, robots
+from symdp_ros.analysis.adversary import Guess
+from symdp_ros.analysis.visits import Errors, VisitCalibration, Way
+from symdp_ros.core.annotations import Floats
+from symdp_ros.core.models import MAP
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import DEFAULT_TRUST
+from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.reports import as_fraction
+
+_LEAST_TICKS, _VISITS = 600, 12  # of the route: so many ticks, or visits of the longest length
+_FRAMES = 120                    # for which beliefs are kept
+_LEAST_BELIEF = 0.02             # that is kept
+
+
+@dataclass(frozen=True)
+class Grid:
+    """
+    The values that are computed: of each at least one, ascending.
+
+    :param epsilons: ≥ 0.
+    :param protects: seconds of a visit, > 0.
+    :param stays: seconds in a place; 0: not known.
+    :param symbols: into how many symbols a visit falls, k: each gives the period.
+    """
+
+    epsilons: tuple[float, ...]
+    protects: tuple[float, ...]
+    stays: tuple[float, ...]
+    symbols: tuple[int, ...] = (1, 2)
+
+    @property
+    def compared_at(self) -> float:
+        """Return the ε at which clocks are compared."""
+        return self.epsilons[len(self.epsilons) // 2]
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    One place of the grid, but for ε.
+
+    :param zoned: whether zones are told.
+    """
+
+    stay: float
+    protect: float
+    symbols: int
+    zoned: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """
+    One mechanism under one setting.
+
+    :param late: symbols; None: it releases logs.
+    :param guess: of who reads all reports; None: not known.
+    :param reports: the state that was reported for each tick of the shown route; −1: none.
+    :param beliefs: for every `frame`-th tick, state → P, those of at least 2 %; None: not known.
+    """
+
+    epsilon: float
+    period: float
+    mechanism: str
+    late: int | None
+    errors: Errors
+    guess: Guess | None
+    reports: tuple[int, ...]
+    beliefs: tuple[Mapping[int, float], ...] | None
+
+
+@dataclass(frozen=True)
+class Route:
+    """
+    The true route that is shown for a typical stay.
+
+    :param states: for each tick, a number of a state.
+    :param robot: how it moves, by name, and `mean_stay`: for how many seconds it stays in a place.
+    :param frame: ticks from one picture of beliefs to the next.
+    """
+
+    states: tuple[int, ...]
+    robot: str
+    mean_stay: float
+    frame: int
+
+
+class Exploration:
+    """
+    All cells of a grid.
+
+    :param graph: the map, which names its initial state.
+    :param zones: of `Privacy`; None: only without zones.
+    :param trust: as of `VisitCalibration`.
+    :raises ChainError, ConfigurationError: as `VisitCalibration`.
+    """
+
+    def __init__(self, graph: TransitionGraph, grid: Grid, *,
+                 zones: Mapping[str, Sequence[str]] | None = None, trust: float = DEFAULT_TRUST):
+        self._graph, self._trust = graph, trust
+        self.grid, self.zones = grid, zones
+        #: the chain whose step is a tick
+        self.chain = self._visits(grid.stays[0], grid.protects[0], False).chain
+        # The dearest first: where nothing is known, all robots are simulated.
+        self.places = [Place(stay, protect, symbols, zoned)
+                       for stay in sorted(grid.stays, key=bool) for protect in grid.protects[::-1]
+                       for zoned in ((False, True) if zones else (False,))
+                       for symbols in grid.symbols
+                       if symbols_possible(protect, self.tick, symbols)]
+
+    @property
+    def tick(self) -> float:
+        """Return the step of the map, in seconds."""
+        return float(self._graph.tick or 1.0)
+
+    def cells(self, processes: int = 1, done: Callable[[str], None] = lambda text: None
+              ) -> dict[Place, list[Cell]]:
+        """
+        Return all cells.
+
+        :param processes: how many compute; 1: this one.
+        :param done: called with a few words after each place.
+        """
+        found = {}
+        for place, cells in self._each(processes):
+            found[place] = cells
+            done(f'a visit of {place.protect:g} s, k = {place.symbols}')
+        return found
+
+    def _each(self, processes: int) -> Iterator[tuple[Place, list[Cell]]]:
+        if processes == 1:
+            yield from ((place, self.at(place)) for place in self.places)
+            return
+        with ProcessPoolExecutor(processes, get_context('spawn')) as pool:
+            yield from zip(self.places, pool.map(self.at, self.places), strict=True)
+
+    def route(self, stay: float) -> Route:
+        """Return the true route that is shown for a typical stay."""
+        return self._route(self._visits(stay, self.grid.protects[0], False))[0]
+
+    def _visits(self, stay: float, protect: float, zoned: bool) -> VisitCalibration:
+        return VisitCalibration(self._graph, protect=protect, stay=stay, trust=self._trust,
+                                zones=self.zones if zoned else None)
+
+    def _route(self, visits: VisitCalibration) -> tuple[Route, str]:
+        stays = visits.mean_stay
+        name = MAP if MAP in stays else min(
+            stays, key=lambda name: abs(log(stays[name] / self.grid.protects[0])))
+        ticks = max(_LEAST_TICKS, int(_VISITS * self.grid.protects[-1] / self.tick))
+        index = visits.chain.state_index
+        [word] = patrols(robots(visits.chain, self._trust)[name], ticks, 1)
+        return Route(tuple(index[state] for state in word), name, stays[name],
+                     -(-ticks // _FRAMES)), name
+
+    def at(self, place: Place) -> list[Cell]:
+        """Return the cells of one place: of every mechanism, by ε."""
+        visits = self._visits(place.stay, place.protect, place.zoned)
+        period = period_of(place.protect, self.tick, place.symbols)
+        shown, name = self._route(visits)
+        robot, route = robots(visits.chain, self._trust)[name], np.array(shown.states)
+
+        def privacy(epsilon: float) -> Privacy:
+            return Privacy(epsilon, place.symbols, self.zones if place.zoned else None)
+
+        best: dict[tuple[str, int | None], tuple[float, Way]] = {}
+        for way in visits.ways(period, period):
+            mechanism = visits.mechanism(way, period, privacy(self.grid.compared_at))
+            wrong = visits.errors(way, mechanism, period).wrong
+            best.setdefault((way.name, way.late), (wrong, way))
+            best[way.name, way.late] = min(best[way.name, way.late], (wrong, way),
+                                           key=lambda pair: pair[0])
+        cells: list[Cell] = []
+        for epsilon in self.grid.epsilons:
+            guesses: dict[Way, Guess] = {}
+            for _, way in best.values():
+                mechanism = visits.mechanism(way, period, privacy(epsilon))
+                errors = visits.errors(way, mechanism, period)
+                online = mechanism.law.online
+                # Late reports have the signals of logs, which are decoded once.
+                signals = replace(way, name='causal, adaptive', late=None) if way.late else way
+                if online is not None and signals not in guesses:
+                    guesses[signals] = visits.guess(online if signals == way else visits.mechanism(
+                        signals, period, privacy(epsilon)).law.online)
+                reports, beliefs = visits.replay(mechanism, period, route, robot)
+                cells.append(Cell(
+                    epsilon, period, way.name, way.late, errors, guesses.get(signals),
+                    tuple(reports.tolist()),
+                    None if beliefs is None else _kept(beliefs[::shown.frame])))
+        return cells
+
+
+def period_of(protect: float, tick: float, symbols: int) -> float:
+    """Return the shortest period with which a visit touches at most so many symbols, in s."""
+    visit = as_fraction(protect) // as_fraction(tick)
+    return float(as_fraction(tick) * (visit // symbols + 1))
+
+
+def symbols_possible(protect: float, tick: float, symbols: int) -> bool:
+    """Return whether a visit can fall into so many symbols, and no fewer."""
+    period = period_of(protect, tick, symbols)
+    return as_fraction(protect) // as_fraction(period) + 1 == symbols
+
+
+def _kept(beliefs: Floats) -> tuple[dict[int, float], ...]:
+    return tuple({int(s): float(row[s]) for s in np.flatnonzero(row >= _LEAST_BELIEF)}
+                 for row in beliefs)

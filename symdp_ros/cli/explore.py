@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`symdp explore MAP -o report.html`: what each setting does on a map, on one page."""
+import argparse
+from collections.abc import Sequence
+import os
+from pathlib import Path
+import shlex
+
+from symdp_ros.analysis.exploration import Cell, Exploration, Grid, Place
+from symdp_ros.cli.arguments import add_arguments
+from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
+from symdp_ros.cli.parameter_file import parameter_text, parameters_of
+from symdp_ros.cli.progress import progress
+from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.figures.explorer import check_page, page
+from symdp_ros.files.durable import check_new, write_new_file
+from symdp_ros.maps.dead_ends import require_moves
+from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.options import (EPSILON, EXPLORED, EXPLORED_PAGE, LOG_TRUST, PROTECT, STAY,
+                               ZONES_FILE)
+from symdp_ros.words.sampling_settings import SamplingSettings
+
+# So few that a map of 100 states takes less than a minute on two cores.
+_EPSILONS, _PROTECTS = (1.0, 2.0, 3.0, 5.0), (10.0, 30.0)
+_STAYS, _STAYS_IN_ZONES = (60.0, 300.0), (60.0,)
+_MOST_VALUES = 12  # of each setting
+
+
+def add_parser(commands: 'argparse._SubParsersAction[argparse.ArgumentParser]') -> None:
+    """Add the subcommand to the parser."""
+    parser = commands.add_parser(
+        'explore', help='see on one page what ε, period, stay, delay and zones do on a map',
+        description='Writes one HTML file, which opens without a network: a true and a private '
+                    'route on the map, what others believe, the numbers of symdp calibrate '
+                    '--protect, and in one sentence what is promised, for every combination of '
+                    'the settings. No data is needed: routes are simulated. More values take '
+                    'longer.')
+    add_chain_arguments(parser)
+    add_arguments(parser, (EXPLORED_PAGE, *EXPLORED, ZONES_FILE, LOG_TRUST))
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the page; return 0."""
+    output = Path(options.output)
+    check_new(output)
+    if not output.parent.is_dir():
+        raise ConfigurationError(f'{printable(output)} cannot be written: the directory '
+                                 f'{printable(output.parent)} does not exist')
+    graph = pruned_graph_of(options)
+    require_moves(graph)
+    check_page(graph)
+    exploration = Exploration(graph, _grid(options, graph), trust=options.trust,
+                              zones=MapSettings.of(vars(options)).zones())
+    SamplingSettings('period').check(exploration.chain)  # as nodes do
+    processes = min(len(os.sched_getaffinity(0)), len(exploration.places))
+    with progress(len(exploration.places)) as done:
+        cells = exploration.cells(processes, done)
+    text = page(graph, Path(options.chain_file).name, exploration, cells,
+                lambda place, cell: _files(place, cell, options, exploration.tick))
+    write_new_file(output, text)
+    print(f'{printable(output)}: {len(exploration.places)} settings of '
+          f'{len(exploration.grid.epsilons)} ε each, {len(text.encode()) / 1e6:.1f} MB; open it '
+          'in a browser')
+    return 0
+
+
+def _grid(options: argparse.Namespace, graph: TransitionGraph) -> Grid:
+    known = any(isinstance(row, dict) for row in graph.successors.values())
+    return Grid(_numbers(options.epsilon, EPSILON) or _EPSILONS,
+                _numbers(options.protect, PROTECT) or _PROTECTS,
+                _numbers(options.stay, STAY) or (
+                    (0.0,) if known else _STAYS_IN_ZONES if options.zones_file else _STAYS))
+
+
+def _numbers(given: Sequence[str], option) -> tuple[float, ...]:
+    """Return the values of an option that may be given several times, ascending."""
+    found = tuple(sorted({option.parse(text) for text in given}))
+    if len(found) > _MOST_VALUES:
+        raise ConfigurationError(f'--{option.name} is given {len(found)} times: at most '
+                                 f'{_MOST_VALUES} values can be compared', setting=option.name)
+    if option is PROTECT and found and found[0] == 0:
+        raise ConfigurationError('--protect is 0: a visit lasts longer', setting='protect')
+    return found
+
+
+def _files(place: Place, cell: Cell, options: argparse.Namespace, tick: float) -> str:
+    """Return a parameter file, and in comments how it is used."""
+    given = argparse.Namespace(**{
+        **vars(options), 'protect': place.protect, 'stay': place.stay,
+        'zones_file': options.zones_file if place.zoned else None})
+    parameters = parameters_of(cell.errors, cell.period, cell.epsilon, given, tick)
+    text = parameter_text(parameters, given, 'symdp explore')
+    if cell.late is not None:
+        return ('# Save as private.yaml, and start (of input: pose, see docs/robots.md):\n'
+                '#   ros2 launch symdp_ros privatizer.launch.py params_file:=$PWD/private.yaml\n'
+                f'{text}')
+    flags = [part for name, value in parameters.items() for part in (
+        [f'--{name.replace("_", "-")}'] + ([] if value is True else [str(value)]))]
+    flags += [part for name in ('initial_state', 'level') if getattr(options, name)
+              for part in (f'--{name.replace("_", "-")}', getattr(options, name))]
+    flags += ['--graph', str(options.graph)] if options.graph >= 0 else []
+    flags += ['--prune'] if options.prune else []
+    line = shlex.join(['symdp', 'release', 'LOGS', '--map', options.chain_file, *flags,
+                       '-o', 'released', '--ledger', 'spent.ledger', '--subject', 'robot_1'])
+    return (f'# Release recorded logs:\n#   {printable(line, 2000)}\n'
+            '# Or save as private.yaml, add log_dir, release_dir, ledger_file and subject, and:\n'
+            '#   ros2 launch symdp_ros log_release.launch.py params_file:=$PWD/private.yaml\n'
+            f'{text}')

@@ -1,0 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What several tests of the command line look at."""
+from explored_page import data_of, in_short_time, make_page
+import pytest
+
+
+@pytest.fixture(scope='session')
+def made(tmp_path_factory):
+    """Return the path of a page of `symdp explore` with zones, and that of its map."""
+    folder = tmp_path_factory.mktemp('page')
+    with in_short_time():
+        return make_page(folder, '--zones-file', folder / 'r&d <house>.regions.yaml')
+
+
+@pytest.fixture(scope='session')
+def data(made):
+    """Return what was put into the page."""
+    return data_of(made[0])

@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The page of `symdp explore` in a real browser, without a window."""
+import json
+import shutil
+
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser',
+                                                'google-chrome'))), None)
+DRIVER = shutil.which('chromedriver')
+if not (CHROMIUM and DRIVER):
+    pytest.skip('Chromium and its driver are not installed', allow_module_level=True)
+webdriver = pytest.importorskip('selenium.webdriver')
+keys = pytest.importorskip('selenium.webdriver.common.keys').Keys
+WIDTHS, SCHEMES = (390, 1440), ('light', 'dark')
+
+
+@pytest.fixture(scope='module')
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+                     f'--user-data-dir={tmp_path_factory.mktemp("profile")}'):
+        options.add_argument(argument)
+    options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def page(browser, made, request):
+    """Return the browser with the page, freshly opened: 1440 wide and light unless asked."""
+    width, scheme = getattr(request, 'param', (1440, 'light'))
+    browser.execute_cdp_cmd('Emulation.setEmulatedMedia', {'features': [
+        {'name': 'prefers-color-scheme', 'value': scheme}]})
+    browser.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+        'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': width < 500})
+    browser.get_log('browser')
+    browser.get_log('performance')
+    browser.get(made[0].as_uri())
+    yield browser
+    assert browser.get_log('browser') == []  # neither errors nor what was blocked
+    requests = [json.loads(entry['message'])['message'] for entry in
+                browser.get_log('performance')]
+    asked = {request['params']['request']['url'] for request in requests
+             if request['method'] == 'Network.requestWillBeSent'
+             and not request['params']['documentURL'].startswith('chrome:')}  # its first page
+    assert asked <= {made[0].as_uri()}
+
+
+def element(page, name):
+    return page.find_element('id', name)
+
+
+def text(page, name):
+    return element(page, name).text
+
+
+def shown(cell):
+    """Return how the page writes the numbers of a cell."""
+    def percent(share):
+        return f'{int(100 * share + 0.5)} %'
+
+    guess = cell['guess']
+    return {'wrong': percent(cell['wrong']), 'off': f'{cell["metres"]:.1f} m',
+            'guess': f'{percent(guess[0])} → {percent(guess[1])}' if guess else 'not computed'}
+
+
+def numbers(page):
+    return {name: text(page, name) for name in ('wrong', 'off', 'guess')}
+
+
+def cell_of(data, *, stay='8', protect='4', k=1, zoned=0, mechanism='adaptive', late=0,
+            epsilon='3'):
+    return data['cells'][f'{stay}/{protect}/{k}/{zoned}/{mechanism}/{late}/{epsilon}']
+
+
+def test_what_it_says_first(page, data):
+    assert page.title == 'What is hidden: r&d <house>.regions.yaml'
+    assert text(page, 'hidden') == 'Where the robot was during any 4 s.'
+    assert '95.3 % sure' in text(page, 'certainty')
+    assert 'e^3 times as likely as had it been anything else then' in text(page, 'promise')
+    seen = text(page, 'seen')
+    assert 'Whoever watches the whole hour still sees roughly where the robot goes' in seen
+    assert 'One of 40 s is protected by' in seen and 'not the hour' in text(page, 'alike')
+    assert numbers(page) == shown(cell_of(data))
+
+
+def test_sliders_by_keyboard(page, data):
+    for name in ('epsilon', 'protect', 'stay', 'symbols', 'delay'):
+        element(page, name).send_keys(keys.ARROW_RIGHT)
+        assert text(page, f'{name}-value') == element(page, name).get_attribute('aria-valuetext')
+    assert text(page, 'epsilon-value') == '8' and text(page, 'protect-value') == 'any 8 s'
+    assert numbers(page) == shown(cell_of(data, stay='60', protect='8', k=2, late=1,
+                                          epsilon='8'))
+    assert 'practically sure' in text(page, 'certainty')
+    assert 'any 8 s' in text(page, 'promise') and 'e^8' in text(page, 'promise')
+    for _ in range(2):
+        element(page, 'epsilon').send_keys(keys.ARROW_LEFT)
+    assert '73.1 % sure' in text(page, 'certainty')
+    assert numbers(page) == shown(cell_of(data, stay='60', protect='8', k=2, late=1,
+                                          epsilon='1'))
+
+
+def test_sliders_by_mouse(page, data):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    slider = element(page, 'epsilon')
+    page.execute_script('arguments[0].scrollIntoView({block: "center"})', slider)
+    ActionChains(page).move_to_element_with_offset(
+        slider, slider.size['width'] // 2 - 3, 0).click().perform()
+    assert text(page, 'epsilon-value') == '8'
+    assert numbers(page) == shown(cell_of(data, epsilon='8'))
+    rows = [row.text for row in element(page, 'table').find_elements('tag name', 'tr')]
+    assert len(rows) == 4 and rows[3].startswith('8')
+    assert 'here' in element(page, 'table').find_elements('tag name', 'tr')[3].get_attribute(
+        'class')
+
+
+@pytest.mark.parametrize('mechanism, late', [
+    ('guided', 0), ('planned', 0), ('causal, adaptive', 'log'), ('exponential', 'log')])
+def test_mechanisms(page, data, mechanism, late):
+    from selenium.webdriver.support.select import Select
+
+    Select(element(page, 'mechanism')).select_by_value(mechanism)
+    cell = cell_of(data, mechanism=mechanism, late=late)
+    assert numbers(page) == shown(cell) and not element(page, 'delay').is_enabled()
+    assert element(page, 'files').get_attribute('textContent') == cell['files']
+
+
+def test_zones(page, data):
+    from selenium.webdriver.support.select import Select
+
+    Select(element(page, 'zones')).select_by_value('1')
+    assert numbers(page) == shown(cell_of(data, zoned=1))
+    assert text(page, 'hidden') == 'Which place of its zone the robot was in, during any 4 s.'
+    assert 'anything else in the same zone' in text(page, 'promise')
+    assert 'is told exactly' in text(page, 'seen')
+    options = {option.get_attribute('value'): option.is_enabled() for option in
+               Select(element(page, 'mechanism')).options}
+    assert options == {'adaptive': True, 'planned': False, 'guided': False,
+                       'causal, adaptive': True, 'exponential': True}
+    # With a mechanism that knows no zones, another one is taken.
+    Select(element(page, 'zones')).select_by_value('0')
+    Select(element(page, 'mechanism')).select_by_value('guided')
+    Select(element(page, 'zones')).select_by_value('1')
+    assert element(page, 'mechanism').get_attribute('value') == 'adaptive'
+    assert numbers(page) == shown(cell_of(data, zoned=1))
+
+
+def test_the_routes_move(page, data):
+    true = [state for state, count in zip(data['routes'][0]['true'][::2],
+                                          data['routes'][0]['true'][1::2]) for _ in range(count)]
+    private = [state for state, count in zip(*[iter(cell_of(data)['private'])] * 2)
+               for _ in range(count)]
+    names, time = data['map']['states'], element(page, 'time')
+    time.send_keys(keys.HOME)
+    for _ in range(40):
+        time.send_keys(keys.ARROW_RIGHT)
+    assert text(page, 'clock') == '0:40 min'
+    assert text(page, 'at-true') == names[true[40]]
+    right = 'right' if private[40] == true[40] else 'wrong'
+    assert text(page, 'at-private') == f'{names[private[40]]}, which is {right}'
+    x, y = data['map']['places'][true[40]]
+    mark = page.find_element('css selector', '#map-true > circle:last-child')
+    assert mark.get_attribute('transform') == f'translate({x:g},{-y:g})'
+    frame = cell_of(data)['beliefs'][40 // data['routes'][0]['frame']]
+    shades = [float(area.get_attribute('fill-opacity')) for area in page.find_elements(
+        'css selector', '#map-private polygon')]
+    assert [i for i, shade in enumerate(shades) if shade] == sorted(frame[::2])
+    assert shades[frame[0]] == pytest.approx(0.15 + 0.75 * frame[1] / 100, abs=0.006)
+    page.execute_script('arguments[0].click()', element(page, 'play'))
+    from selenium.webdriver.support.wait import WebDriverWait
+    WebDriverWait(page, 60).until(lambda page: text(page, 'clock') not in ('0:40 min', '0:41 min'))
+    element(page, 'play').send_keys(keys.SPACE)  # pauses
+    assert text(page, 'play') == '▶ Play'
+
+
+def test_the_copy_button(page, data):
+    page.execute_cdp_cmd('Browser.grantPermissions', {
+        'permissions': ['clipboardReadWrite', 'clipboardSanitizedWrite']})
+    element(page, 'copy').send_keys(keys.ENTER)
+    from selenium.webdriver.support.wait import WebDriverWait
+    WebDriverWait(page, 60).until(lambda page: text(page, 'copied'))
+    assert text(page, 'copied') == 'Copied.'
+    copied = page.execute_async_script(
+        'navigator.clipboard.readText().then(arguments[0], error => arguments[0](String(error)))')
+    assert copied == cell_of(data)['files'] and 'ros2 launch symdp_ros' in copied
+
+
+@pytest.mark.parametrize('page', [(width, scheme) for width in WIDTHS for scheme in SCHEMES],
+                         indirect=True, ids=lambda value: str(value))
+def test_nothing_is_cut_off_and_colours_follow_the_scheme(page, request):
+    width, scheme = request.node.callspec.params['page']
+    found = page.execute_script("""
+        const boxes = [...document.querySelectorAll(
+            '.panel, .control, .card, figure, svg, button')].map(
+            one => one.getBoundingClientRect());
+        return {scroll: document.documentElement.scrollWidth,
+                right: Math.max(...boxes.map(box => box.right)),
+                left: Math.min(...boxes.map(box => box.left)),
+                wide: [...document.querySelectorAll('.panel, .control, .card, label, td, th')]
+                    .filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
+                    .map(one => one.textContent.slice(0, 40)),
+                paper: getComputedStyle(document.body).backgroundColor,
+                ink: getComputedStyle(document.body).color}""")
+    assert found['scroll'] <= width and 0 <= found['left'] and found['right'] <= width
+    assert found['wide'] == []
+    red_of = {name: int(found[name].partition('(')[2].partition(',')[0])
+              for name in ('paper', 'ink')}
+    assert (red_of['paper'] > 200 > red_of['ink']) == (scheme == 'light')
+
+
+@pytest.mark.parametrize('page', [(390, 'light')], indirect=True)
+def test_everything_is_reached_by_the_keyboard(page):
+    """In the order in which it stands on the page."""
+    page.execute_script('document.activeElement.blur()')
+    reached = []
+    for _ in range(11):
+        page.switch_to.active_element.send_keys(keys.TAB)
+        reached.append(page.switch_to.active_element.get_attribute('id'))
+    assert reached == ['epsilon', 'protect', 'stay', 'symbols', 'delay', 'zones', 'mechanism',
+                       'play', 'time', 'copy', 'files']
