@@ -159,7 +159,8 @@ def _explained(best: Row, parameters: Mapping[str, object]) -> str:
         '*: the fewest errors (or the smallest ε). Fewer errors also mean that an adversary '
         'guesses better',
         'for the live row of fewest errors: ' + ', '.join(
-            f'{name}: {printable(value)}' for name, value in parameters.items())]
+            f'{name}: {"true" if value is True else printable(value)}'
+            for name, value in parameters.items())]
     return '\n'.join(lines)
 
 

@@ -46,9 +46,6 @@ def run(options: argparse.Namespace) -> int:
     """Write the page; return 0."""
     output = Path(options.output)
     check_new(output)
-    if not output.parent.is_dir():
-        raise ConfigurationError(f'{printable(output)} cannot be written: the directory '
-                                 f'{printable(output.parent)} does not exist')
     graph = pruned_graph_of(options)
     require_moves(graph)
     check_page(graph)

@@ -35,13 +35,16 @@ def flush(path: str | Path, *, epoch: bool = False) -> None:
 
 def check_new(output: Path) -> None:
     """
-    Check that nothing is at a path.
+    Check that nothing is at a path, and that its directory is there.
 
-    :raises ConfigurationError: something is.
+    :raises ConfigurationError: something is, or it is not.
     """
     if os.path.lexists(output):
         raise ConfigurationError(f'{printable(output)} is there already: name another file, or '
                                  'remove it')
+    if not output.parent.is_dir():
+        raise ConfigurationError(f'{printable(output)} cannot be written: the directory '
+                                 f'{printable(output.parent)} does not exist')
 
 
 def write_new_file(output: Path, text: str) -> None:

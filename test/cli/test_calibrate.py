@@ -326,12 +326,16 @@ def test_the_parameters_of_the_row_that_is_recommended(tmp_path, capsys):
     said = capsys.readouterr().out.split('for the live row of fewest errors: ')[1].splitlines()[0]
     parameters = yaml.safe_load(written.read_text())['/**']['ros__parameters']
     assert parameters.pop('chain_file') == str(file)
-    assert said == ', '.join(f'{name}: {value}' for name, value in parameters.items())
+    assert yaml.safe_load(f'{{{said}}}') == parameters and 'True' not in said
     options = {option.name: option for option in PARAMETERS['privatizer']}
     for name, value in parameters.items():
         options[name].check(value)
     assert parameters['protect'] == 4.0 and parameters['epsilon'] == 4.0
     assert main(arguments) == 1 and 'is there already' in capsys.readouterr().err
+    arguments[-1] = str(tmp_path / 'missing' / 'private.yaml')
+    assert main(arguments) == 1
+    said = capsys.readouterr()  # before anything is computed
+    assert 'missing does not exist' in said.err and not said.out
     assert main(['calibrate', str(file), '--yaml', str(tmp_path / 'x.yaml')]) == 1
     assert '--yaml is for --protect' in capsys.readouterr().err
 
