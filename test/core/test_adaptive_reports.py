@@ -133,8 +133,9 @@ def test_steps_whole_words_and_many_words_are_one(data, chain, seed, delay):
 
 
 @pytest.mark.parametrize('chain, zones', [
-    (FOUR, None), (HABIT, None), (hub(3), None), (grid(3), {'left': ['0,0', '1,0', '2,0'], 'rest': [
-        '0,1', '1,1', '2,1', '0,2', '1,2', '2,2']})], ids=['four', 'habit', 'hub', 'zones'])
+    (FOUR, None), (HABIT, None), (hub(3), None), (grid(3), {
+        'left': ['0,0', '1,0', '2,0'], 'rest': ['0,1', '1,1', '2,1', '0,2', '1,2', '2,2']})],
+    ids=['four', 'habit', 'hub', 'zones'])
 @pytest.mark.parametrize('delay', [0, 2, None])
 def test_luck_is_what_was_drawn_less_its_chance(chain, zones, delay):
     """By the distributions that `step` draws from."""
