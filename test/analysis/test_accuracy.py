@@ -251,10 +251,10 @@ def test_patrols_move_by_the_chain():
 
 @pytest.mark.parametrize('delay', [0, 1, None])
 def test_errors_without_luck_are_the_same_on_average_and_vary_less(delay):
-    """The mean over 400 draws of each word is as good as exact; seeds are fixed."""
+    """Held against 20 draws of each word; all seeds are fixed."""
     mechanism = OnlineMechanism(grid(4), Privacy(2.0), policy='adaptive', delay=delay)
     words = patrols(mechanism.chain, 30, 200)
-    each = errors_of_words(mechanism, words, draws=100).mean()
+    each = errors_of_words(mechanism, words, draws=20).mean()
     [drawn], [found] = (errors_of_robots(mechanism, [words], without_luck=only)
                         for only in (False, True))
     before, after = averaged(drawn), averaged(found)
