@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
+from symdp_ros.core.word_arrays import WordBits
 
 
 class Law(Protocol):
@@ -48,8 +49,13 @@ class Law(Protocol):
     def draw(self, word: Word) -> list[str]:
         """Return a private word."""
 
-    def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
-        """Return private words: positions in `chain.states`; arrays as in `core.word_arrays`."""
+    def draw_many(self, symbols: ShortInts, offsets: Ints,
+                  bits: WordBits | None = None) -> ShortInts:
+        """
+        Return private words: positions in `chain.states`; arrays as in `core.word_arrays`.
+
+        :param bits: of the words; None: new ones.
+        """
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
         """Return ln P[output | word]."""

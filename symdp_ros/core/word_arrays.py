@@ -6,19 +6,25 @@ Many words at once: how they are given, and the random bits that they are drawn 
 Words stand one after another in one array of int32, the positions of their symbols in
 `chain.states`, −1 for an unknown one; word i is symbols[offsets[i]:offsets[i+1]].
 
-Randomness is a stream of AES-256 in counter mode under a key from the operating system, a new one
-for each call: no state outlives the call, and nothing of it can be shared with a fork.
+Each word has a name of 96 bits, and its random bits are AES-256 in counter mode with the name as
+nonce: what is drawn for a word depends on the key, its name and its symbols alone, not on the
+words beside it. Without a key that the caller keeps, each call takes a new one from the operating
+system: no state outlives the call, and nothing of it can be shared with a fork.
 """
 from collections.abc import Iterator
+from hashlib import blake2b
 import os
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from symdp_ros.core.annotations import Ints, Numbers, RandomBits, ShortInts
+from symdp_ros.core.annotations import Ints, RandomBits, ShortInts
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
-_Unsigned = TypeVar('_Unsigned', bound=Numbers)
+KEY_BYTES, NAME_BYTES = 32, 12
+
+_Unsigned = TypeVar('_Unsigned', bound=np.unsignedinteger[Any])
+_BLOCK = 16   # bytes
 _MARGIN = 15  # bytes that cryptography asks for beyond what it writes, up to 42
 
 
@@ -50,40 +56,85 @@ def checked(symbols: npt.ArrayLike, offsets: npt.ArrayLike,
     return np.ascontiguousarray(words, np.int32), np.ascontiguousarray(ends, np.int64)
 
 
-class RandomStream:
+class WordBits:
     """
-    Random integers in bulk.
+    Random bits for many words.
 
-    :param random: None, or, for tests, an object with `getrandbits` in place of the stream.
+    :param names: uint8, shape (words, 12): of each word, all different; or how many words there
+        are, which are then named by their numbers.
+    :param key: 32 bytes, under which no other words have these names; None: a new one.
     """
 
-    def __init__(self, random: RandomBits | None = None):
-        self._random = random
-        if random is None:
-            from cryptography.hazmat.primitives.ciphers import algorithms, Cipher, modes
+    def __init__(self, names: npt.NDArray[np.uint8] | int, key: bytes | None = None):
+        if isinstance(names, int):
+            numbers = np.arange(names, dtype='>u8').view(np.uint8).reshape(-1, 8)
+            names = np.zeros((names, NAME_BYTES), np.uint8)
+            names[:, -8:] = numbers
+        self._names, self._key = names, os.urandom(KEY_BYTES) if key is None else key
 
-            key, counter = os.urandom(32), os.urandom(16)
-            self._encryptor = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
+    @classmethod
+    def of_numbers(cls, words: int, random: RandomBits | None) -> 'WordBits':
+        """
+        Return bits for so many words under a new key.
 
-    def fill(self, array: _Unsigned) -> _Unsigned:
-        """Fill an array of unsigned integers with random bits, and return it."""
-        if self._random is not None:
-            size = array.nbytes
-            raw = self._random.getrandbits(8 * size).to_bytes(size, 'little')
-            array[...] = np.frombuffer(raw, array.dtype).reshape(array.shape)
-        elif array.size:
-            array[...] = 0
-            view = memoryview(array.data).cast('B')
-            body = max(0, len(view) - _MARGIN)
-            if body:
-                self._encryptor.update_into(view[:body], view)  # in place: the stream itself
-            view[body:] = self._encryptor.update(view[body:])
-        return array
+        :param random: for tests, where the key is drawn from; None: the operating system.
+        """
+        return cls(words, None if random is None else random.getrandbits(
+            8 * KEY_BYTES).to_bytes(KEY_BYTES, 'little'))
 
-    def getrandbits(self, width: int) -> int:
+    def __getitem__(self, words: slice | Ints) -> 'WordBits':
+        """Return the bits of some of the words."""
+        return WordBits(self._names[words], self._key)
+
+    def _cipher(self, mode: Any, attempt: int) -> Any:
+        from cryptography.hazmat.primitives.ciphers import algorithms, Cipher
+
+        key = blake2b(self._key, digest_size=KEY_BYTES, salt=b'%d' % attempt).digest()
+        return Cipher(algorithms.AES(key), mode).encryptor()
+
+    def fill(self, lengths: Ints, dtype: type[_Unsigned],
+             attempt: int = 0) -> npt.NDArray[_Unsigned]:
+        """
+        Return an integer for each symbol of words of these lengths, one word after another.
+
+        :param attempt: other integers for each number: for those that were rejected.
+        """
+        from cryptography.hazmat.primitives.ciphers import modes
+
+        from symdp_ros.core.draws import blocks
+
+        each = _BLOCK // np.dtype(dtype).itemsize
+        size = _BLOCK * int((-(-lengths // each)).sum())
+        raw = np.empty(size + _MARGIN, np.uint8)
+        drawn: npt.NDArray[_Unsigned] = raw[:size].view(dtype)
+        if size:
+            counters = raw[:size].view('<u4').reshape(-1, 4)
+            blocks.number_blocks(self._names.view('<u4'), lengths, each, counters)
+            self._cipher(modes.ECB(), attempt).update_into(raw[:size], raw)
+            drawn = drawn[:blocks.close_up(drawn, lengths, each)]
+        return drawn
+
+    def stream(self, word: int, skip: int = 0) -> RandomBits:
+        """Return the bits of a word as a source; `skip`: so many of its bytes are used."""
+        from cryptography.hazmat.primitives.ciphers import modes
+
+        stream = _Stream(self._cipher(modes.CTR(
+            self._names[word].tobytes() + bytes(_BLOCK - NAME_BYTES)), 0))
+        if skip:
+            stream.getrandbits(8 * skip)
+        return stream
+
+
+class _Stream:
+    """A source of random bits: what an encryptor makes of zeros."""
+
+    def __init__(self, encryptor: Any):
+        self._encryptor = encryptor
+
+    def getrandbits(self, width: int, /) -> int:
         """Return an integer below 2^width."""
         size = -(-width // 8)
-        raw = self.fill(np.empty(size, np.uint8)).tobytes()
+        raw = self._encryptor.update(bytes(size))
         return int.from_bytes(raw, 'little') >> (8 * size - width)
 
 

@@ -9,7 +9,9 @@ from random import Random
 import secrets
 
 from hypothesis import strategies as st
+import numpy as np
 from symdp_ros import Chain, Privacy
+from symdp_ros.core.word_arrays import WordBits
 
 #: N = 3, 2, 1, 4. C(s0) and C(s1) are the paper's.
 FOUR = Chain({'s0': ['s1', 's2', 's3'], 's1': ['s1', 's2'], 's2': ['s0'],
@@ -49,6 +51,37 @@ class Tape:
         self._integer >>= width
         self._left -= width
         return result
+
+
+class Given(WordBits):
+    """
+    Bits of words that a test gives: `words` are bytes, `again` those of each later attempt.
+
+    All that comes after is 0.
+    """
+
+    def __init__(self, words, again=()):
+        self._words, self._again = words, again
+
+    def __getitem__(self, some):
+        return Given([self._words[i] for i in np.arange(len(self._words))[some]], self._again)
+
+    def fill(self, lengths, dtype, attempt=0):
+        found = []
+        for word, length in zip(self._words, lengths.tolist(), strict=True):
+            raw = word if attempt == 0 else b''.join(self._again[attempt - 1:attempt])
+            size = length * np.dtype(dtype).itemsize
+            found.append(np.frombuffer(raw[:size].ljust(size, b'\0'), dtype))
+        return np.concatenate(found)
+
+    def stream(self, word, skip=0):
+        raw = self._words[word][skip:]
+        return Tape(int.from_bytes(raw, 'little'), 8 * len(raw), Zeros())
+
+
+class Zeros:
+    def getrandbits(self, width):
+        return 0
 
 
 @st.composite

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The reports of the adaptive policy: against a search of all routes; restarts; what they err."""
-from itertools import pairwise
+from itertools import pairwise, product
 from math import inf, nan
 from random import Random
 from struct import pack
@@ -13,12 +13,13 @@ import numpy as np
 from online_checks import every_signal
 import pytest
 from refusals import refused
-from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, grid, RING,
-                        SPLIT, words)
+from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, Given, grid,
+                        RING, SPLIT, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy)
 from symdp_ros.analysis.accuracy import accuracy, average_accuracy, patrols
 from symdp_ros.core.online.adaptive import causal_adaptive
+from symdp_ros.core.word_arrays import WordBits
 
 MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
           'period': PERIOD, 'restless': RESTLESS, 'forked': FORKED}
@@ -122,12 +123,42 @@ def test_steps_whole_words_and_many_words_are_one(data, chain, seed, delay):
     flat = np.array([-1 if s is None else chain.state_index[s] for word in some for s in word],
                     np.int32)
     ends = np.cumsum([0, *map(len, some)])
-    assert many.privatize_many(flat, ends).tolist() == [
-        chain.state_index[o] for reports in found for o in reports]
-    reports, signals = made(chain, random=Random(seed), delay=delay).draw_signals(flat, ends)
+    bits = WordBits(len(some))
+    reports, signals = many.draw_signals(flat, ends, bits)
     assert reports.dtype == signals.dtype == np.int32
-    for begin, end, expected in zip(ends, ends[1:], found):
-        assert many.decode([chain.states[i] for i in signals[begin:end]]) == expected
+    assert many.privatize_many(flat, ends, bits).tolist() == reports.tolist() == [
+        chain.state_index[o] for begin, end in pairwise(ends)
+        for o in many.decode([chain.states[i] for i in signals[begin:end]])]
+
+
+class Same:
+    """A `random` that gives the same bytes over and over."""
+
+    def __init__(self, some):
+        self._some = some
+
+    def getrandbits(self, width):
+        return int.from_bytes((self._some * width)[:width // 8], 'little')
+
+
+@pytest.mark.parametrize('epsilon', [0.0, 2.0, 30.0])
+@pytest.mark.parametrize('chain', [FOUR, RING, FORKED])
+def test_many_words_take_a_draw_as_steps_do(chain, epsilon):
+    """At the ends of each range of integers that means something."""
+    mechanism = made(chain, epsilon)
+    tables = mechanism.tables
+    response = tables.responses[mechanism._word._size]
+    ends = {0, response.cut - 1, response.cut, response.weight - 1} - {response.weight}
+    for symbol, number, end in product((*chain.states, None), range(response.count), ends):
+        draw = number * response.weight + end
+        raw = (draw << 2).to_bytes(4, 'little') if tables.width == 30 else (
+            draw << 4).to_bytes(8, 'little')
+        flat = np.array([-1 if symbol is None else chain.state_index[symbol]], np.int32)
+        _, [signal] = mechanism.draw_signals(flat, np.array([0, 1]), Given([raw * 64]))
+        mechanism.replay([chain.states[signal]])
+        one = mechanism.another(random=Same(raw))
+        one.step(symbol)
+        assert one.state == mechanism.state
 
 
 @given(st.data(), chains(complete=False), st.sampled_from([0, 1, 2]))

@@ -3,7 +3,8 @@
 """Many words at once: drawn in the very integers that are proved, whatever else is drawn."""
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from hashlib import blake2b
+from itertools import pairwise, product
 from math import exp
 import os
 from random import Random
@@ -16,8 +17,8 @@ from offline_checks import assert_drawn, large_grid
 import pytest
 from refusals import refused
 from scipy.stats import binomtest
-from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
-                        privacies, replayable_random, Tape)
+from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, Given, grid,
+                        privacies, replayable_random)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.offline.exponential import Exponential
@@ -27,24 +28,11 @@ from symdp_ros.core.online import online_batch
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.registry import DEFAULT_TRUST, POLICIES
-from symdp_ros.core.word_arrays import RandomStream
+from symdp_ros.core.word_arrays import WordBits
 
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 for_all_policies = pytest.mark.parametrize('policy', POLICIES)
-
-
-class Draws:
-    """A `random` that gives these unsigned integers, in order, and then zeros."""
-
-    def __init__(self, integers, dtype):
-        self._left, self._dtype = list(integers), np.dtype(dtype)
-
-    def getrandbits(self, width):
-        size = width // 8 // self._dtype.itemsize
-        part, self._left = self._left[:size], self._left[size:]
-        part += [0] * (size - len(part))
-        return int.from_bytes(np.array(part, self._dtype).tobytes(), 'little')
 
 
 def flat(chain, words):
@@ -54,10 +42,10 @@ def flat(chain, words):
     return np.array(symbols, np.int32), np.cumsum([0, *map(len, words)])
 
 
-def privatized(mechanism, words):
+def privatized(mechanism, words, bits=None):
     """Return private words of labels."""
     symbols, offsets = flat(mechanism.chain, words)
-    out = mechanism.privatize_many(symbols, offsets)
+    out = mechanism.privatize_many(symbols, offsets, bits)
     assert out.dtype == np.int32 and out.shape == symbols.shape
     states = mechanism.chain.states
     return [[states[i] for i in out[a:b].tolist()]
@@ -105,20 +93,18 @@ def test_the_ends_of_every_range_of_integers(complete, count, epsilon, lookup):
         if cut < weight:  # not where all weigh the same
             script += [(names[aim], first + cut, aim), (names[aim], last, aim),
                        (None, first + cut, i)]
-    drawn = privatized(OnlineMechanism(
-        chain, Privacy(epsilon), random=Draws([draw for _, draw, _ in script], dtype)),
-        [[symbol for symbol, _, _ in script]])
+    drawn = privatized(mechanism, [[symbol for symbol, _, _ in script]], Given([
+        np.array([draw for _, draw, _ in script], dtype).tobytes()]))
     assert drawn == [[names[i] for *_, i in script]]
 
 
+@pytest.mark.parametrize('attempts', [1, 2, 4])
 @pytest.mark.parametrize('words', [1, 3, 50])
-def test_rejected_draws_are_replaced_however_many_there_are(words):
-    """All is rejected, three buffers of spare draws too; what counts is what comes then."""
-    sensitive = [['s1'] * 7 for _ in range(words)]
-    total = 7 * words
-    rejected = [2**32 - 1] * (total + 3 * (64 + total // 32))
-    random = Draws(rejected, np.uint32)
-    assert privatized(OnlineMechanism(FOUR, Privacy(0.0), random=random), sensitive) == [
+def test_rejected_draws_are_replaced_however_many_there_are(words, attempts):
+    """All is rejected, several times; what counts is what comes then."""
+    sensitive, rejected = [['s1'] * 7 for _ in range(words)], b'\xff' * 4 * 7
+    bits = Given([rejected] * words, [rejected] * (attempts - 1))
+    assert privatized(OnlineMechanism(FOUR, Privacy(0.0)), sensitive, bits) == [
         ['s1', 's1', 's1', 's1', 's1', 's1', 's1'] for _ in range(words)]
 
 
@@ -186,13 +172,12 @@ def test_the_same_bits_give_the_same_words_as_one_by_one(chain, epsilon, sizes):
     random = Random(7)
     words = [random.choices((*chain.states, None), k=random.choice([0, 1, 2, 17, 60, 150]))
              for _ in range(150)]
-    words.sort(key=len)
-    width = 64 * sum(map(len, words))
-    bits = random.getrandbits(width)
-    single = OfflineMechanism(chain, Privacy(epsilon), random=Tape(bits, width))
-    expected = [i for word in words for i in map(chain.state_index.get, single.privatize(word))]
-    many = Exponential(chain, Privacy(epsilon), DEFAULT_TRUST, Tape(bits, width), sizes=sizes)
-    assert many.draw_many(*flat(chain, words)).tolist() == expected
+    bits = WordBits(len(words), bytes(32))
+    expected = [i for number, word in enumerate(words) for i in map(
+        chain.state_index.get, OfflineMechanism(
+            chain, Privacy(epsilon), random=bits.stream(number)).privatize(word))]
+    many = Exponential(chain, Privacy(epsilon), DEFAULT_TRUST, sizes=sizes)
+    assert many.draw_many(*flat(chain, words), bits).tolist() == expected
 
 
 @pytest.mark.parametrize('degree', [1, 2, 3, 4, 5, 7, 10])
@@ -201,10 +186,9 @@ def test_every_number_of_columns(degree):
     chain = Chain({a: [names[(i * i + j) % 11] for j in range(degree)] + names[:9] * (i == 5)
                    if i != 5 else names for i, a in enumerate(names)}, 'n3')
     word = Random(1).choices(names, k=40)
-    bits = Random(2).getrandbits(64 * 40)
-    one = OfflineMechanism(chain, Privacy(2.0), random=Tape(bits, 64 * 40)).privatize(word)
-    many = OfflineMechanism(chain, Privacy(2.0), random=Tape(bits, 64 * 40))
-    assert privatized(many, [word]) == [one]
+    bits = WordBits(1)
+    one = OfflineMechanism(chain, Privacy(2.0), random=bits.stream(0)).privatize(word)
+    assert privatized(OfflineMechanism(chain, Privacy(2.0)), [word], bits) == [one]
 
 
 @pytest.mark.parametrize('first, expected', [(2**63, 'second'), (2**63 - 1, 'first')])
@@ -214,10 +198,9 @@ def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
     monkeypatch.setattr(kernels, 'exponential', counted)
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     words = [['a'] * length for length in (1, 3, 3, 5)]
-    bits = b''.join(first.to_bytes(8, 'little') for word in words for _ in word)
-    tape = Tape(int.from_bytes(bits, 'little'), 8 * len(bits))
+    bits = Given([first.to_bytes(8, 'little') * len(word) for word in words])
     moves = {'first': ['a'] * 5, 'second': ['b', 'c', 'a', 'b', 'c']}[expected]
-    drawn = privatized(OfflineMechanism(chain, Privacy(0.0), base='counting', random=tape), words)
+    drawn = privatized(OfflineMechanism(chain, Privacy(0.0), base='counting'), words, bits)
     assert drawn == [moves[:len(word)] for word in words]
     assert counted.calls == 6  # one for each position of the longest word, and the last
 
@@ -249,9 +232,11 @@ def test_words_are_drawn_from_the_law(chain, selection):
 
 def test_permute_and_flip_is_drawn_one_by_one():
     words = [['s1', None, 's3'], [], ['s0'] * 5]
-    one = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip', random=Random(3))
-    many = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip', random=Random(3))
-    assert privatized(many, words) == [one.privatize(word) for word in words]
+    bits = WordBits(len(words))
+    many = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip')
+    assert privatized(many, words, bits) == [OfflineMechanism(
+        FOUR, Privacy(2.0), selection='permute_and_flip', random=bits.stream(i)).privatize(word)
+        for i, word in enumerate(words)]
 
 
 def test_words_too_long_are_refused_before_anything_is_drawn():
@@ -263,10 +248,9 @@ def test_words_too_long_are_refused_before_anything_is_drawn():
 def test_a_route_on_a_large_map():
     chain = large_grid(60)
     word = ['0,0'] * 700
-    bits = Random(2).getrandbits(64 * 700)
-    one = OfflineMechanism(chain, Privacy(2.0), random=Tape(bits, 64 * 700)).privatize(word)
-    many = OfflineMechanism(chain, Privacy(2.0), random=Tape(bits, 64 * 700))
-    assert privatized(many, [word]) == [one]
+    bits = WordBits(1)
+    one = OfflineMechanism(chain, Privacy(2.0), random=bits.stream(0)).privatize(word)
+    assert privatized(OfflineMechanism(chain, Privacy(2.0)), [word], bits) == [one]
 
 
 # Whatever the mechanism.
@@ -311,42 +295,68 @@ def test_no_words():
         assert mechanism.privatize_many([], [0, 0, 0]).tolist() == []
 
 
-# The stream.
+@pytest.mark.parametrize('make', [
+    pytest.param(lambda *given: OfflineMechanism(*given, selection='exponential'), id='weighed'),
+    pytest.param(lambda *given: OfflineMechanism(*given, base='counting'), id='counting'),
+    pytest.param(lambda *given: OfflineMechanism(*given, selection='permute_and_flip'), id='flip'),
+    pytest.param(lambda *given: OfflineMechanism(*given, selection='causal', policy='adaptive'),
+                 id='decoded'),
+    *(pytest.param(lambda *given, policy=policy: OnlineMechanism(*given, policy=policy), id=policy)
+      for policy in POLICIES)])
+@pytest.mark.parametrize('chain, epsilon', [
+    (FOUR, 0.5), (CHAINS['ring'], 3.0), (COMPLETE, 2.0), (grid(5), 1.0)])
+def test_a_word_is_drawn_from_its_own_bits_whatever_stands_beside_it(make, chain, epsilon):
+    """All words together, in another order and other parts, and one by one: the same."""
+    random = Random(5)
+    words = [random.choices((*chain.states, None), k=random.choice([0, 1, 2, 5, 9, 40]))
+             for _ in range(60)]
+    mechanism = make(chain, Privacy(epsilon))
+    words = [word for word in words if len(word) < 20 or not isinstance(
+        mechanism, OfflineMechanism) or mechanism.selection != 'permute_and_flip']
+    bits = WordBits(len(words))
+    together = privatized(mechanism, words, bits)
+    order = random.sample(range(len(words)), len(words))
+    cuts = [0, 1, 2, 20, len(words)]
+    for some in [*(order[a:b] for a, b in pairwise(cuts)),
+                 *([i] for i in range(0, len(words), 7))]:
+        mechanism = make(chain, Privacy(epsilon))
+        assert privatized(mechanism, [words[i] for i in some], bits[np.array(some)]) == [
+            together[i] for i in some]
+    others = privatized(mechanism, words, WordBits(len(words)))
+    assert others != together and {*map(len, together)} == {*map(len, words)}
 
-def test_the_stream_is_aes_in_counter_mode_under_a_fresh_key(monkeypatch):
+
+# The bits.
+
+def test_the_bits_are_aes_in_counter_mode_with_the_name_as_nonce(monkeypatch):
     asked = []
     monkeypatch.setattr(os, 'urandom', lambda n: asked.append(n) or bytes(range(n)))
-    stream = RandomStream()
-    assert asked == [32, 16]
-    cipher = Cipher(algorithms.AES(bytes(range(32))), modes.CTR(bytes(range(16)))).encryptor()
-    expected = cipher.update(bytes(1008))
-    drawn = [stream.fill(np.empty((2, 5), np.uint64)), stream.fill(np.empty(0, np.uint32)),
-             stream.fill(np.ones(231, np.uint32)), stream.fill(np.empty(4, np.uint8))]
-    assert b''.join(array.tobytes() for array in drawn) == expected
-    assert stream.getrandbits(12) == int.from_bytes(cipher.update(bytes(2)), 'little') >> 4
+    names = np.arange(36, dtype=np.uint8).reshape(3, 12)
+    bits = WordBits(names)
+    assert asked == [32]
+    for attempt in range(3):
+        key, expected = blake2b(bytes(range(32)), digest_size=32,
+                                salt=str(attempt).encode()).digest(), []
+        for name, length in zip(names, (5, 0, 9)):
+            cipher = Cipher(algorithms.AES(key), modes.CTR(name.tobytes() + bytes(4)))
+            expected.append(cipher.encryptor().update(bytes(8 * length)))
+        lengths = np.array([5, 0, 9])
+        assert bits.fill(lengths, np.uint64, attempt).tobytes() == b''.join(expected)
+        assert bits.fill(2 * lengths, np.uint32, attempt).tobytes() == b''.join(expected)
+        assert bits[[2]].fill(lengths[2:], np.uint64, attempt).tobytes() == expected[2]
+        if attempt == 0:
+            assert bits.stream(2, 8).getrandbits(12) == int.from_bytes(
+                expected[2][8:10], 'little') >> 4
     asked.clear()
     OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([1, 2], [0, 2])
-    assert asked == [32, 16]
+    assert asked == [32]
 
 
-def test_a_library_that_asks_for_more_room_than_it_writes():
-    """As cryptography does up to version 42."""
-    cipher, update = Cipher(algorithms.AES(bytes(32)), modes.CTR(bytes(16))), []
-
-    class Encryptor:
-        def __init__(self):
-            self._real = cipher.encryptor()
-            self.update = self._real.update
-
-        def update_into(self, data, buffer):
-            assert len(buffer) >= len(data) + 15
-            update.append(len(data))
-            return self._real.update_into(data, buffer)
-
-    stream = RandomStream()
-    stream._encryptor, expected = Encryptor(), cipher.encryptor().update(bytes(1000))
-    drawn = b''.join(stream.fill(np.empty(size, np.uint8)).tobytes() for size in (3, 15, 16, 966))
-    assert drawn == expected and update == [1, 951]
+def test_words_without_names_are_numbered():
+    """No two of them have one name, whatever their number."""
+    bits, some = WordBits(70_000, bytes(32)), [0, 1, 255, 256, 65_535, 65_536, 69_999]
+    assert len({bits.stream(i).getrandbits(128) for i in some}) == len(some)
+    assert bits[np.array(some)].stream(4).getrandbits(64) == bits.stream(65_535).getrandbits(64)
 
 
 def test_every_call_has_a_key_of_its_own():
@@ -360,7 +370,7 @@ def test_every_call_has_a_key_of_its_own():
 @pytest.mark.parametrize('dtype', [np.uint32, np.uint64])
 def test_every_bit_of_the_stream_is_fair(dtype):
     """Binomial, exact, two-sided; α = 1e-6 over all bits."""
-    drawn = RandomStream().fill(np.empty(40_000, dtype))
+    drawn = WordBits(4_000).fill(np.full(4_000, 10), dtype)
     width = 8 * drawn.itemsize
     for bit in range(width):
         ones = int((drawn >> dtype(bit) & dtype(1)).sum())

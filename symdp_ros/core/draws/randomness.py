@@ -11,7 +11,6 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Numbers, RandomBits
 
 _FIRST_BYTES, _MOST_BYTES = 512, 8192  # of a buffer, which doubles
-MOST_INTEGERS = _MOST_BYTES // 4       # in a buffer
 _live: 'weakref.WeakSet[RandomIntegers]' = weakref.WeakSet()
 
 
@@ -34,7 +33,6 @@ class RandomIntegers:
         self._limit, self._random, self._bytes = limit, random, _FIRST_BYTES
         self._read = read
         self.buffer: list[Any] = []
-        self.fills = 0  # how often the buffer was filled
         _live.add(self)
 
     def fill(self) -> None:
@@ -47,7 +45,6 @@ class RandomIntegers:
             self._bytes = min(2 * self._bytes, _MOST_BYTES)
             drawn: npt.NDArray[Any] = np.frombuffer(raw, self._dtype) >> self._shift
             self.buffer.extend(self._read(drawn[drawn < self._limit]))
-            self.fills += 1
 
 
 def _discard_buffers() -> None:

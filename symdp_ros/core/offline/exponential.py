@@ -19,6 +19,7 @@ from symdp_ros.core.offline.model_backward import ModelSampler
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.word_arrays import WordBits
 
 
 def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str, trust: float,
@@ -86,11 +87,14 @@ class Exponential(Law):
         label = self._words.label
         return [label[i] for i in self._sampler.draw(numbers(self._words, word))]
 
-    def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
+    def draw_many(self, symbols: ShortInts, offsets: Ints,
+                  bits: WordBits | None = None) -> ShortInts:
+        if bits is None:
+            bits = WordBits.of_numbers(len(offsets) - 1, self._random)
         if self._batch is not None:
-            return self._batch.draw(symbols, offsets, self._random)
+            return self._batch.draw(symbols, offsets, bits)
         assert isinstance(self._sampler, ModelSampler)
-        return self._sampler.draw_many(symbols, offsets, self._random)
+        return self._sampler.draw_many(symbols, offsets, bits)
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
         matches = len(word) - distance(word, output)

@@ -8,7 +8,7 @@ from symdp_ros.core.annotations import Ints, RandomBits, ShortInts
 from symdp_ros.core.draws.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.reachable import ReachableChain
-from symdp_ros.core.word_arrays import chunks, RandomStream
+from symdp_ros.core.word_arrays import chunks, WordBits
 
 _CHUNK = 1 << 18        # symbols drawn together: what they need stays in the cache
 
@@ -27,19 +27,18 @@ class ExponentialBatch:
     def __init__(self, chain: ReachableChain, sampler: BackwardSampler):
         self._chain, self._sampler = chain, sampler
 
-    def draw(self, symbols: ShortInts, offsets: Ints,
-             random: RandomBits | None = None) -> ShortInts:
+    def draw(self, symbols: ShortInts, offsets: Ints, bits: WordBits) -> ShortInts:
         """As `core.online.online_batch.OnlineBatch.draw`."""
-        stream, lengths = RandomStream(random), np.diff(offsets)
-        out = np.empty(len(symbols), np.int32)
+        lengths, out = np.diff(offsets), np.empty(len(symbols), np.int32)
         order = np.argsort(lengths, kind='stable')
         order = order[lengths[order] > 0]
         ends = np.cumsum(lengths[order])
         for some in chunks(np.concatenate([[0], ends]), _CHUNK):
-            self._draw(symbols, offsets[order[some]], lengths[order[some]], stream, out)
+            self._draw(symbols, offsets[order[some]], lengths[order[some]], bits[order[some]],
+                       out)
         return out
 
-    def _draw(self, symbols: ShortInts, begins: Ints, lengths: Ints, stream: RandomStream,
+    def _draw(self, symbols: ShortInts, begins: Ints, lengths: Ints, bits: WordBits,
               out: ShortInts) -> None:
         """Draw the words of ascending lengths that begin at `begins`."""
         from symdp_ros.core.offline.passes import kernels
@@ -48,21 +47,23 @@ class ExponentialBatch:
         plan, lanes = self._sampler.plan(longest), kernels.LANES
         shape = longest, chain.reached(longest) + 1, lanes
         if plan.wide or plan.period > 1 or 8 * prod(shape) > chain.sizes.lanes_bytes:
-            for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
+            for i, (begin, length) in enumerate(zip(
+                    begins.tolist(), lengths.tolist(), strict=True)):
                 here = slice(begin, begin + length)
                 word = chain.numbers[symbols[here] + 1].tolist()
-                out[here] = chain.positions[self._sampler.draw(word, stream)]
+                out[here] = chain.positions[self._sampler.draw(word, bits.stream(i))]
             return
         different, which = np.unique(lengths, return_inverse=True)
         ratios = np.array([self._sampler.ratio(length) for length in different.tolist()])[which]
         drawn = np.concatenate([[0], np.cumsum(lengths)])
-        bits = stream.fill(np.empty(drawn[-1], np.uint64))
+        raw = bits.fill(lengths, np.uint64)
+        more: dict[int, RandomBits] = {}  # of words
         W = np.empty(shape)
         group, groups = 0, -(-len(begins) // lanes)
         at, states = np.full(lanes, -1), np.ones(lanes, np.int64)
         while True:
             group = kernels.exponential(
-                symbols, begins, lengths, ratios, drawn, bits, chain.numbers, chain.positions,
+                symbols, begins, lengths, ratios, drawn, raw, chain.numbers, chain.positions,
                 self._sampler.edges, plan.rescale_every, W, group, at, states, out)
             if group == groups:
                 return
@@ -74,7 +75,9 @@ class ExponentialBatch:
                     i = int(at[lane])
                     row = int(lengths[some][-1]) - length + i
                     weights = as_integers(*self._sampler.moves(W[row, :, lane], 0, states[lane]))
-                    chosen = draw_index(weights, stream, int(bits[place + i]) >> 11, 53)
+                    word = group * lanes + lane
+                    stream = more.setdefault(word, bits.stream(word, 8 * length))
+                    chosen = draw_index(weights, stream, int(raw[place + i]) >> 11, 53)
                     states[lane] = chain.successors(states[lane])[chosen]
                     out[begin + i] = chain.positions[states[lane]]
                     at[lane] += 1

@@ -28,6 +28,7 @@ O(n·edges in a zone·M) time; positions are recomputed as there, where not all 
 """
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import inf, log, sqrt
 from random import SystemRandom
 from typing import Any
@@ -42,7 +43,7 @@ from symdp_ros.core.models import counting_model, Models
 from symdp_ros.core.offline.backward import match_ratio
 from symdp_ros.core.offline.exponential_errors import exponential_distances, exponential_errors
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.word_arrays import RandomStream
+from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.errors import ConfigurationError
 
 _STORED = 31_200_000  # bytes of weights that are kept
@@ -110,10 +111,13 @@ class ExponentialInZones(Law):
         states, random = self._chain.states, self._random or SystemRandom()
         return [states[i] for i in self._draw(self._positions(word), random).tolist()]
 
-    def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
-        random, out = RandomStream(self._random), np.empty_like(symbols)
-        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-            out[begin:end] = self._draw(symbols[begin:end].astype(np.int64), random)
+    def draw_many(self, symbols: ShortInts, offsets: Ints,
+                  bits: WordBits | None = None) -> ShortInts:
+        out = np.empty_like(symbols)
+        if bits is None:
+            bits = WordBits.of_numbers(len(offsets) - 1, self._random)
+        for word, (begin, end) in enumerate(pairwise(offsets.tolist())):
+            out[begin:end] = self._draw(symbols[begin:end].astype(np.int64), bits.stream(word))
         return out
 
     def _positions(self, word: Word) -> Ints:

@@ -55,7 +55,7 @@ from symdp_ros.core.offline.backward import GROWTH_BITS, match_ratio
 from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.passes.short_models import learn, lengths
 from symdp_ros.core.offline.reachable import ReachableChain
-from symdp_ros.core.word_arrays import chunks, RandomStream
+from symdp_ros.core.word_arrays import chunks, WordBits
 
 _CHUNK = 1 << 18    # symbols drawn together
 _STREAMED = 1 << 24  # bytes: from there on, to fill rows takes longer than to recompute some
@@ -128,32 +128,34 @@ class ModelSampler:
         route: list[int] = out.tolist()
         return route
 
-    def draw_many(self, symbols: ShortInts, offsets: Ints,
-                  random: RandomBits | None = None) -> ShortInts:
+    def draw_many(self, symbols: ShortInts, offsets: Ints, bits: WordBits) -> ShortInts:
         """As `core.online.online_batch.OnlineBatch.draw`."""
-        stream, lengths, out = RandomStream(random), np.diff(offsets), np.empty_like(symbols)
+        lengths, out = np.diff(offsets), np.empty_like(symbols)
         order = np.argsort(lengths, kind='stable')
         order = order[lengths[order] > 0]
         for some in chunks(np.concatenate([[0], np.cumsum(lengths[order])]), _CHUNK):
-            self._draw_some(symbols, offsets[order[some]], lengths[order[some]], stream, out)
+            self._draw_some(symbols, offsets[order[some]], lengths[order[some]],
+                            bits[order[some]], out)
         return out
 
-    def _draw_some(self, symbols: ShortInts, begins: Ints, lengths: Ints, stream: RandomStream,
+    def _draw_some(self, symbols: ShortInts, begins: Ints, lengths: Ints, bits: WordBits,
                    out: ShortInts) -> None:
         """Draw the words of ascending lengths that begin at `begins`."""
         from symdp_ros.core.offline.passes import model_kernels
 
         chain, plan = self._chain, self.plan(int(lengths[-1]))
         if plan.wide or plan.spacing > 1:
-            for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
+            for i, (begin, length) in enumerate(zip(
+                    begins.tolist(), lengths.tolist(), strict=True)):
                 here = slice(begin, begin + length)
-                word = chain.numbers[symbols[here] + 1].tolist()
-                out[here] = chain.positions[self.draw(word, stream)]
+                symbols_here = chain.numbers[symbols[here] + 1].tolist()
+                out[here] = chain.positions[self.draw(symbols_here, bits.stream(i))]
             return
         different, which = np.unique(lengths, return_inverse=True)
         ratios = np.array([self.ratio(length) for length in different.tolist()])[which]
         ends = np.cumsum(lengths)
-        bits = stream.fill(np.empty(ends[-1], np.uint64))
+        raw = bits.fill(lengths, np.uint64)
+        more: dict[int, RandomBits] = {}  # of words
         places = np.concatenate([np.arange(begin, begin + length) for begin, length in zip(
             begins.tolist(), lengths.tolist(), strict=True)])
         numbers = chain.numbers[symbols[places] + 1].astype(np.int64)
@@ -162,13 +164,14 @@ class ModelSampler:
         word, position, state = 0, 0, 1
         while True:
             word, position, state = model_kernels.words(
-                word, position, state, numbers, lengths, bits, self.edges, ratios,
+                word, position, state, numbers, lengths, raw, self.edges, ratios,
                 plan.rescale_every, W, E, scale, self._prior(), model, drawn)
             if word == len(lengths):
                 break
             place = int(ends[word] - lengths[word]) + position
             weights = as_integers(*self._moves(W[position + 1], None, state, model))
-            state = self._take(draw_index(weights, stream, int(bits[place]) >> 11, 53), state,
+            stream = more.setdefault(word, bits.stream(word, 8 * int(lengths[word])))
+            state = self._take(draw_index(weights, stream, int(raw[place]) >> 11, 53), state,
                                model)
             drawn[place], position = state, position + 1
         out[places] = chain.positions[drawn]

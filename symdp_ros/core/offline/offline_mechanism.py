@@ -16,6 +16,7 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import (check_reports, check_zones, DEFAULT_BASE, DEFAULT_POLICY,
                                      DEFAULT_TRUST, SELECTIONS)
+from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.errors import ConfigurationError
 
 
@@ -148,21 +149,21 @@ class OfflineMechanism(Mechanism):
         self.check(len(word))
         return self.law.draw(word)
 
-    def privatize_many(self, symbols: npt.ArrayLike, offsets: npt.ArrayLike) -> ShortInts:
+    def privatize_many(self, symbols: npt.ArrayLike, offsets: npt.ArrayLike,
+                       bits: WordBits | None = None) -> ShortInts:
         """
         Return private words for many sensitive words at once, as `privatize` for each.
 
         :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown.
         :param offsets: integers, shape (words + 1,): word i is symbols[offsets[i]:offsets[i+1]].
+        :param bits: random bits of each word (`core.word_arrays`); None: new ones.
         :return: int32, shape (total,): positions in `chain.states`; longer with `reports`.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape; as `check`.
         """
-        from symdp_ros.core.word_arrays import checked
-
         words, ends = checked(symbols, offsets, len(self._chain))
         self.check(int(np.diff(ends).max(initial=0)))
-        return self.law.draw_many(words, ends)
+        return self.law.draw_many(words, ends, bits)
 
     def log_probability(self, word: Iterable[str | None], output: Iterable[str]) -> float:
         """

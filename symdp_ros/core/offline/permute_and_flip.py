@@ -3,6 +3,7 @@
 """Permute-and-flip over whole words, as one law."""
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import log
 from random import SystemRandom
 
@@ -19,6 +20,7 @@ from symdp_ros.core.offline.exponential_errors import exponential_errors
 from symdp_ros.core.offline.noisy_maximum import draw_distance, log_probabilities, rounding_reserve
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.word_arrays import WordBits
 
 _MANY_WORDS = 22.0  # ln Z, from which on 2/Z is below 10⁻⁹
 
@@ -62,27 +64,30 @@ class PermuteAndFlip(Law):
                                    self._words.most_successors, self._epsilon_per_symbol)
         return match_ratio(self._epsilon_per_symbol, reserve)
 
-    def draw(self, word: Word) -> list[str]:
-        ratio = self.ratio(len(word))
+    def draw(self, word: Word, random: RandomBits | None = None) -> list[str]:
+        ratio, random = self.ratio(len(word)), random or self._random
         if ratio == 1:
-            output = self._draw_uniformly(len(word))
+            output = self._draw_uniformly(len(word), random)
         else:
-            chosen = draw_distance(self._counts(word), ratio, self._random)
-            output = self._words.draw(numbers(self._words, word), chosen, self._random)
+            chosen = draw_distance(self._counts(word), ratio, random)
+            output = self._words.draw(numbers(self._words, word), chosen, random)
         return [self._words.label[i] for i in output]
 
-    def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
+    def draw_many(self, symbols: ShortInts, offsets: Ints,
+                  bits: WordBits | None = None) -> ShortInts:
         states, index = (*self._chain.states, None), self._chain.state_index  # −1 is the last
+        if bits is None:
+            bits = WordBits.of_numbers(len(offsets) - 1, self._random)
         out = np.empty(len(symbols), np.int32)
-        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-            word = self.draw([states[i] for i in symbols[begin:end].tolist()])
+        for i, (begin, end) in enumerate(pairwise(offsets.tolist())):
+            word = self.draw([states[i] for i in symbols[begin:end].tolist()], bits.stream(i))
             out[begin:end] = [index[symbol] for symbol in word]
         return out
 
-    def _draw_uniformly(self, length: int) -> list[int]:
+    def _draw_uniformly(self, length: int, random: RandomBits) -> list[int]:
         if self._uniform is not None:
-            return self._uniform.draw([0] * length)
-        return [1 + draw_below(self._words.most_successors, self._random) for _ in range(length)]
+            return self._uniform.draw([0] * length, random)
+        return [1 + draw_below(self._words.most_successors, random) for _ in range(length)]
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
         found = log_probabilities(self._counts(word), self.ratio(len(word)))

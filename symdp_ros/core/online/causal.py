@@ -11,6 +11,7 @@ from symdp_ros.core.annotations import Floats, Ints, ShortInts, Word
 from symdp_ros.core.law import Law
 from symdp_ros.core.online.moments import forward, Move
 from symdp_ros.core.online.steps import OnlineSteps
+from symdp_ros.core.word_arrays import WordBits
 
 
 class Causal(Law):
@@ -35,8 +36,9 @@ class Causal(Law):
         finally:
             self._idle.append(online)
 
-    def draw_many(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
-        return self.online.privatize_many(symbols, offsets)
+    def draw_many(self, symbols: ShortInts, offsets: Ints,
+                  bits: WordBits | None = None) -> ShortInts:
+        return self.online.privatize_many(symbols, offsets, bits)
 
     def likelihood_ratio(self, length: int) -> float | None:
         """Return b/a on an alphabet, where the normaliser is one for all words over it."""

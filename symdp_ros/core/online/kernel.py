@@ -36,7 +36,7 @@ def _search(aims: Numbers, starts: Numbers, known: Numbers, o: Number, s: Number
 
 
 @compiled
-def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, spare: Numbers,
+def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, again: Numbers,
            kind: int, aims: Numbers, starts: Numbers, known: Numbers, rows: Numbers,
            targets: Numbers, start: int, at: Ints, states: Numbers, out: Numbers) -> bool:
     """
@@ -48,7 +48,7 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, spa
     first     uint8 (total,) 1 where a word begins
     segments  int64 (LANES+1,)   lane l walks segments[l]:segments[l+1]
     raw       (total,)       one draw for each symbol
-    spare     (·,)           further draws, in place of those that are rejected
+    again     (total,)       another draw for each symbol, where the first is rejected
     kind      TABLE: aims[o·(states+1) + s+1] is 1 + the edge to the target of s, 0 for none;
               SEARCH: the same in aims, where s+1 is among known[starts[o]:starts[o+1]], ascending;
               IDENTITY: the target of every known s is s (a complete chain; `rows` has one row)
@@ -60,7 +60,8 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, spa
     states    (LANES,)       the previous private symbol of each lane
     out       uint32 (total,) is filled
 
-    Return whether all is drawn; if not, call again with other `spare` draws and all else as left.
+    Return whether all is drawn; if not, the place where both are rejected is in `at`: put another
+    draw into `again` there, leave all else as it is, and call once more.
     """
     number = raw.dtype.type
     one, none, initial = number(1), number(0), number(start)
@@ -68,7 +69,7 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, spa
     most = 0
     for lane in range(LANES):
         most = max(most, segments[lane + 1] - segments[lane])
-    used, begin = 0, at[1]
+    begin = at[1]
     here, ends = states.copy(), segments[1:].astype(np.uint64)
     for i in range(at[0], most):
         for lane in range(LANES):
@@ -84,13 +85,12 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, spa
             else:
                 aim = _search(aims, starts, known, o, s)
             drawn = raw[x]
-            while drawn > rows[o, LAST]:
-                if used == len(spare):
+            if drawn > rows[o, LAST]:
+                drawn = again[x]
+                if drawn > rows[o, LAST]:
                     at[0], at[1] = i, lane
                     states[:] = here
                     return False
-                drawn = spare[used]
-                used += 1
             # No branch from here on depends on the symbol: all is drawn at the same cost.
             place = drawn // rows[o, WEIGHT]
             hit = number(drawn - place * rows[o, WEIGHT] >= rows[o, CUT]) & number(aim != none)

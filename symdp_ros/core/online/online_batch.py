@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many words at once: the draws of the online mechanism in compiled loops."""
 import numpy as np
-from symdp_ros.core.annotations import Ints, Numbers, RandomBits, ShortInts
+from symdp_ros.core.annotations import Ints, Numbers, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES, SparseTargets, Targets
-from symdp_ros.core.word_arrays import chunks, RandomStream
+from symdp_ros.core.word_arrays import chunks, WordBits
 
 _CHUNK = 1 << 18  # symbols drawn together: what they need stays in the cache
 
@@ -70,40 +70,38 @@ class OnlineBatch:
                                        int(np.iinfo(self._dtype).max))
         return [response.limit - 1, response.weight, response.cut, 0]
 
-    def draw(self, symbols: ShortInts, offsets: Ints,
-             random: RandomBits | None = None) -> ShortInts:
+    def draw(self, symbols: ShortInts, offsets: Ints, bits: WordBits) -> ShortInts:
         """
         Return private words for some words.
 
-        :param random: for tests, an object with `getrandbits`.
+        :param bits: of the words.
         :return: int32, shape (total,).
         """
         out = np.empty(len(symbols), np.int32)
-        stream = RandomStream(random)
-        raw = np.empty(0, self._dtype)
         for some in chunks(offsets, _CHUNK):
             begin, end = offsets[some.start], offsets[some.stop]
-            if len(raw) < end - begin:
-                raw = np.empty(end - begin, self._dtype)
             self._draw(symbols[begin:end], offsets[some.start:some.stop + 1] - begin,
-                       raw[:end - begin], stream, out[begin:end])
+                       bits[some], out[begin:end])
         return out
 
-    def _draw(self, symbols: ShortInts, offsets: Ints, raw: Numbers, stream: RandomStream,
-              out: ShortInts) -> None:
+    def _draw(self, symbols: ShortInts, offsets: Ints, bits: WordBits, out: ShortInts) -> None:
         from symdp_ros.core.online import kernel
 
         initial = self._chain.state_index[self._chain.initial_state]
+        lengths = np.diff(offsets)
         first = np.zeros(len(symbols), np.uint8)
-        first[offsets[:-1][offsets[:-1] < offsets[1:]]] = 1
+        first[offsets[:-1][lengths > 0]] = 1
         lanes = kernel.LANES
         cuts = np.searchsorted(offsets, np.arange(1, lanes) * len(symbols) // lanes)
         segments = np.concatenate([[0], offsets[cuts], [len(symbols)]])
         states, at = np.zeros(lanes, self._dtype), np.zeros(2, np.int64)
-        stream.fill(raw)
-        spare = np.empty(64 + len(symbols) // 32, self._dtype)
-        done = False
-        while not done:
-            done = kernel.online(
-                symbols, first, segments, raw, stream.fill(spare), *self._aims,
-                self._rows, self._targets, initial, at, states, out.view(np.uint32))
+        raw, again = (bits.fill(lengths, self._dtype, attempt) for attempt in range(2))
+        attempts: dict[int, int] = {}
+        while not kernel.online(
+                symbols, first, segments, raw, again, *self._aims, self._rows, self._targets,
+                initial, at, states, out.view(np.uint32)):
+            place = int(segments[at[1]] + at[0])
+            word = int(np.searchsorted(offsets, place, 'right')) - 1
+            attempts[place] = attempts.get(place, 1) + 1
+            again[place] = bits[word:word + 1].fill(
+                lengths[word:word + 1], self._dtype, attempts[place])[place - offsets[word]]

@@ -22,6 +22,7 @@ from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targe
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import (check_delay, check_reports, check_zones, DEFAULT_POLICY,
                                      DEFAULT_TRUST, POLICIES)
+from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.files.cache import Cache
@@ -353,7 +354,8 @@ class OnlineSteps(Mechanism):
         finally:
             self.reset()
 
-    def privatize_many(self, symbols: npt.ArrayLike, offsets: npt.ArrayLike) -> ShortInts:
+    def privatize_many(self, symbols: npt.ArrayLike, offsets: npt.ArrayLike,
+                       bits: WordBits | None = None) -> ShortInts:
         """
         Return private words for many sensitive words at once, each from the initial state.
 
@@ -363,21 +365,23 @@ class OnlineSteps(Mechanism):
         :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to
             be written to meanwhile.
         :param offsets: integers, shape (words + 1,): word i is symbols[offsets[i]:offsets[i+1]].
+        :param bits: random bits of each word (`core.word_arrays`); None: new ones.
         :return: int32: positions in `chain.states`, for a word of n symbols (n − 1)·`reports` + 1.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape.
         """
         from symdp_ros.core.online.online_batch import OnlineBatch
-        from symdp_ros.core.word_arrays import checked
-
         words, ends = checked(symbols, offsets, len(self._chain))
+        if bits is None:
+            bits = WordBits.of_numbers(len(ends) - 1, self._random)
         if self._tables is not None:
-            return self.draw_signals(words, ends)[0]
+            return self.draw_signals(words, ends, bits)[0]
         if self._batch is None:
             self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
-        return self._batch.draw(words, ends, self._random)
+        return self._batch.draw(words, ends, bits)
 
-    def draw_signals(self, symbols: ShortInts, offsets: Ints) -> tuple[ShortInts, ShortInts]:
+    def draw_signals(self, symbols: ShortInts, offsets: Ints,
+                     bits: WordBits | None = None) -> tuple[ShortInts, ShortInts]:
         """
         Return the reports, and the signals that they were decoded from, as `privatize_many`.
 
@@ -385,12 +389,13 @@ class OnlineSteps(Mechanism):
 
         :raises ConfigurationError: no signals are drawn: another policy, or `Chain.complete`.
         """
-        word, begins = self.another()._word, np.zeros(len(symbols), np.bool_)
+        word = self.another()._word
         if not isinstance(word, AdaptiveWord):
             raise ConfigurationError('what is drawn is what is published: use privatize_many',
                                      setting='policy')
-        begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
-        reports, signals = word.draw(symbols.astype(np.int64), begins)
+        if bits is None:
+            bits = WordBits.of_numbers(len(offsets) - 1, self._random)
+        reports, signals = word.draw(symbols.astype(np.int64), offsets, bits)
         return reports.astype(np.int32), signals.astype(np.int32)
 
     def target(self, symbol: str | None, previous: str) -> str | None:

@@ -79,14 +79,15 @@ import struct
 from typing import Any, NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, RandomBits
+from symdp_ros.core.annotations import Floats, Ints, Numbers, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.compiled.vectors import in_lanes, LANES
-from symdp_ros.core.draws.randomness import MOST_INTEGERS, RandomIntegers
+from symdp_ros.core.draws.randomness import RandomIntegers
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 
 DISCOUNT = 0.9
@@ -110,8 +111,8 @@ class Loops(NamedTuple):
     choose: Callable[..., int]
     prepare: Callable[..., int]
     take: Callable[..., tuple[int, int, int]]
-    draw: Callable[..., tuple[int, int, int, int]]
-    draw_in_zones: Callable[..., tuple[int, int, int, int]]
+    draw: Callable[..., tuple[int, int, int, int, int]]
+    draw_in_zones: Callable[..., tuple[int, int, int, int, int]]
     decode: Callable[..., float]
     follow_choices: Callable[..., None]
 
@@ -155,7 +156,10 @@ class AdaptiveTables:
         X, match = X.astype(np.float32), work[3]  # X(c, c), whether or not that is a pair
         across = np.empty(0, np.float32) if sparse else X.reshape(n, n).T.flatten()
         shares = np.zeros((4, self.most + 1))
+        #: by the number of cells: limit, weight and cut of its `Response`
+        self.limits = np.zeros((self.most + 1, 3), np.int64)
         for count, response in self.responses.items():
+            self.limits[count] = response.limit, response.weight, response.cut
             shares[:3, count] = (response.a / response.total, response.b / response.total,
                                  1 / count)
         switch = np.stack([np.full(len(models), models.keep), models.switch, models.prior])
@@ -167,6 +171,14 @@ class AdaptiveTables:
                        *chain.csr(), first, symbols, X, across, match, shares, self.clock,
                        zone_of)
         self.nbytes = sum(array.nbytes for array in self.arrays)
+
+    def draws(self, symbols: int, random: RandomBits) -> Ints:
+        """Return integers of `width` bits, for so many symbols or nearly as many."""
+        count, (dtype, shift) = symbols + symbols // 8 + 8, {30: ('<u4', 2), 60: ('<u8', 4)}[
+            self.width]
+        size = count * np.dtype(dtype).itemsize
+        raw = np.frombuffer(random.getrandbits(8 * size).to_bytes(size, 'little'), dtype)
+        return (raw >> shift).astype(np.int64)
 
 
 def _aims(chain: Chain, privacy: Privacy, moves: Floats) -> tuple[Floats, Floats]:
@@ -211,10 +223,6 @@ class AdaptiveWord:
         self._initial = chain.state_index[chain.initial_state]
         self._delay = -1 if delay is None else delay
         self._draws_of: dict[int, RandomIntegers] = {}
-        # What `draw` pops: for each number of cells, 2·(number of a cell) + hit, how many of them
-        # are left, and of which filling of the buffer they are.
-        self._drawn = np.empty((0, 0), np.int32)
-        self._left, self._fills = np.zeros((2, tables.most + 1), np.int64)
         self._report, self._signal, self._row = tables.clock.tolist()  # ticks
         most, held = tables.most, max(0, self._delay)
         symbol = 8 * LANES * n * self._signal  # bytes
@@ -331,55 +339,51 @@ class AdaptiveWord:
         self.reset()
         return [self._labels[i] for i in route.tolist()]
 
-    def draw(self, symbols: Ints, begins: Booleans) -> tuple[Ints, Ints]:
+    def draw(self, symbols: Ints, offsets: Ints, bits: WordBits) -> tuple[Ints, Ints]:
         """
         Draw a signal for each symbol, as so many `step` and `finish` do, in compiled loops.
 
         :param symbols: int64, shape (total,): positions of states, −1: unknown.
-        :param begins: same shape: where a new word begins, from the initial state.
+        :param offsets: as in `core.word_arrays`; words are begun from the initial state.
+        :param bits: of the words.
         :return: positions of states, int64: the reports, for a word of n symbols (n − 1)·`reports`
             + 1; who founded the cells, shape (total,).
         """
         signals = np.empty(len(symbols), np.int64)
-        each = self._signal // self._report
-        ends = [*np.flatnonzero(begins).tolist(), len(symbols)]
-        found = [np.empty(0, np.int64)]
-        for begin, end in pairwise(ends):
-            self.reset()
-            reports = np.empty((end - begin - 1) * each + 1, np.int64)
-            self._draw(symbols[begin:end], signals[begin:end], reports)
+        each, found = self._signal // self._report, [np.empty(0, np.int64)]
+        for here, random in self._words(offsets, bits):
+            reports = np.empty((here.stop - here.start - 1) * each + 1, np.int64)
+            self._draw(symbols[here], signals[here], reports, random)
             route = self._finish()
             reports[len(reports) - len(route):] = route
             found.append(reports)
         return np.concatenate(found), signals
 
-    def _draw(self, symbols: Ints, signals: Ints, reports: Ints) -> None:
-        at = 0
-        if not len(self._drawn):
-            self._drawn = np.empty((self._tables.most + 1, MOST_INTEGERS), np.int32)
+    def _words(self, offsets: Ints, bits: WordBits) -> Iterator[tuple[slice, RandomBits]]:
+        """Begin each word that has symbols; yield where they are, and its bits."""
+        for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
+            if begin < end:
+                self.reset()
+                yield slice(begin, end), bits.stream(number)
+
+    def _draw(self, symbols: Ints, signals: Ints, reports: Ints, random: RandomBits) -> None:
+        at = used = 0
+        span, drawn = self._length * self._signal, np.empty(0, np.int64)
         while at < len(symbols):
-            if self._size:
-                self._draws.fill()
-            for size, draws in self._draws_of.items():
-                self._left[size] = len(draws.buffer)
-                if self._fills[size] != draws.fills:
-                    self._fills[size] = draws.fills
-                    self._drawn[size, :len(draws.buffer)] = [
-                        2 * number + hit for number, hit in draws.buffer]
-            end, span = len(symbols), self._length * self._signal
+            if used == len(drawn):
+                drawn, used = self._tables.draws(len(symbols) - at, random), 0
+            end = len(symbols)
             if self._delay < 0:
                 end = min(end, at + (span - self._count % span) // self._row)
             draw, told = self._drawing
-            at, size, count, previous = draw(
+            at, used, size, count, previous = draw(
                 at, end, self._size, self._count, self._previous, self._delay, symbols, *told,
-                signals, reports, self._drawn, self._left, self._tables.arrays, self._word(),
-                self._work)
-            for some, draws in self._draws_of.items():
-                del draws.buffer[self._left[some]:]
+                signals, reports, drawn, used, self._tables.limits, self._tables.arrays,
+                self._word(), self._work)
             self._stand(count, previous, size)
 
     @property
-    def _drawing(self) -> tuple[Callable[..., tuple[int, int, int, int]], tuple[Ints, ...]]:
+    def _drawing(self) -> tuple[Callable[..., tuple[int, int, int, int, int]], tuple[Ints, ...]]:
         """Return the loop that draws, and what it is told besides the symbols."""
         return self._loops.draw, ()
 

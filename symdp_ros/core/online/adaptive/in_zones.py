@@ -24,14 +24,14 @@ factors differ: the ratio is at most e^ε. (At ε = 0 a word tells its zones, an
 """
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import pairwise
 import struct
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, RandomBits
+from symdp_ros.core.annotations import Floats, Ints, Numbers, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
+from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Signal, Told
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
@@ -138,7 +138,7 @@ class ZonedWord(AdaptiveWord):
     def _check_due(self) -> None:
         pass
 
-    def draw(self, symbols: Ints, begins: Booleans) -> tuple[Ints, Ints]:
+    def draw(self, symbols: Ints, offsets: Ints, bits: WordBits) -> tuple[Ints, Ints]:
         """
         Draw signals as `AdaptiveWord.draw`, of words with a symbol for each report.
 
@@ -146,25 +146,23 @@ class ZonedWord(AdaptiveWord):
             zone was told: both of shape (total,).
         """
         reports, signals = np.empty((2, len(symbols)), np.int64)
-        zones = self._zones_of(symbols, begins)
-        ends = [*np.flatnonzero(begins).tolist(), len(symbols)]
-        for begin, end in pairwise(ends):
-            self.reset()
-            here = slice(begin, end)
+        zones = self._zones_of(symbols, offsets)
+        for here, random in self._words(offsets, bits):
             self._told = zones[here]
-            self._draw(symbols[here], signals[here], reports[here])
+            self._draw(symbols[here], signals[here], reports[here], random)
             route = self._finish()
-            reports[end - len(route):end] = route
+            reports[here.stop - len(route):here.stop] = route
         return reports, signals
 
     @property
-    def _drawing(self) -> tuple[Callable[..., tuple[int, int, int, int]], tuple[Ints, ...]]:
+    def _drawing(self) -> tuple[Callable[..., tuple[int, int, int, int, int]], tuple[Ints, ...]]:
         return self._loops.draw_in_zones, (self._told,)
 
-    def _zones_of(self, symbols: Ints, begins: Booleans) -> Ints:
+    def _zones_of(self, symbols: Ints, offsets: Ints) -> Ints:
         """Return the zone that is told with each symbol."""
         zone_of = self._tables.arrays[13]
-        known = symbols >= 0
+        known, begins = symbols >= 0, np.zeros(len(symbols), np.bool_)
+        begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
         last = np.maximum.accumulate(np.where(known | begins, np.arange(len(symbols)), 0))
         initial = zone_of[self._initial]
         found: Ints = np.where(known[last], zone_of[symbols[last]], initial)

@@ -397,21 +397,41 @@ def take(place: int, zone: int, size: int, count: int, previous: int, delay: int
 
 
 @compiled
+def _next_draw(drawn: Ints, used: int, limit: int) -> int:
+    """Return the place of the next draw that is not rejected, or the end."""
+    while used < len(drawn) and drawn[used] >= limit:
+        used += 1
+    return used
+
+
+@compiled
+def _place(draw: int, weight: int, cut: int, cell: int) -> int:
+    """Return the number of the cell that is drawn, where the symbol's is `cell` (0: none)."""
+    number = 1 + draw // weight
+    hit = int(draw % weight >= cut) & int(cell > 0)
+    return number + hit * (cell - number)
+
+
+@compiled
 def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, drawn_for: Ints,
-         signals: Ints, reports: Ints, drawn: ShortInts, left: Ints, tables: Any, word: Any,
-         work: Any) -> tuple[int, int, int, int]:
+         signals: Ints, reports: Ints, drawn: Ints, used: int, limits: Ints, tables: Any,
+         word: Any, work: Any) -> tuple[int, int, int, int, int]:
     """
     Draw the signals for some symbols of a word, until draws are missing.
 
-    drawn[m] holds draws for m cells, popped from its end at left[m]: 2·(number of a cell, from 1),
-    and 1 more where the symbol's cell is taken, if there is one. Return (at, size, count,
-    previous) at the end.
+    drawn     (·,)        random integers, of which so many are used
+    limits    (·, 3)      by the number of cells: limit, weight, cut (`core.online.response`)
+
+    Return (at, used, size, count, previous) at the end.
     """
     codes, founders, clock = word[3], word[4], tables[12]
-    while at < end and left[size] > 0:
-        left[size] -= 1
-        pair, cell = np.int64(drawn[size, left[size]]), np.int64(codes[drawn_for[at]])
-        place = cell if pair % 2 == 1 and cell > 0 else pair // 2
+    while at < end:
+        used = _next_draw(drawn, used, limits[size, 0])
+        if used == len(drawn):
+            break
+        place = _place(drawn[used], limits[size, 1], limits[size, 2],
+                       np.int64(codes[drawn_for[at]]))
+        used += 1
         signals[at] = founders[place - 1]
         at += 1
         until = count + (clock[1] if at < len(drawn_for) else clock[0])
@@ -421,13 +441,14 @@ def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, dr
             if reported == 1:
                 reports[count // clock[0] - delay * (clock[1] // clock[0])] = previous
             count += clock[0]
-    return at, size, count, previous
+    return at, used, size, count, previous
 
 
 @compiled
 def draw_in_zones(at: int, end: int, size: int, count: int, previous: int, delay: int,
-                  drawn_for: Ints, zones: Ints, signals: Ints, reports: Ints, drawn: ShortInts,
-                  left: Ints, tables: Any, word: Any, work: Any) -> tuple[int, int, int, int]:
+                  drawn_for: Ints, zones: Ints, signals: Ints, reports: Ints, drawn: Ints,
+                  used: int, limits: Ints, tables: Any, word: Any,
+                  work: Any) -> tuple[int, int, int, int, int]:
     """
     As `draw`, of a word with a symbol for each report, and the number of its zone.
 
@@ -441,11 +462,12 @@ def draw_in_zones(at: int, end: int, size: int, count: int, previous: int, delay
         place = 0
         signals[at] = -1 - zone
         if size > 0:
-            if left[size] == 0:
+            used = _next_draw(drawn, used, limits[size, 0])
+            if used == len(drawn):
                 break
-            left[size] -= 1
-            pair, cell = np.int64(drawn[size, left[size]]), np.int64(codes[drawn_for[at]])
-            place = cell if pair % 2 == 1 and cell > 0 else pair // 2
+            place = _place(drawn[used], limits[size, 1], limits[size, 2],
+                           np.int64(codes[drawn_for[at]]))
+            used += 1
             signals[at] = founders[place - 1]
         at += 1
         size, previous, reported = take(place, zone, size, count, previous, delay, True, tables,
@@ -453,4 +475,4 @@ def draw_in_zones(at: int, end: int, size: int, count: int, previous: int, delay
         if reported == 1:
             reports[count // clock[0] - delay * (clock[1] // clock[0])] = previous
         count += clock[0]
-    return at, size, count, previous
+    return at, used, size, count, previous
