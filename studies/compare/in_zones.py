@@ -104,11 +104,11 @@ to hide the room: tell the zone alone, which stands for the place in its middle;
 noise, out of which any place of the map can come. All are live, as in the section before, and the
 adversary is the same: it knows P, the mechanism, all zones and all {length} reports. At ε = 0 ours
 tell the zones and nothing more, so the adversary succeeds as often as with the zone alone; what is
-reported is then a route that the map allows, and the zone alone is none. The others are taken where
-the adversary succeeds as often as with ours.
+reported is then a route that the map allows, and the zone alone is none. The others are taken
+where the adversary succeeds as often as with ours.
 
-Zones: `symdp zones MAP --size {size}`: {zones}. {walks} walks of {length} symbols on each map, k = 1,
-with staying. *In the zone*: the share of reports that lie in the zone of the true place.
+Zones: `symdp zones MAP --size {size}`: {zones}. {walks} walks of {length} symbols on each map,
+k = 1, with staying. *In the zone*: the share of reports that lie in the zone of the true place.
 
 {means}
 
@@ -179,7 +179,7 @@ def _summary(numbers: dict[str, Any]) -> str:
     inside = ', '.join(f'{LABELS[key]} {values[_INSIDE]:.0%}' for key, values in shown.items())
     return (f'{nearer}. In {len(lost)} of {count} cases (map, ε), planar Laplace is off by fewer '
             'metres at the same success: zones bring reports no nearer to the place, they decide '
-            f'what of it is told. In the true zone are, at ε = {_EPSILONS[_SHOWN_AT]:g}: {inside}.')
+            f'what of it is told. In the true zone, at ε = {_EPSILONS[_SHOWN_AT]:g}: {inside}.')
 
 
 def short(numbers: dict[str, Any]) -> str:
@@ -190,6 +190,6 @@ def short(numbers: dict[str, Any]) -> str:
         other = found['laplace']
         text = (f', of planar Laplace {other[_INSIDE]:.0%}, where the adversary succeeds as '
                 f'often. They are off by {own[_METRES]:.1f} m, and by {other[_METRES]:.1f} m')
-    return (f'**Tell the ward, hide the room.** With zones of at most {numbers["size"]} places and '
-            f'ε = {_EPSILONS[_SHOWN_AT]:g}, {own[_INSIDE]:.0%} of the reports lie in the true zone'
+    return (f'**Tell the ward, hide the room.** With zones of up to {numbers["size"]} places and '
+            f'ε = {_EPSILONS[_SHOWN_AT]:g}, {own[_INSIDE]:.0%} of reports lie in the true zone'
             f'{text}. The adversary is right {success:.0%} of the time.')
