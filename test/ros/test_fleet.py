@@ -75,12 +75,13 @@ def levels(statuses):
 def test_the_zones_of_all_robots_stand_in_defaults(world, tmp_path):
     (tmp_path / 'corridor.chain.yaml').write_text(
         'initial_state: a\ntransitions: {a: [a, b], b: [a, b, c], c: [b, c, d], d: [c, d]}\n')
-    for name, zones in ('wards', '{west: [a, b], east: [c, d]}'), ('halves', '{all: [a, b, c, d]}'):
+    for name, zones in (('wards', '{west: [a, b], east: [c, d]}'),
+                        ('whole', '{all: [a, b, c, d]}')):
         (tmp_path / f'{name}.yaml').write_text(f'zones: {zones}\n')
     file = tmp_path / 'fleet.yaml'
     file.write_text('defaults: {chain_file: corridor.chain.yaml, epsilon: 1, '
                     'zones_file: wards.yaml}\n'
-                    'robots: {tb1: , tb2: , tb3: {zones_file: halves.yaml}}\n')
+                    'robots: {tb1: , tb2: , tb3: {zones_file: whole.yaml}}\n')
     run = start(world, file)
     assert run.log.count('zones: 2, of 2 regions each') == 2
     assert run.log.count('zones: 1, of 4 regions') == 1
