@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from studies.compare import __main__ as command, areas, location, matching, places, section, words
+from studies.compare import (__main__ as command, areas, in_zones, location, matching, places,
+                             section, words)
 from studies.compare.adversary import by_channel
 from studies.compare.floor import best_guess, floor
 from studies.compare.page import page
@@ -62,6 +63,23 @@ def test_places_repeat():
     for key in ('laplace', 'graph', 'policy', 'guided', 'adaptive'):
         row = places.row('nav2/route_turtlebot3_graph.geojson', key, 3, found['walks'])
         assert row in found['rows']
+
+
+@needs_maps
+def test_zones_repeat():
+    found = NUMBERS['sections']['in_zones']
+    for key in in_zones.LABELS:
+        assert in_zones.row(found['maps'][1], key, 0, found['walks']) in found['rows']
+
+
+def test_at_epsilon_0_zones_tell_what_the_zone_alone_tells():
+    """Both adversaries are exact for each walk, and the walks are the same."""
+    found = NUMBERS['sections']['in_zones']
+    for name in found['maps']:
+        rows = {row['mechanism']: row['found'] for row in found['rows']
+                if row['map'] == name and row['epsilon'] == 0.0}
+        assert rows['zones'][0] == pytest.approx(rows['alone'][0], abs=1e-3), name
+        assert rows['alone'][-1] == 1.0
 
 
 def test_no_live_mechanism_is_below_the_floor():

@@ -32,7 +32,8 @@ class Option:
     :param kind: float, int, bool, str, or list for a list of strings.
     :param default: None: the option is required. '': it is not set.
     :param least: of a number, the smallest value allowed; `most`: the largest.
-    :param choices: of a string, the values allowed.
+    :param choices: of a string, the values allowed; of a list, those of each entry.
+    :param instead: (value that is not allowed, what to do instead).
     :param unit: of a number, such as 'seconds'; otherwise what the value is, such as 'file'.
     """
 
@@ -44,6 +45,7 @@ class Option:
     most: float = inf
     choices: tuple[str, ...] = ()
     unit: str = ''
+    instead: tuple[tuple[str, str], ...] = ()
 
     @property
     def description(self) -> str:
@@ -74,7 +76,9 @@ class Option:
                 self._refuse(result, f'at most {most:g}')
         for item in result if self.kind is list else [result]:
             if self.choices and item not in (*self.choices, self.default):
-                self._refuse(printable(repr(item)), 'one of ' + ', '.join(self.choices))
+                advice = dict(self.instead).get(item, '')
+                self._refuse(printable(repr(item)), 'one of ' + ', '.join(self.choices) + (
+                    advice and f'. For {item}, {advice}'))
         return result
 
     def parse(self, text: str) -> Any:
@@ -93,7 +97,10 @@ class Option:
         return self.check(value)
 
     def _refuse(self, shown: object, needed: str) -> None:
-        raise ConfigurationError(f'{self.name} is {shown}: it must be {needed}', setting=self.name)
+        verb, it = ('names', 'each') if needed[:6] == 'one of' and self.kind is list else (
+            'is', 'it')
+        raise ConfigurationError(f'{self.name} {verb} {shown}: {it} must be {needed}',
+                                 setting=self.name)
 
 
 def _all_strings(value: Any) -> bool:
@@ -357,16 +364,17 @@ OUTPUT_KINDS = {
 }
 
 
-def _outputs(kinds: Mapping[str, OutputKind]) -> Option:
+def _outputs(kinds: Mapping[str, OutputKind], **more: Any) -> Option:
     return Option('outputs', list, ['string'],
                   'what is published for each region. '
                   + '; '.join(f'{name}: {kind.meaning}' for name, kind in kinds.items()),
-                  choices=tuple(kinds))
+                  choices=tuple(kinds), **more)
 
 
 OUTPUTS = _outputs(OUTPUT_KINDS)
-BELIEF_OUTPUTS = _outputs({name: kind for name, kind in OUTPUT_KINDS.items()
-                           if not kind.of_privatizer})
+BELIEF_OUTPUTS = _outputs(
+    {name: kind for name, kind in OUTPUT_KINDS.items() if not kind.of_privatizer},
+    instead=(('belief', 'name nothing: this node always publishes it, as region_belief'),))
 OUTPUT_TYPE = Option('output_type', str, 'std_msgs/msg/String',
                      'type of the private topic: its field data is a string or an integer; with '
                      'custom among the outputs, the type that output_template fills', unit='type')

@@ -21,7 +21,7 @@ from studies.compare.page import page
 from studies.compare.section import Skipped, unfinished
 
 #: The modules of this package that are sections, in the order of the page.
-NAMES = ('words', 'trajectories', 'places', 'outside_audit')
+NAMES = ('words', 'trajectories', 'places', 'in_zones', 'outside_audit')
 
 
 def sections() -> dict[str, ModuleType]:

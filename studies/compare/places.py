@@ -59,7 +59,7 @@ def row(name: str, key: str, number: int, walks: int) -> dict[str, Any]:
         outputs, beliefs = _by_location_set(area, chain, epsilon, words, seed)
     else:
         if key != 'policy':
-            epsilon /= _edge_length(area)
+            epsilon /= edge_length(area)
         channel = location.CHANNELS[key](area, epsilon)
         outputs = matching.draw(channel, words, np.random.default_rng(seed))
         beliefs = by_channel(chain, channel, outputs)
@@ -73,7 +73,7 @@ def row(name: str, key: str, number: int, walks: int) -> dict[str, Any]:
             'found': [round(float(value), 4) for value in values]}
 
 
-def _edge_length(area: areas.Area) -> float:
+def edge_length(area: areas.Area) -> float:
     """Return the mean length of a move in metres."""
     sources, targets = location.edges(area)
     assert area.metres is not None

@@ -21,7 +21,7 @@ errors itself (`core.law.Law`).
 All of these results for a given word are as sensitive as the word.
 """
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -43,6 +43,7 @@ WALKS = 100
 _TOGETHER = 2**20         # edges·words that are looked at together,
 _KEPT = 2**24             # and states·words·2√n
 _LEAST_WALKS = 2
+_LEAST_LUCKY = 30         # words over which a slope is fitted
 COUNTED = 8  # words of a mechanism that counts words, in about
 _SIMULATED, _MOST_DRAWS = 20_000, 400  # symbols in all, and outputs of a word
 _SIMULATED_STEPS = 2 * 10**7           # symbols·edges
@@ -77,7 +78,7 @@ def accuracy(mechanism: Mechanism, word: Sequence[str | None]) -> Accuracy:
     word = list(word)
     found = _errors(mechanism, [word])
     if mechanism.law.is_simulated:
-        [missed] = _simulated(mechanism, [word])
+        [missed] = _simulated(mechanism, [word])[0]
         distances = missed.sum(axis=1)
         variance = float(distances.var(ddof=1))
         return Accuracy(float(distances.mean()), variance, missed.mean(axis=0),
@@ -138,13 +139,14 @@ def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]],
     """
     length = len(words[0])
     if mechanism.law.is_simulated:
-        return np.array([missed.sum() / len(missed)
-                         for missed in _simulated(mechanism, words, draws)]) / length
+        missed, _ = _simulated(mechanism, words, draws)
+        return np.array([each.sum() / len(each) for each in missed]) / length
     return np.concatenate([_means(mechanism, some)
                            for some in _parts(words, mechanism.chain, length)]) / length
 
 
-def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]]) -> list[Floats]:
+def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]], *,
+                     without_luck: bool = False) -> list[Floats]:
     """
     Return the expected errors per symbol of several robots' words of one length, in short time.
 
@@ -153,6 +155,10 @@ def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]]) -> l
     to differ from the exponential mechanism with the base counting as much, on average.
 
     :param words: of each robot, at least one.
+    :param without_luck: take from simulated errors what follows from how often signals happened to
+        be true (a control variate, by regression over the words of each robot, of which there must
+        be 30: Owen, Monte Carlo theory, methods and examples, 2013, 8.9). That is 0 on average,
+        and about half of the variance; an error can then be below 0.
     :return: for each robot, shape (words,).
     :raises UnknownSymbolError: a symbol is no state.
     :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
@@ -160,7 +166,11 @@ def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]]) -> l
     every = [word for walked in words for word in walked]
     ends = np.cumsum([*map(len, words)])[:-1]
     if not mechanism.law.counting_steps(len(every[0])):
-        return np.split(errors_of_words(mechanism, every, draws=1), ends)
+        if not (without_luck and mechanism.law.is_simulated):
+            return np.split(errors_of_words(mechanism, every, draws=1), ends)
+        missed, luck = (np.split(each.mean(axis=(1, 2)), ends)
+                        for each in _simulated(mechanism, every, draws=1))
+        return [*map(_without_luck, missed, luck)]
     other = OfflineMechanism(mechanism.chain, mechanism.privacy, base='counting')
     found = np.split(errors_of_words(other, every), ends)
     for walked, errors in zip(words, found, strict=True):
@@ -169,6 +179,14 @@ def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]]) -> l
         errors += (counted - errors[:few]).mean()
         errors[:few] = counted
     return found
+
+
+def _without_luck(errors: Floats, luck: Floats) -> Floats:
+    deviations = luck - luck.mean()
+    variance = float(deviations @ deviations)
+    if len(luck) < _LEAST_LUCKY or not variance:
+        return errors
+    return errors - luck * float(deviations @ errors / variance)
 
 
 def averaged(errors: Floats) -> ExpectedAccuracy:
@@ -274,17 +292,22 @@ def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Wo
 
 
 def _simulated(mechanism: Mechanism, words: Sequence[Word],
-               draws: int | None = None) -> Iterator[Booleans]:
-    """Yield where private words differ from each word: shape (draws, n). The seed is fixed."""
+               draws: int | None = None) -> tuple[Booleans, Floats]:
+    """
+    Return where private words differ from each word, and how lucky its symbols were.
+
+    Both of shape (words, draws, n). The seed is fixed.
+    """
     if draws is None:
         symbols_in_all = min(_SIMULATED, _SIMULATED_STEPS // mechanism.chain.edge_count)
         each = symbols_in_all // max(1, sum(map(len, words)))
         draws = max(2, min(each, _MOST_DRAWS))
     symbols = np.repeat(_positions(mechanism.chain, words), draws, axis=0)
     offsets = np.arange(len(symbols) + 1) * symbols.shape[1]
-    outputs = mechanism.law.simulated(symbols.astype(np.int32).ravel(), offsets,
-                                      Random(draws)).reshape(symbols.shape)
-    yield from (outputs != symbols).reshape(len(words), draws, -1)
+    outputs, luck = mechanism.law.simulated(symbols.astype(np.int32).ravel(), offsets,
+                                            Random(draws))
+    shape = len(words), draws, symbols.shape[1]
+    return (outputs.reshape(symbols.shape) != symbols).reshape(shape), luck.reshape(shape)
 
 
 def _positions(chain: Chain, words: Sequence[Word]) -> Ints:

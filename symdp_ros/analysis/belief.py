@@ -210,8 +210,11 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
     outputs, index = _checked(chain, outputs), chain.state_index
     ratio = mechanism.law.likelihood_ratio(len(outputs))
     if mechanism.privacy.zones is not None:
-        raise ConfigurationError('with zones there is no such smoother: what is drawn depends on '
-                                 'the zones of all of the word', setting='zones')
+        raise ConfigurationError(
+            'with zones there is no such smoother: where no route has the zones of the word, the '
+            'released one lies in others and tells nothing of the place, and it does not show '
+            'where that is. Of a causal release with the policy adaptive, `smooth` is exact: give '
+            'it the signals (`OnlineMechanism.draw_signals`)', setting='zones')
     if ratio is None:
         raise ConfigurationError('this smoother is for the selection exponential, not '
                                  f'{mechanism.selection}: a causal release has an exact one, '

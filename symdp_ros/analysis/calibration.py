@@ -127,8 +127,9 @@ class Calibration:
             of_word = accuracy(mechanism, self._word)
             return {'': Error(of_word.mean / len(self._word),
                               of_word.standard_error / len(self._word))}
-        each = map(averaged, errors_of_robots(mechanism, [*self._words.values()]))
-        return {robot: Error(found.error, found.standard_error)
+        each = map(averaged, errors_of_robots(mechanism, [*self._words.values()],
+                                              without_luck=True))
+        return {robot: Error(min(max(found.error, 0.0), 1.0), found.standard_error)
                 for robot, found in zip(self._words, each, strict=True)}
 
     def epsilon_for(self, name: str, target: float, *, best: bool = False) -> float | None:
@@ -169,12 +170,13 @@ class Calibration:
                 high = middle
         return high
 
-    def table(self, epsilons: Iterable[float],
-              done: Callable[[str], None] = lambda text: None) -> dict[float, dict[str, Error]]:
+    def table(self, epsilons: Iterable[float], done: Callable[[str], None] = lambda text: None,
+              others: Iterable[Callable[[], None]] = ()) -> dict[float, dict[str, Error]]:
         """
         Return ε → mechanism → expected error, of the robot on which it errs most.
 
         :param done: called with a few words after each of them, on any thread.
+        :param others: what else is to be called, on this thread, while errors are simulated.
         """
         names, epsilons = self.mechanisms(), list(epsilons)
 
@@ -182,8 +184,9 @@ class Calibration:
             self.errors(name, epsilon)
             done(f'{name} at ε = {epsilon:g}')
 
-        _two_at_a_time([(name, partial(find, name, epsilon))
-                        for epsilon in epsilons for name in names])
+        _two_at_a_time([*(('', other) for other in others),
+                        *((name, partial(find, name, epsilon))
+                          for epsilon in epsilons for name in names)])
         return {epsilon: {name: self.error(name, epsilon) for name in names}
                 for epsilon in epsilons}
 

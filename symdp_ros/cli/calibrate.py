@@ -6,6 +6,7 @@
 With `--protect`, it compares periods of time instead (`cli.calibrate_visits`).
 """
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 import sys
 
@@ -33,7 +34,7 @@ from symdp_ros.options import (ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, 
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 _COMPARED_AT = 2.0         # the ε at which every robot is shown, and what auto takes
-_WALKS, _LEAST_WALKS = 200, 40  # of all robots together, and of each
+_WALKS, _LEAST_WALKS = 220, 40  # of all robots together, and of each
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
 _MOST_STEPS = 4 * 10**9    # at about a million per second
 _STEPS_OF_A_SYMBOL = 50    # besides one for each state
@@ -87,6 +88,15 @@ def run(options) -> int:
                               delays=sorted({delay, *DELAYS} - {0}), zones=privacy.zones)
     names, guessed = calibration.mechanisms(), _GUESSED if privacy.zones is None else 'adaptive'
     guesses: dict[float, list[Guess]] = {}
+    taken: list[str] = []
+
+    def guess(epsilon: float) -> None:
+        mechanism = OnlineMechanism(chain, replace(privacy, epsilon=epsilon), policy=guessed,
+                                    trust=options.trust)
+        guesses[epsilon] = [best_guess(mechanism, length, walks=walks, walks_by=robot)
+                            for robot in walking.values()]
+        done(f'the best guess at ε = {epsilon:g}')
+
     console = Console(highlight=False, markup=False)
     source = (f'averaged over {walks} walks' if word is None
               else f'for the word of {printable(options.word)}')
@@ -99,15 +109,11 @@ def run(options) -> int:
         console.print(f'how it moves: {chain.how_it_moves(options.trust)}')
     with progress((len(names) if options.target_error else 0)
                   + len(EPSILONS) * (len(names) + (word is None))) as done:
-        table = calibration.table(EPSILONS, done)
+        others = [partial(guess, epsilon) for epsilon in EPSILONS] + [
+            lambda: taken.append(_taken(chain, privacy, length, delay, options))]
+        table = calibration.table(EPSILONS, done, others if word is None else [])
         calibration.table([shown_at])
         needed = calibration.needed(options.target_error, done) if options.target_error else {}
-        for epsilon in EPSILONS if word is None else ():
-            mechanism = OnlineMechanism(chain, replace(privacy, epsilon=epsilon),
-                                        policy=guessed, trust=options.trust)
-            guesses[epsilon] = [best_guess(mechanism, length, walks=walks, walks_by=robot)
-                                for robot in walking.values()]
-            done(f'the best guess at ε = {epsilon:g}')
     several = len(walking) > 1
     which = ', of the robot of fewest errors and of that of most' if several else ''
     if needed:
@@ -132,7 +138,7 @@ def run(options) -> int:
         error = max(error.standard_error for epsilon in EPSILONS for name in names
                     for error in calibration.errors(name, epsilon).values())
         console.print(f'standard errors: at most {error:.3f}')
-        console.print(_taken(chain, privacy, length, delay, options))
+        console.print(*taken)
         hidden = ', of the robot that is hidden most and least' if several else ''
         console.print('how often others guess the region who know the map and how the robot '
                       f'moves, without and with the private regions (live, {guessed}){hidden}',

@@ -3,6 +3,7 @@
 """`symdp calibrate FILE --protect SECONDS`: the period for a visit of some length."""
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,16 +45,19 @@ def run(options: argparse.Namespace) -> int:
     console.print(f'{printable(options.chain_file)}: {len(visits.chain)} states; a visit of '
                   f'{options.protect:g} s is protected')
     console.print(f'how it moves: {visits.chain.how_it_moves(options.trust)}')
-    found: list[Row] = []
-    missing: list[str] = []
-    with progress(len(visits.periods)) as done:
-        for period in visits.periods:
-            row = (visits.row(period, options.epsilon, delay=options.delay)
-                   if options.target_error is None
-                   else visits.row_for(period, options.target_error, delay=options.delay))
-            found += [row] if row is not None else []
-            missing += [f'{period:g} s'] if row is None else []
-            done(f'a symbol every {period:g} s')
+
+    def row_of(period: float) -> Row | None:
+        row = (visits.row(period, options.epsilon, delay=options.delay)
+               if options.target_error is None
+               else visits.row_for(period, options.target_error, delay=options.delay))
+        done(f'a symbol every {period:g} s')
+        return row
+
+    # While others are simulated in compiled loops, the adversary of one row guesses in Python.
+    with progress(len(visits.periods)) as done, ThreadPoolExecutor(2) as pool:
+        rows = dict(zip(visits.periods, pool.map(row_of, visits.periods), strict=True))
+    found = [row for row in rows.values() if row is not None]
+    missing = [f'{period:g} s' for period, row in rows.items() if row is None]
     if not found:
         console.print(f'no ε up to 60 reaches an error of {options.target_error:g}: allow more, '
                       'or protect a shorter visit')

@@ -84,6 +84,11 @@ class Law(Protocol):
     #: whether `errors` and `distance_distribution` are not known, so that errors are simulated
     is_simulated: bool = False
 
-    def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
-        """Return private words as `draw_many`, drawn with `random`, where `is_simulated`."""
+    def simulated(self, symbols: ShortInts, offsets: Ints,
+                  random: RandomBits) -> tuple[ShortInts, Floats]:
+        """
+        Return private words as `draw_many`, drawn with `random`, where `is_simulated`.
+
+        And how lucky each symbol was: of mean 0, whatever was drawn before, shape (total,).
+        """
         raise TypeError(f'the errors of {type(self).__name__} are known')

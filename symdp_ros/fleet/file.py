@@ -27,6 +27,7 @@ from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.files.resources import share_directory
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, TAG, YamlReader
+from symdp_ros.maps.zones import LEVELS
 from symdp_ros.options import (INPUT, LARGEST_INTEGER, LEDGER_FILE, message_type_of, Option,
                                OUTPUT_DOMAIN, OUTPUT_OPTIONS, output_topic, PARAMETERS,
                                SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
@@ -220,7 +221,8 @@ class _Reader(YamlReader):
             try:
                 value = option.check(self._value(node, key, option.kind))
                 values[key] = _preset(value) if key == 'preset' else (
-                    self._path(value) if option.unit == 'file' else value)
+                    self._path(value) if option.unit == 'file' and (key, value) != (
+                        'zones_file', LEVELS) else value)
             except ConfigurationError as error:
                 raise self._at(line, str(error)) from None
             if key in _TOPICS and not re.fullmatch('/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_]'

@@ -26,7 +26,7 @@ from symdp_ros.ledger.units import (ANY_CHANGE, as_decimal, as_rounded_text, as_
 KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
 _AMOUNT = re.compile(r'\d{1,2000}(\.\d{1,2000}|/0*[1-9]\d{0,2000})?')
 
-_OF_LOSS = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'logs')  # no settings
+_OF_RELEASE = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'logs', 'taken')
 
 _MOST_BITS = 3000  # of a denominator: far fewer digits than `_AMOUNT` has
 
@@ -101,7 +101,7 @@ class Entry:
     @property
     def settings_described(self) -> dict[str, Any]:
         """Return the settings alone of `described`."""
-        return {name: value for name, value in self.described.items() if name not in _OF_LOSS}
+        return {name: value for name, value in self.described.items() if name not in _OF_RELEASE}
 
     @property
     def logs(self) -> dict[str, Span | None]:

@@ -34,6 +34,7 @@ class NewCharge:
     :param lengths: of released words that are not stored; None: those of `words`.
     :param logs: the log ids in which it is owed, with the stamps of their first and last entries
         (nanoseconds); None: `log_id` alone.
+    :param taken: the name of the mechanism that auto took; '': the settings name it.
     """
 
     loss: Loss
@@ -44,6 +45,7 @@ class NewCharge:
     words: Sequence[Sequence[str]] = field(default=(), repr=False)
     lengths: Sequence[int] | None = None
     logs: Mapping[str, Span] | None = None
+    taken: str = ''
     packed: bytes = field(init=False, repr=False)  # the words, as they are stored
 
     def __post_init__(self) -> None:
@@ -77,6 +79,8 @@ class NewCharge:
             more['length'] = loss.length
         if loss.zones is not None:
             more['zones'] = loss.zones
+        if self.taken:
+            more['taken'] = self.taken
         return more if logs is None else more | {'logs': {log: list(logs[log]) for log in logs}}
 
 

@@ -91,8 +91,10 @@ class LogSource:
         """Return what its release costs, under the mechanism for its length."""
         self._loss = self.settings.loss(length=self.length)
         if self.mechanisms is not None:
-            self._mechanism = self.mechanisms.for_length(
-                max(map(len, self.words)), self.settings.privacy_for(self.length))
+            longest, privacy = max(map(len, self.words)), self.settings.privacy_for(self.length)
+            taken = self.mechanisms.settings_for(longest, privacy=privacy)
+            self._taken = '' if taken == self.settings.mechanism else taken.name
+            self._mechanism = self.mechanisms.made(taken, longest, privacy)
             self._loss = self.settings.loss(self._mechanism.law.loss_bound, self.length)
         return self._loss
 
@@ -100,7 +102,7 @@ class LogSource:
         """Privatize the words, and write them into the staging directory."""
         words = [self._mechanism.privatize(word) for word in self.words]
         del self._entries, self.words  # others are staged before this is published
-        return Staged(self.write(words, outbox, stack), self._loss, words)
+        return Staged(self.write(words, outbox, stack), self._loss, words, self._taken)
 
     def write(self, words: Iterable[Sequence[str]], outbox: Outbox,
               stack: ExitStack) -> list[Path]:

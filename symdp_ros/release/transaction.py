@@ -145,11 +145,18 @@ class Plan:
 
 @dataclass(frozen=True)
 class Staged:
-    """What was drawn: paths in the staging directory; its loss; words for the ledger, if any."""
+    """
+    What was drawn.
+
+    :param paths: in the staging directory.
+    :param words: for the ledger, if any.
+    :param taken: as of `NewCharge`.
+    """
 
     paths: Sequence[Path]
     loss: Loss
     words: Sequence[Sequence[str]] = ()
+    taken: str = ''
 
 
 def plan(source: Source, earlier: Entry | None, ledger: Ledger | None, stack: ExitStack) -> Plan:
@@ -273,7 +280,8 @@ class Publisher:
         self.outbox.check(place.names(len(staged.paths)))
         return Prepared(source, place, NewCharge(
             staged.loss, self._settings, self._description, log_id, planned.content,
-            staged.words, None if staged.words else [source.length], source.logs),
+            staged.words, None if staged.words else [source.length], source.logs,
+            staged.taken),
             [(path, digest_of(path)) for path in staged.paths])
 
     def publish(self, found: Sequence[Outcome | Prepared]) -> list[Outcome]:

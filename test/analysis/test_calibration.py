@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Calibration: errors by hand, and the ε that solves for one."""
+from functools import partial
 from math import exp, log
+from threading import get_ident
 
 import pytest
 from refusals import refused
 from strategies import FOUR
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        PrivacyError, UnknownSymbolError)
-from symdp_ros.analysis.accuracy import (accuracy, averaged, COUNTED, errors_of_words,
-                                         patrols, robots)
+from symdp_ros.analysis.accuracy import (accuracy, averaged, COUNTED, errors_of_robots,
+                                         errors_of_words, patrols, robots)
 from symdp_ros.analysis.calibration import Calibration, LIVE, LOGGED, MECHANISMS
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
 from symdp_ros.core.offline.distances import ChainWords
@@ -217,6 +219,27 @@ def test_what_is_refused(options, kind, facts):
     arguments = {'adjacency': 1, 'length': 2, **options}
     with refused(kind, **facts):
         Calibration(FOUR, **arguments).error('live, paper', 1.0)
+
+
+def test_tables_are_the_same_whatever_runs_beside_them():
+    tables, ran = [], []
+    for others in range(3):
+        calibration = Calibration(FOUR, 1, 12, walks=30)
+        mine = [lambda: ran.append(get_ident())] * 4 if others == 0 else [
+            partial(calibration.errors, name, 3.0) for name in MECHANISMS][::-others]
+        tables.append(calibration.table([0.5, 3.0], others=mine))
+    assert tables[0] == tables[1] == tables[2] and ran == [get_ident()] * 4
+    [found] = errors_of_robots(by_name('live, adaptive', FOUR, Privacy(3.0)),
+                               [patrols(FOUR, 12, 30)], without_luck=True)
+    assert tables[0][3.0]['live, adaptive'].mean == found.mean()
+
+
+def test_what_runs_beside_a_table_may_fail():
+    def fail():
+        raise ValueError('so')
+
+    with pytest.raises(ValueError, match='^so$'):
+        Calibration(FOUR, 1, 12, walks=30).table([0.5, 3.0], others=[fail])
 
 
 def test_tables_are_the_errors_one_by_one():

@@ -350,7 +350,7 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
     from symdp_ros.words.sampling_settings import SamplingSettings
 
     ring = TransitionGraph({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
-    visits = VisitCalibration(ring, protect=6.0, stay=8.0, walks=4)
+    visits = VisitCalibration(ring, protect=6.0, stay=8.0, walks=32)
     options = Namespace(self_loops=False, trust=0.8, protect=6.0, zones_file=None, stay=8.0)
     moves = set()
     for period in visits.periods:

@@ -58,6 +58,17 @@ robots:
     assert (second.domain, second.topic('region')) == (42, '/where')
 
 
+def test_zones_of_all_robots_and_of_one(tmp_path):
+    text = """
+defaults: {chain_file: a, epsilon: 2, zones_file: wards.yaml}
+robots: {tb1: , tb2: {zones_file: levels}, tb3: {zones_file: package://symdp_ros/config/z.yaml}}
+"""
+    assert [robot.parameters['zones_file'] for robot in robots_of(tmp_path, text).values()] == [
+        str(tmp_path / 'wards.yaml'), 'levels', 'package://symdp_ros/config/z.yaml']
+    text = 'defaults: {chain_file: levels, epsilon: 2, zones_file: levels}\nrobots: {tb1: }'
+    assert robots_of(tmp_path, text)['tb1'].parameters['chain_file'] == str(tmp_path / 'levels')
+
+
 def test_presets_come_first_then_defaults_then_the_robot(tmp_path):
     text = """
 defaults: {chain_file: a, epsilon: 2, preset: px4, period: 5}

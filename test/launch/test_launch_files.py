@@ -202,7 +202,7 @@ def test_the_status_is_1_where_the_node_fails(launched):
     ('no_region:=[1]', 'no_region is [1]: it must be a list of strings'),
     ('no_region:=[]', 'no_region:=[]: ROS passes no empty list to a node'),
     ('no_region:=[[', "no_region is the string '[[': it must be a list of strings"),
-    ('outputs:=[strings]', "outputs is 'strings': it must be one of string, pose"),
+    ('outputs:=[strings]', "outputs names 'strings': each must be one of string, pose"),
     ('epsilom:=2', 'has no argument epsilom: did you mean epsilon?'),
     ('zzz:=2', 'has no argument zzz: it has no effect')])
 def test_an_argument_that_is_wrong_is_named(launched, argument, said):

@@ -115,8 +115,9 @@ def test_paths_that_are_refused(path, text):
     ('data[0]=01', 'never'), ('data=1', 'is a list'), ('nothing=1', 'no field'),
     ('robots[0].name=a', 'no fixed order')])
 def test_conditions_that_are_refused(item, text):
-    with pytest.raises(ConfigurationError, match=text):
+    with pytest.raises(ConfigurationError, match=text) as caught:
         reader('name', 'name=fleet', item)
+    assert caught.value.setting == 'where'
 
 
 def test_numbers():

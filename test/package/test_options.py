@@ -45,7 +45,11 @@ def test_parsed(option, text, value):
     (FLAG, 'maybe', 'it must be true or false'),
     (LIST, '[2026-13-45, 1]', 'it must be a list of strings'), (LIST, 'a', 'a list of strings'),
     (LIST, '!!timestamp foo', 'a list of strings'), (LIST, '[', 'a list of strings'),
-    (declared.POLICY, 'x', "policy is 'x': it must be one of paper, guided, planned")])
+    (declared.POLICY, 'x', "policy is 'x': it must be one of paper, guided, planned"),
+    (declared.OUTPUTS, '[string, x]', "outputs names 'x': each must be one of string, pose, "),
+    (declared.BELIEF_OUTPUTS, '[string, belief]',
+     "outputs names 'belief': each must be one of string, pose, markers, custom. For belief, "
+     'name nothing: this node always publishes it, as region_belief')])
 def test_not_parsed(option, text, problem):
     with refused(ConfigurationError, problem, setting=option.name):
         option.parse(text)
@@ -77,7 +81,8 @@ def test_defaults_are_no_mistake(node):
 def test_log_levels_are_those_of_ros():
     level, = (option for option in declared.LAUNCH if option.name == 'log_level')
     assert level.parse('warn') == 'warn'
-    with pytest.raises(ConfigurationError, match='must be one of debug, info, warn, error, fatal'):
+    with refused(ConfigurationError, 'one of debug, info, warn, error, fatal',
+                 setting='log_level'):
         level.parse('loud')
 
 

@@ -198,6 +198,12 @@ def test_the_command(tmp_path):
         assert {json.loads(charge.description)['mechanism']
                 for charge in ledger.charges()} == {'auto'}
         assert ledger.spent('r1') == 4
+        taken = [charge.described['taken'] for charge in ledger.charges()]
+        assert all('taken' not in charge.settings_described for charge in ledger.charges())
+    assert all(f'auto takes "{name}" for ' in run.stdout for name in taken)
+    rows = run_symdp('ledger', 'robots.ledger', cwd=tmp_path, COLUMNS='200').stdout.splitlines()
+    for log, name in zip(('one.csv', 'two.csv'), taken, strict=True):
+        assert any(log in row and row.rstrip().endswith(f'{name} (auto)') for row in rows)
 
 
 def test_of_archives_so_large_that_it_would_take_long_it_is_not_permute_and_flip():

@@ -196,6 +196,7 @@ def test_the_last_region_is_shown_after_a_restart_without_a_draw(world, chain_fi
      'policy: adaptive. With other policies the node belief infers it'),
     ('belief', {'policy': 'adaptive'}, 'the node belief is not needed: the privatizer itself '
      'publishes what others may believe, with outputs: [belief]'),
-    ('belief', {'outputs': '[belief]'}, "outputs is 'belief': it must be one of string, pose")])
+    ('belief', {'outputs': '[belief]'},
+     'For belief, name nothing: this node always publishes it')])
 def test_wrong_parameters(starter, chain_file, node, given, sentence):
     assert sentence in starter.refused(node, chain_file=chain_file, epsilon=1.0, **given)

@@ -72,6 +72,28 @@ def levels(statuses):
             for status in statuses if status.name.startswith('fleet: ')}
 
 
+def test_the_zones_of_all_robots_stand_in_defaults(world, tmp_path):
+    (tmp_path / 'corridor.chain.yaml').write_text(
+        'initial_state: a\ntransitions: {a: [a, b], b: [a, b, c], c: [b, c, d], d: [c, d]}\n')
+    for name, zones in (('wards', '{west: [a, b], east: [c, d]}'),
+                        ('whole', '{all: [a, b, c, d]}')):
+        (tmp_path / f'{name}.yaml').write_text(f'zones: {zones}\n')
+    file = tmp_path / 'fleet.yaml'
+    file.write_text('defaults: {chain_file: corridor.chain.yaml, epsilon: 1, '
+                    'zones_file: wards.yaml}\n'
+                    'robots: {tb1: , tb2: , tb3: {zones_file: whole.yaml}}\n')
+    run = start(world, file)
+    assert run.log.count('zones: 2, of 2 regions each') == 2
+    assert run.log.count('zones: 1, of 4 regions') == 1
+    for robot, told in ('tb1', ['west', 'east']), ('tb2', ['west', 'east']), ('tb3', ['all'] * 2):
+        zones = world.listen(f'/{robot}/private_zone')
+        publisher = send(world, robot, 'b')
+        world.wait_until(lambda zones=zones: len(zones) == 1, f'the zone of {robot}')
+        publisher.publish(String(data='c'))
+        world.wait_until(lambda zones=zones: len(zones) == 2, f'the next zone of {robot}')
+        assert zones == told
+
+
 def test_each_robot_in_its_own_domain(world, chain_file, tmp_path):
     with ExitStack() as stack:
         others = [stack.enter_context(world_in(tmp_path)) for _ in range(2)]

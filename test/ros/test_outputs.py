@@ -166,7 +166,7 @@ def test_the_last_region_is_shown_again_after_a_restart(world):
 
 
 @pytest.mark.parametrize('options, problem', [
-    ({'outputs': '[string, poses]'}, "outputs is 'poses': it must be one of string, pose"),
+    ({'outputs': '[string, poses]'}, "outputs names 'poses': each must be one of string, pose"),
     ({'output_template': "'{data: a}'"}, "output_template needs 'custom' among the outputs"),
     ({'outputs': '[custom]'}, 'outputs: custom needs an output_template'),
     ({'outputs': '[custom]', 'output_template': "'{data: 5}'",

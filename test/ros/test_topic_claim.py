@@ -20,7 +20,7 @@ def topic():
 
 def test_a_claim_holds_until_it_is_released_or_its_process_ends(topic):
     claim = TopicClaim(3, topic, 'no')
-    with pytest.raises(ValueError, match='no'):
+    with pytest.raises(ValueError, match='^no$'):
         TopicClaim(3, topic, 'no')
     TopicClaim(4, topic, 'no').close()
     TopicClaim(3, f'{topic}_2', 'no').close()
@@ -37,7 +37,7 @@ def test_every_second_process_is_refused_however_many_try(topic):
     """More than wait in the queue of a socket that nobody empties."""
     claim = TopicClaim(3, topic, 'no')
     for _ in range(300):
-        with pytest.raises(ValueError, match='no'):
+        with pytest.raises(ValueError, match='^no$'):
             TopicClaim(3, topic, 'no')
     assert claim.blocked_by == ''
     claim.close()
@@ -91,7 +91,7 @@ def test_another_user_who_claims_the_topic_does_not_hide_a_second_process_of_thi
     with squatter(3, topic, user=65534, names=['']):
         claim = TopicClaim(3, topic, 'no')
         assert claim.blocked_by
-        with pytest.raises(ValueError, match='no'):
+        with pytest.raises(ValueError, match='^no$'):
             TopicClaim(3, topic, 'no')
         claim.close()
 

@@ -142,6 +142,8 @@ def _table_of(ledger, entries):
             shown = ('mechanism',) if described.get('mechanism') == 'auto' else (
                 'mechanism', 'policy')
             mechanism = ' '.join(str(described[name]) for name in shown if name in described)
+            if 'taken' in described:
+                mechanism = f'{described["taken"]} (auto)'
             table.add_row(*first, 'live' if entry.log_id is None else printable(entry.log_id),
                           '' if entry.log_id is None else str(_symbols(entry)),
                           as_text(entry.loss.epsilon), _k_text(entry.loss),

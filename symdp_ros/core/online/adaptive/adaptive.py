@@ -339,7 +339,7 @@ class AdaptiveWord:
         self.reset()
         return [self._labels[i] for i in route.tolist()]
 
-    def draw(self, symbols: Ints, offsets: Ints, bits: WordBits) -> tuple[Ints, Ints]:
+    def draw(self, symbols: Ints, offsets: Ints, bits: WordBits) -> tuple[Ints, Ints, Floats]:
         """
         Draw a signal for each symbol, as so many `step` and `finish` do, in compiled loops.
 
@@ -347,17 +347,18 @@ class AdaptiveWord:
         :param offsets: as in `core.word_arrays`; words are begun from the initial state.
         :param bits: of the words.
         :return: positions of states, int64: the reports, for a word of n symbols (n − 1)·`reports`
-            + 1; who founded the cells, shape (total,).
+            + 1; who founded the cells, shape (total,); of each symbol, 1 where the signal is its
+            own cell, less the chance of that (0 where it has none): float64, shape (total,).
         """
-        signals = np.empty(len(symbols), np.int64)
+        signals, luck = np.empty(len(symbols), np.int64), np.empty(len(symbols))
         each, found = self._signal // self._report, [np.empty(0, np.int64)]
         for here, random in self._words(offsets, bits):
             reports = np.empty((here.stop - here.start - 1) * each + 1, np.int64)
-            self._draw(symbols[here], signals[here], reports, random)
+            self._draw(symbols[here], signals[here], luck[here], reports, random)
             route = self._finish()
             reports[len(reports) - len(route):] = route
             found.append(reports)
-        return np.concatenate(found), signals
+        return np.concatenate(found), signals, luck
 
     def _words(self, offsets: Ints, bits: WordBits) -> Iterator[tuple[slice, RandomBits]]:
         """Begin each word that has symbols; yield where they are, and its bits."""
@@ -366,7 +367,8 @@ class AdaptiveWord:
                 self.reset()
                 yield slice(begin, end), bits.stream(number)
 
-    def _draw(self, symbols: Ints, signals: Ints, reports: Ints, random: RandomBits) -> None:
+    def _draw(self, symbols: Ints, signals: Ints, luck: Floats, reports: Ints,
+              random: RandomBits) -> None:
         at = used = 0
         span, drawn = self._length * self._signal, np.empty(0, np.int64)
         while at < len(symbols):
@@ -378,7 +380,7 @@ class AdaptiveWord:
             draw, told = self._drawing
             at, used, size, count, previous = draw(
                 at, end, self._size, self._count, self._previous, self._delay, symbols, *told,
-                signals, reports, drawn, used, self._tables.limits, self._tables.arrays,
+                signals, luck, reports, drawn, used, self._tables.limits, self._tables.arrays,
                 self._word(), self._work)
             self._stand(count, previous, size)
 

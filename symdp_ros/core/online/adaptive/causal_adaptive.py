@@ -110,18 +110,18 @@ class CausalAdaptive(Causal):
         """Return how likely the signals of a word are."""
         return SignalLaw(self.online)
 
-    def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
-        reports, each = self.online.another(random=random).privatize_many(symbols, offsets), \
-            self.online.stride
+    def simulated(self, symbols: ShortInts, offsets: Ints,
+                  random: RandomBits) -> tuple[ShortInts, Floats]:
+        drawing, each = self.online.another(random=random), self.online.stride
+        reports, _, luck = drawing.draw_with_luck(symbols, offsets)
         if each == 1:
-            return reports
+            return reports, luck
         # Those of the symbols alone.
         lengths = np.diff(offsets)
         sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
         begins = np.cumsum(sizes) - sizes
         places = np.repeat(begins - each * offsets[:-1], lengths) + each * np.arange(offsets[-1])
-        found: ShortInts = reports[places]
-        return found
+        return reports[places], luck
 
     def likelihood_ratio(self, length: int) -> None:
         return None

@@ -138,21 +138,21 @@ class ZonedWord(AdaptiveWord):
     def _check_due(self) -> None:
         pass
 
-    def draw(self, symbols: Ints, offsets: Ints, bits: WordBits) -> tuple[Ints, Ints]:
+    def draw(self, symbols: Ints, offsets: Ints, bits: WordBits) -> tuple[Ints, Ints, Floats]:
         """
         Draw signals as `AdaptiveWord.draw`, of words with a symbol for each report.
 
         :return: the reports, and who founded the cells; −1 − (number of the zone) where only the
-            zone was told: both of shape (total,).
+            zone was told: both of shape (total,); and luck as there.
         """
-        reports, signals = np.empty((2, len(symbols)), np.int64)
+        (reports, signals), luck = np.empty((2, len(symbols)), np.int64), np.empty(len(symbols))
         zones = self._zones_of(symbols, offsets)
         for here, random in self._words(offsets, bits):
             self._told = zones[here]
-            self._draw(symbols[here], signals[here], reports[here], random)
+            self._draw(symbols[here], signals[here], luck[here], reports[here], random)
             route = self._finish()
             reports[here.stop - len(route):here.stop] = route
-        return reports, signals
+        return reports, signals, luck
 
     @property
     def _drawing(self) -> tuple[Callable[..., tuple[int, int, int, int, int]], tuple[Ints, ...]]:

@@ -413,26 +413,35 @@ def _place(draw: int, weight: int, cut: int, cell: int) -> int:
 
 
 @compiled
+def _luck(place: int, cell: int, chance: float) -> float:
+    """Return what is noted of a draw: its mean is 0, whatever was drawn before."""
+    return (int(place == cell) - chance) * int(cell > 0)
+
+
+@compiled
 def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, drawn_for: Ints,
-         signals: Ints, reports: Ints, drawn: Ints, used: int, limits: Ints, tables: Any,
-         word: Any, work: Any) -> tuple[int, int, int, int, int]:
+         signals: Ints, luck: Floats, reports: Ints, drawn: Ints, used: int, limits: Ints,
+         tables: Any, word: Any, work: Any) -> tuple[int, int, int, int, int]:
     """
     Draw the signals for some symbols of a word, until draws are missing.
 
+    luck      (·,)        of each symbol, 1 where its own cell is drawn, less the chance of that;
+                          0 where it has none
     drawn     (·,)        random integers, of which so many are used
     limits    (·, 3)      by the number of cells: limit, weight, cut (`core.online.response`)
 
     Return (at, used, size, count, previous) at the end.
     """
-    codes, founders, clock = word[3], word[4], tables[12]
+    codes, founders, shares, clock = word[3], word[4], tables[11], tables[12]
     while at < end:
         used = _next_draw(drawn, used, limits[size, 0])
         if used == len(drawn):
             break
-        place = _place(drawn[used], limits[size, 1], limits[size, 2],
-                       np.int64(codes[drawn_for[at]]))
+        cell = np.int64(codes[drawn_for[at]])
+        place = _place(drawn[used], limits[size, 1], limits[size, 2], cell)
         used += 1
         signals[at] = founders[place - 1]
+        luck[at] = _luck(place, cell, shares[1, size])
         at += 1
         until = count + (clock[1] if at < len(drawn_for) else clock[0])
         while count < until:
@@ -446,29 +455,30 @@ def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, dr
 
 @compiled
 def draw_in_zones(at: int, end: int, size: int, count: int, previous: int, delay: int,
-                  drawn_for: Ints, zones: Ints, signals: Ints, reports: Ints, drawn: Ints,
-                  used: int, limits: Ints, tables: Any, word: Any,
+                  drawn_for: Ints, zones: Ints, signals: Ints, luck: Floats, reports: Ints,
+                  drawn: Ints, used: int, limits: Ints, tables: Any, word: Any,
                   work: Any) -> tuple[int, int, int, int, int]:
     """
     As `draw`, of a word with a symbol for each report, and the number of its zone.
 
     Put into `signals` who founded the cell, and −1 − zone where only the zone is told.
     """
-    codes, founders, ready, clock = word[3], word[4], word[8], tables[12]
+    codes, founders, ready, shares, clock = word[3], word[4], word[8], tables[11], tables[12]
     while at < end:
         zone = zones[at]
         if zone != ready[0]:
             size = prepare(zone, count, previous, delay, tables, word, work)
         place = 0
-        signals[at] = -1 - zone
+        signals[at], luck[at] = -1 - zone, 0.0
         if size > 0:
             used = _next_draw(drawn, used, limits[size, 0])
             if used == len(drawn):
                 break
-            place = _place(drawn[used], limits[size, 1], limits[size, 2],
-                           np.int64(codes[drawn_for[at]]))
+            cell = np.int64(codes[drawn_for[at]])
+            place = _place(drawn[used], limits[size, 1], limits[size, 2], cell)
             used += 1
             signals[at] = founders[place - 1]
+            luck[at] = _luck(place, cell, shares[1, size])
         at += 1
         size, previous, reported = take(place, zone, size, count, previous, delay, True, tables,
                                         word, work)
