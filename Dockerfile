@@ -18,7 +18,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 RUN . "/opt/ros/$ROS_DISTRO/setup.bash" && colcon build
 # Where there is numba: no first use has to wait until the inner loops are compiled.
-RUN . install/setup.bash && ros2 run symdp_ros symdp warm-up
+RUN . install/setup.bash && ros2 symdp warm-up
 
 ENTRYPOINT ["bash", "-c", ". /workspace/install/setup.bash && exec \"$@\"", "--"]
 CMD ["ros2", "launch", "symdp_ros", "demo.launch.py"]
