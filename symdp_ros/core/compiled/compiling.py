@@ -4,9 +4,9 @@
 Compiling loops: import only where one is about to run (numba takes long to import).
 
 Where there is no numba (Ubuntu 24.04 has no package of it), or it must not compile
-(NUMBA_DISABLE_JIT=1), the same loops run as they are, some hundred times slower. They do the same
-arithmetic: all integers have their types in the text, and a float64 of numpy adds as a compiled one
-does.
+(NUMBA_DISABLE_JIT=1), the same loops run as they are, some hundred times slower. They do the
+same arithmetic: all integers have their types in the text, and a float64 of numpy adds as a
+compiled one does.
 """
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
