@@ -1,24 +1,17 @@
-# symdp_ros on a ROS 2 image: untried, checked for syntax only.
+# symdp_ros on a ROS 2 image, for amd64 and arm64. No image was built yet; the scripts in ci/ were run.
 #
 #     docker build -t symdp_ros .                             # or --build-arg ROS_DISTRO=lyrical
 #     docker run --rm --net=host --ipc=host symdp_ros         # the demo
-#     docker run --rm --net=host --ipc=host -v /maps:/maps symdp_ros \
-#         ros2 launch symdp_ros privatizer.launch.py chain_file:=/maps/warehouse.geojson \
-#             initial_state:=5 epsilon:=2.0
+#     docker run --rm --net=host --ipc=host -v /maps:/maps symdp_ros privatizer --ros-args \
+#         -p chain_file:=/maps/warehouse.geojson -p "initial_state:='5'" -p epsilon:=2.0
 ARG ROS_DISTRO=jazzy
 FROM ros:${ROS_DISTRO}-ros-base
 ENV DEBIAN_FRONTEND=noninteractive
-SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 
 WORKDIR /workspace
 COPY . src/symdp_ros
-RUN apt-get update \
-    && rosdep update --rosdistro "$ROS_DISTRO" \
-    && rosdep install --from-paths src --ignore-src --dependency-types exec -y \
-    && rm -rf /var/lib/apt/lists/*
-RUN . "/opt/ros/$ROS_DISTRO/setup.bash" && colcon build
-# Where there is numba: no first use has to wait until the inner loops are compiled.
-RUN . install/setup.bash && ros2 run symdp_ros symdp warm-up
+RUN DEPENDENCIES=exec src/symdp_ros/ci/install.sh && rm -rf /var/lib/apt/lists/*
+RUN src/symdp_ros/ci/build.sh
 
-ENTRYPOINT ["bash", "-c", ". /workspace/install/setup.bash && exec \"$@\"", "--"]
+ENTRYPOINT ["/workspace/src/symdp_ros/ci/entry.sh"]
 CMD ["ros2", "launch", "symdp_ros", "demo.launch.py"]

@@ -71,13 +71,14 @@ setup: $(VENV)/.done
 $(VENV)/.done: setup.py symdp_ros/__init__.py
 	$(PYTHON) -m venv $(VENV_OPTIONS) $(VENV)
 	$(INSTALL) '.[$(EXTRAS)]'
+	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
 	touch $@
 
 demo: setup
 	$(VENV)/bin/symdp demo '$(MAP)' --epsilon '$(EPSILON)' --duration '$(DURATION)' --robots '$(ROBOTS)' \
 	    $(DEMO_OPTIONS)
 
-# Loops are compiled first: nodes under test would wait for it, for a minute and more.
+# Loops of changed sources are compiled first: nodes under test would wait for it.
 test: setup
 	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
 	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 -m "not linter" $(TEST_OPTIONS)

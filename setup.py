@@ -87,5 +87,7 @@ setup(
             f'fleet = {NAME}.nodes.program:fleet',
             f'symdp = {NAME}.cli.main:main',
         ],
+        # `ros2 symdp …`
+        'ros2cli.command': [f'symdp = {NAME}.cli.ros2_command:SymdpCommand'],
     },
 )

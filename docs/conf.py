@@ -3,7 +3,7 @@
 """
 Sphinx builds these pages as a site: `make docs`, or rosdoc2 (rosdoc2.yaml).
 
-The pages are written for a reader of the repository. README, SECURITY, CONTRIBUTING and CHANGELOG are
+The pages are written for a reader of the repository. Those outside this folder (`_OUTSIDE`) are
 links here, as Sphinx, and what rosdoc2 copies, know this folder alone.
 """
 import re
@@ -29,6 +29,7 @@ _CONTENTS = """
 ```{toctree}
 :hidden:
 :caption: Use it
+tutorial
 robots
 parameters
 installing
@@ -62,11 +63,15 @@ evidence/benchmarks
 SECURITY
 CONTRIBUTING
 CHANGELOG
+releasing
+QUALITY_DECLARATION
+CODE_OF_CONDUCT
 ```
 """
 
 
-_OUTSIDE = 'index', 'SECURITY', 'CONTRIBUTING', 'CHANGELOG'
+_OUTSIDE = ('index', 'SECURITY', 'CONTRIBUTING', 'CHANGELOG', 'QUALITY_DECLARATION',
+            'CODE_OF_CONDUCT')
 
 
 def _as_in_the_site(app, page, source):
@@ -76,7 +81,7 @@ def _as_in_the_site(app, page, source):
         label = f'page-{page.lower()}'
         text = f'.. _{label}:\n\n{text}' if page == 'CHANGELOG' else f'({label})=\n{text}'
         text = text.replace('](docs/', '](').replace('```mermaid', '```text')
-    text = re.sub(r'\]\((?:\.\./)*(SECURITY|CONTRIBUTING|CHANGELOG)\.[^)]+\)',
+    text = re.sub(rf'\]\((?:\.\./)*({"|".join(_OUTSIDE[1:])})\.[^)]+\)',
                   lambda found: f'](#page-{found[1].lower()})', text)
     text = re.sub(r'\[([^]]+)\]\((?:\.\./)+((?:config|studies)/[^)]+)\)', r'\1 (`\2`)', text)
     source[0] = text + (_CONTENTS if page == 'index' else '')

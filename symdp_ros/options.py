@@ -525,6 +525,8 @@ CHECKED_TOPIC = replace(
     'messages name no state, and which names; they are shown: for your own terminal')
 LISTENED = Option('seconds', float, 5.0, 'with --topic, how long to listen', least=0.1, most=3600,
                   unit='seconds')
+ECHOED = Option('seconds', float, '', 'how long to listen; if not set: until Ctrl-C', least=0.1,
+                most=3600, unit='seconds')
 LENGTH = Option('length', int, 50, 'symbols of a route', least=1, unit='symbols')
 TARGET_ERROR = Option('target_error', float, '',
                       'also find the ε at which this share of the symbols is wrong', least=1e-6,

@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from symdp_ros.cli.arguments import add_arguments
+from symdp_ros.cli.in_domain import domain_of, needing_ros
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.messages.revealing import shown_by
@@ -70,14 +71,9 @@ def add_parser(commands) -> None:
 
 def run(options) -> int:
     """Print the findings; return 1 where one of them is certain."""
-    domain = options.domain
-    if domain is None:
-        domain = DOMAIN.parse(os.environ.get('ROS_DOMAIN_ID') or '0')
-    try:
+    domain = domain_of(options)
+    with needing_ros():
         from symdp_ros.ros.graph.live_graph import look
-    except ImportError:
-        raise ConfigurationError('ROS 2 (rclpy) is needed: source it, or use the environment '
-                                 'that `make setup` makes') from None
     graph = look(domain, options.seconds)
     if not (graph.nodes or graph.topics or graph.problems):
         raise ConfigurationError(

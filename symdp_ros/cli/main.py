@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp`: one command with one module of this room for each subcommand."""
+import argparse
 import os
 import sys
 
 from symdp_ros import __version__
-from symdp_ros.cli import calibrate, demo, doctor, explore, isolate, warm_up
+from symdp_ros.cli import (calibrate, call, demo, doctor, echo, explore, isolate, topics,
+                           warm_up)
 from symdp_ros.cli.arguments import Parser
 from symdp_ros.cli.logs import learn, ledger, release
 from symdp_ros.cli.maps import automaton, chain, check, propose_zones
@@ -13,7 +15,7 @@ from symdp_ros.core.compiled.notice import on_slow_loops
 from symdp_ros.errors import printable, SymdpError
 
 COMMANDS = (check, chain, propose_zones, calibrate, explore, demo, release, ledger, learn,
-            automaton, doctor, isolate, warm_up)
+            automaton, topics, echo, call, doctor, isolate, warm_up)
 
 
 def make_parser() -> Parser:
@@ -21,23 +23,32 @@ def make_parser() -> Parser:
     parser = Parser(
         prog='symdp', description='Word differential privacy for the regions and modes of robots.')
     parser.add_argument('--version', action='version', version=f'symdp {__version__}')
-    commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
+    add_commands(parser)
+    return parser
+
+
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Add all subcommands."""
+    commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND',
+                                     parser_class=Parser)
     for module in COMMANDS:
         module.add_parser(commands)
-    return parser
 
 
 def main(arguments=None) -> int:
     """Run `symdp`; return the exit status (0: done, 1: error, 2: wrong usage)."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
-            stream.reconfigure(errors='backslashreplace')
+    _escape()
     parser = make_parser()
     if '_ARGCOMPLETE' in os.environ:  # the shell asks how a word could go on
         from argcomplete import autocomplete
 
         autocomplete(parser)
-    options = parser.parse_args(arguments)
+    return run(parser.parse_args(arguments))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run a subcommand with its options; return the exit status, as `main`."""
+    _escape()
     try:
         with on_slow_loops(lambda text: print(f'symdp {options.command}: {text}',
                                               file=sys.stderr, flush=True)):
@@ -58,6 +69,12 @@ def main(arguments=None) -> int:
     if problem is not None:
         print(f'symdp {options.command}: {problem}', file=sys.stderr)
     return 1
+
+
+def _escape():
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
+            stream.reconfigure(errors='backslashreplace')
 
 
 def _close_output():

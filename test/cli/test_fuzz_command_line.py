@@ -63,7 +63,8 @@ def place(tmp_path, monkeypatch):
     # No nodes are started: all that comes before is tried.
     monkeypatch.setattr(Observer, '__enter__', lambda self: _no_nodes())
     monkeypatch.setattr(Observer, '__exit__', lambda self, *exception: None)
-    monkeypatch.setitem(sys.modules, 'symdp_ros.ros.graph.live_graph', None)
+    for module in 'live_graph', 'listening', 'calling':
+        monkeypatch.setitem(sys.modules, f'symdp_ros.ros.graph.{module}', None)
     chain = 'initial_state: a\ntransitions: {a: [a, b], b: [a, c], c: {b: 0.5, c: 0.5}}\n'
     contents = {
         'good.yaml': chain, 'modes.yml': 'initial_state: a\nsymbols: [a, b, c]\n',

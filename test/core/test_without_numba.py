@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Without numba, loops in NumPy, or the same ones uncompiled: the same bits, the same words."""
 import json
+import os
 from pathlib import Path
 import subprocess
 import sys
@@ -127,3 +128,13 @@ def test_it_is_reported():
             '    assert len(law.draw("abaab" * 10)) == 50\n'
             'assert notices == [UNCOMPILED]')
     subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT)
+
+
+def test_turned_off():
+    """numba.njit then returns functions as they are, but its intrinsics run nowhere."""
+    code = ('from symdp_ros import Chain, OnlineMechanism, Privacy\n'
+            'chain = Chain({"a": ["a", "b"], "b": ["a"]}, "a")\n'
+            'made = OnlineMechanism(chain, Privacy(1.0), policy="adaptive")\n'
+            'assert len(made.privatize(list("abaa"))) == 4')
+    subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT,
+                   env={**os.environ, 'NUMBA_DISABLE_JIT': '1'})

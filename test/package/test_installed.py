@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What needs ROS, or another library that is not installed, names one of these.
-FOREIGN = ('rclpy', 'rosbag2_py', 'dask', 'distributed', 'pyarrow', 'matplotlib', 'rich',
-           'launch', 'launch_ros')
+FOREIGN = ('rclpy', 'ros2cli', 'rosbag2_py', 'dask', 'distributed', 'pyarrow', 'matplotlib',
+           'rich', 'launch', 'launch_ros')
 
 IMPORT_ALL = f"""
 import importlib, pkgutil, symdp_ros

@@ -28,7 +28,7 @@ WITHOUT_ROS = (*PURE, 'logs', 'release', 'figures', 'cli')
 WITH_ROS = {PACKAGE / name for name in (
     'logs/recordings/with_rosbag2.py', 'files/resources.py', 'cli/demo.py',
     'cli/maps/check_topic.py',
-    'cli/doctor.py')}
+    'cli/doctor.py', 'cli/echo.py')}
 ROS = re.compile(r'(rclpy|launch\w*|ament\w*|\w+_(msgs|srvs|interfaces))\b')
 FILES = [(path, room) for room in ROOMS for path in sorted(
     [*PACKAGE.glob(f'{room}.py'), *(PACKAGE / room).rglob('*.py')])]

@@ -123,6 +123,8 @@ def test_entry_points_exist():
     points = re.findall(r"f'(\w+) = \{NAME\}\.([\w.]+):(\w+)'", (ROOT / 'setup.py').read_text())
     assert {name for name, _, _ in points} >= {'privatizer', 'patrol', 'symdp'}
     for _, module, function in points:
+        if module == 'cli.ros2_command':  # test_ros2_command.py makes it, with ros2cli or without
+            continue
         assert callable(getattr(import_module(f'symdp_ros.{module}'), function))
 
 

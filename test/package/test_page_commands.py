@@ -20,11 +20,13 @@ from symdp_ros.options import PARAMETERS
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md',
          *sorted(page for page in (ROOT / 'docs').rglob('*.md') if not page.is_symlink())]
-NOT_RUN = 'demo', 'doctor'  # they start nodes or look at the ROS graph: test/cli tries them
+#: They start nodes or look at the ROS graph: test/cli tries them.
+NOT_RUN = 'demo', 'doctor', 'topics', 'echo', 'call'
 #: Arguments of launch files besides parameters.
 LAUNCH = {'region', 'pose', 'params_file', 'processes'}
 #: What stands for files of the reader.
-STANDS_FOR = {'FILE': 'warehouse.geojson', '/maps/': '../maps/', '/data/': '../data/',
+STANDS_FOR = {'FILE': 'warehouse.geojson', 'turtlebot3': 'warehouse',
+              '/maps/': '../maps/', '/data/': '../data/',
               'symdp_ros/config/': 'config/'}
 OFFICE = """\
 coordinate_system: reference_image
@@ -56,6 +58,8 @@ def of_symdp(words):
     """Return the arguments of a command that runs symdp, or None."""
     if words[:4] == ['ros2', 'run', 'symdp_ros', 'symdp']:
         return words[4:]
+    if words[:2] == ['ros2', 'symdp']:
+        return words[2:]
     return words[1:] if words[0].split('/')[-1] == 'symdp' else None
 
 

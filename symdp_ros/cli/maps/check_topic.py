@@ -8,14 +8,13 @@ For the operator's own terminal: it prints what messages name, which is sensitiv
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-import os
 
+from symdp_ros.cli.in_domain import domain_of, needing_ros
 from symdp_ros.core.naming import alike, quoted
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.messages.field_paths import NOT_INPUT, symbol_reader
 from symdp_ros.messages.fields import fields_of, name_of_type
 from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
-from symdp_ros.options import DOMAIN
 
 _SHOWN = 8  # unknown names
 
@@ -26,16 +25,10 @@ def compare(states: Iterable[str], options: argparse.Namespace) -> int:
 
     :raises ConfigurationError: no ROS, no such topic, no message.
     """
-    try:
+    with needing_ros():
         from rclpy.serialization import deserialize_message
         from symdp_ros.ros.graph.listening import listen
-    except ImportError:
-        raise ConfigurationError('ROS 2 (rclpy) is needed to listen to a topic: source it, or use '
-                                 'the environment that `make setup` makes') from None
     table = symbol_table(states, parse_symbol_map(options.symbol_map or ()))
-    domain = options.domain
-    if domain is None:
-        domain = DOMAIN.parse(os.environ.get('ROS_DOMAIN_ID') or '0')
     seen = Counter[str | None]()  # None: no region is known, such as in an empty list
     skipped = damaged = 0
     no_region = {*options.no_region}
@@ -58,7 +51,7 @@ def compare(states: Iterable[str], options: argparse.Namespace) -> int:
 
         return count
 
-    type_name = listen(domain, options.topic, options.seconds, take)
+    type_name = listen(domain_of(options), options.topic, options.seconds, take)
     known = Counter({symbol: count for symbol, count in seen.items()
                      if symbol is not None and symbol not in no_region})
     rows = _report(known, seen.total() - known.total(), skipped, damaged, table,

@@ -3,9 +3,10 @@
 """
 Compiling loops: import only where one is about to run (numba takes long to import).
 
-Where there is no numba (Ubuntu 24.04 has no package of it), the same loops run as they are, some
-hundred times slower. They do the same arithmetic: all integers have their types in the text, and a
-float64 of numpy adds as a compiled one does.
+Where there is no numba (Ubuntu 24.04 has no package of it), or it must not compile
+(NUMBA_DISABLE_JIT=1), the same loops run as they are, some hundred times slower. They do the
+same arithmetic: all integers have their types in the text, and a float64 of numpy adds as a
+compiled one does.
 """
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,8 @@ try:
     import numba
     from numba.core import event
     from symdp_ros.core.compiled.cache import WaitingCache
+    if numba.config.DISABLE_JIT:  # NUMBA_DISABLE_JIT=1: its intrinsics would run nowhere
+        numba = None
 except ImportError:
     numba = None
 

@@ -7,8 +7,8 @@ import threading
 
 COMPILING = ('compiling the inner loops: this takes up to a minute, once after an installation '
              '(symdp warm-up compiles all)')
-UNCOMPILED = ('numba is not installed: the inner loops run uncompiled, some hundred times slower, '
-              'which matters for long routes on large maps')
+UNCOMPILED = ('numba is not installed, or turned off by NUMBA_DISABLE_JIT: the inner loops run '
+              'uncompiled, some hundred times slower, which matters for long routes on large maps')
 
 _lock = threading.Lock()
 _listeners: list[list[Callable[[str], None]]] = []  # each emptied by its first notice

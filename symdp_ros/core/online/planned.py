@@ -58,7 +58,8 @@ NEAR_TOLERANCE = 1.0
 
 _TIE = 1e-6
 _VERSION = 1             # of the plans: part of the name under which they are kept
-_CACHED_STEPS = 200_000  # pairs·edges/states of one sweep, from which on a plan is kept: 0.3 s
+_CACHED_STEPS = 20_000   # pairs·edges/states of one sweep, from which on a plan is kept: 30 ms,
+#                          and 5 s where loops run uncompiled
 
 
 def planned_targets(chain: Chain, privacy: Privacy, trust: float, others: np.ndarray,

@@ -4,13 +4,12 @@
 from collections.abc import Callable
 from time import monotonic
 
-import rclpy
-from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from symdp_ros.errors import ConfigurationError, printable, raising
 from symdp_ros.messages.fields import message_class
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
+from symdp_ros.ros.graph.joining import joined
 
 _LOOK = 0.1  # seconds between looks for a publisher
 
@@ -22,36 +21,27 @@ def listen(domain: int, topic: str, seconds: float,
 
     What was published before is asked for, too.
 
-    :param seconds: also how long a publisher is waited for.
+    :param seconds: also how long a publisher is waited for; may be infinite.
     :param take: from the class of the messages to what is called with the bytes of each.
     :return: the type of the messages.
     :raises ConfigurationError: the domain cannot be joined, the topic is no name of one, nobody
         publishes it, under several types, or under one that is not installed.
     """
-    context = Context()
-    # RuntimeError: the base class of all errors of rclpy's own library.
-    with raising(ConfigurationError, f'ROS domain {domain} cannot be joined', RuntimeError):
-        rclpy.init(args=[], context=context, domain_id=domain)
-    try:
-        with raising(ConfigurationError, f'{printable(topic)} cannot be listened to',
-                     (RuntimeError, ValueError)):
-            node = Node('symdp_check', context=context, use_global_arguments=False,
-                        enable_rosout=False, start_parameter_services=False)
-            topic = node.resolve_topic_name(topic)
-            executor = SingleThreadedExecutor(context=context)
-            executor.add_node(node)
-            type_name = _type_of(node, executor, topic, seconds, domain)
-            message_type = message_class(type_name)
-            subscription = AdaptiveSubscription(node, message_type, topic, take(message_type),
-                                                latched=True)
-            until = monotonic() + seconds
-            while (left := until - monotonic()) > 0:
-                executor.spin_once(timeout_sec=left)
-            subscription.destroy()
-            node.destroy_node()
-            return type_name
-    finally:
-        rclpy.shutdown(context=context)
+    with joined(domain, 'symdp_check') as node, raising(
+            ConfigurationError, f'{printable(topic)} cannot be listened to',
+            (RuntimeError, ValueError)):
+        topic = node.resolve_topic_name(topic)
+        executor = SingleThreadedExecutor(context=node.context)
+        executor.add_node(node)
+        type_name = _type_of(node, executor, topic, seconds, domain)
+        message_type = message_class(type_name)
+        subscription = AdaptiveSubscription(node, message_type, topic, take(message_type),
+                                            latched=True)
+        until = monotonic() + seconds
+        while (left := until - monotonic()) > 0:
+            executor.spin_once(timeout_sec=min(left, 1.0))
+        subscription.destroy()
+        return type_name
 
 
 def _type_of(node: Node, executor: SingleThreadedExecutor, topic: str, seconds: float,
@@ -63,7 +53,7 @@ def _type_of(node: Node, executor: SingleThreadedExecutor, topic: str, seconds: 
     if not node.count_publishers(topic) or not types:
         raise ConfigurationError(
             f'nobody publishes {printable(topic)} in ROS domain {domain}: give the number of '
-            'another --domain, another --topic, or more --seconds')
+            'another --domain, another topic, or more --seconds')
     if len(types) > 1:
         raise ConfigurationError(f'{printable(topic)} has several types: '
                                  f'{printable(", ".join(types), 300)}')

@@ -4,10 +4,8 @@
 from dataclasses import dataclass, field
 import time
 
-import rclpy
-from rclpy.context import Context
 from rclpy.node import Node
-from symdp_ros.errors import ConfigurationError, raising
+from symdp_ros.ros.graph.joining import joined
 from symdp_ros.ros.graph.watch import (NAMELESS, problem_of, publishers, REFUSED, subscriptions,
                                        UNKNOWN)
 
@@ -48,20 +46,9 @@ def look(domain: int, seconds: float) -> LiveGraph:
 
     :raises ConfigurationError: the domain cannot be joined.
     """
-    context = Context()
-    # RuntimeError: the base class of all errors of rclpy's own library.
-    with raising(ConfigurationError, f'ROS domain {domain} cannot be joined', RuntimeError):
-        rclpy.init(args=[], context=context, domain_id=domain)
-        try:
-            node = Node('symdp_doctor', context=context, use_global_arguments=False,
-                        enable_rosout=False, start_parameter_services=False)
-            try:
-                time.sleep(seconds)  # other threads receive what nodes announce
-                return _graph(node)
-            finally:
-                node.destroy_node()
-        finally:
-            rclpy.shutdown(context=context)
+    with joined(domain, 'symdp_doctor') as node:
+        time.sleep(seconds)  # other threads receive what nodes announce
+        return _graph(node)
 
 
 def _graph(node: Node) -> LiveGraph:

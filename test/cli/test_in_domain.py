@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`symdp topics`, `symdp echo` and `symdp call`, over DDS, beside a privatizer and a service."""
+from threading import Thread
+
+from in_process import run_symdp
+import pytest
+
+pytest.importorskip('rclpy', reason='rclpy is not installed')
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    from harness import world_in
+
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
+    with world_in(tmp_path) as world:
+        yield world
+
+
+def symdp(world, command, *arguments, seconds=3):
+    return run_symdp(command, *arguments, '--domain', world.domain, '--seconds', seconds)
+
+
+def test_beside_a_privatizer(world):
+    """At ε = 50 the private region is the true one, but for one time in e^50."""
+    from std_msgs.msg import String
+
+    world.privatizer('-r', '__ns:=/tb1', chain_file='config/depot.geojson', epsilon=50.0,
+                     initial_state="'5'", self_loops=True)
+    world.publisher('/tb1/region').publish(String(data='5'))
+    run = symdp(world, 'echo', '/tb1/private_region')
+    assert (run.returncode, run.stdout, run.stderr) == (0, '5\n', '')
+    run = symdp(world, 'topics')
+    assert (run.returncode, run.stderr) == (0, '')
+    assert 'topic   /tb1/private_region std_msgs/msg/String /tb1/privatizer\n' in run.stdout
+    assert ('service /tb1/privatizer/change_state lifecycle_msgs/srv/ChangeState '
+            '/tb1/privatizer\n') in run.stdout
+    assert 'rcl_interfaces' not in run.stdout
+    for transition, expected in (('deactivate', (0, 'done\n')), ('deactivate', (1, 'refused\n'))):
+        run = symdp(world, 'call', '/tb1/privatizer/change_state', transition)
+        assert (run.returncode, run.stdout) == expected
+
+
+def test_answers_of_triggers(world):
+    """What a node answers cannot steer the terminal."""
+    from std_srvs.srv import Trigger
+
+    for name, success, message in (('good', True, 'two\x1b[2J'), ('bad', False, '')):
+        def answer(_, response, success=success, message=message):
+            response.success, response.message = success, message
+            return response
+
+        world.node.create_service(Trigger, f'/{name}', answer)
+    runs = []
+
+    def call(name):
+        caller = Thread(target=lambda: runs.append(symdp(world, 'call', name, seconds=10)))
+        caller.start()
+        world.wait_until(lambda: not caller.is_alive(), f'{name} is answered')
+        return runs.pop()
+
+    good, bad = call('good'), call('/bad')
+    assert good.returncode == 0 and '\x1b' not in good.stdout and good.stdout.startswith('two')
+    assert (bad.returncode, bad.stdout) == (1, 'refused\n')
+
+
+@pytest.mark.parametrize('command, name, problem', [
+    ('call', '/nobody', 'nobody offers /nobody in ROS domain'),
+    ('call', 'no name', 'no name cannot be called'),
+    ('echo', '/nobody', 'nobody publishes /nobody in ROS domain')])
+def test_what_is_not_there(world, command, name, problem):
+    run = symdp(world, command, name, seconds=1)
+    assert run.returncode == 1 and problem in run.stderr and run.stdout == ''
