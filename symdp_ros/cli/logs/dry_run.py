@@ -79,7 +79,8 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
             source: LogSource | ArchiveSource = (
                 LogSource(settings, log, priced, moves, allow_unknown)
                 if settings.archive is None else
-                ArchiveSource(settings, log, priced, moves, allow_unknown))
+                ArchiveSource(settings, log, priced, moves, allow_unknown, charging.subject,
+                              bool(ledger)))
             outcome = outcome_of(log.id, partial(
                 _planned, source, opened, account, charging.budget, topics))
             outcomes.append(outcome)
