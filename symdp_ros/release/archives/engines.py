@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 import os
 import re
 import secrets
+import sys
 from typing import Any, TypeAlias
 
 from symdp_ros.errors import ConfigurationError, SymdpError
@@ -115,8 +116,12 @@ def _spark(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> It
         from pyspark.sql import SparkSession
 
         own = SparkSession.getActiveSession() is None
-        spark = SparkSession.builder.master(address or f'local[*,{_RETRIES + 1}]').appName(
-            'symdp release').config('spark.ui.enabled', 'false').getOrCreate()
+        builder = SparkSession.builder.appName('symdp release').config('spark.ui.enabled', 'false')
+        here = {'spark.driver.bindAddress': '127.0.0.1', 'spark.driver.host': '127.0.0.1'}
+        if not address:
+            os.environ.setdefault('PYSPARK_PYTHON', sys.executable)
+        spark = (builder.master(address) if address else builder.master(
+            f'local[*,{_RETRIES + 1}]').config(map=here)).getOrCreate()
     try:
         yield from spark.sparkContext.parallelize(tasks, len(tasks)).map(work).collect()
     finally:
