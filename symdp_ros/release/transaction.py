@@ -264,9 +264,10 @@ class Publisher:
         ledger, log_id = self._ledger, source.log_id
         earlier = None if ledger is None else ledger.find(
             self._subject, log_id, self._settings)  # of no subject: none
-        if earlier is None:
+        reads_first = ledger is not None and not self._subject  # whose words these are
+        if earlier is None and not reads_first:
             place.check_free()
-        elif not self._compare:
+        elif earlier is not None and not self._compare:
             return Outcome(log_id, 'already released', earlier.length, place.hand_out(earlier))
         planned = plan(source, earlier, ledger, stack)
         if planned.problem is not None:
@@ -275,8 +276,9 @@ class Publisher:
             return _outcome(source, 'already released', place.hand_out(earlier))
         assert planned.loss is not None
         if source.losses is not None and ledger is not None:
-            if earlier_files := self._leave_out(ledger, source, planned.content):
-                return _outcome(source, 'already released', place.hand_out(earlier_files))
+            if earlier := self._leave_out(ledger, source, planned.content):
+                return _outcome(source, 'already released', place.hand_out(earlier))
+            place.check_free()
         elif ledger is not None:
             ledger.keep_budget(self._subject, self._subject_budget)
             ledger.check(self._subject, planned.loss, log_id, description=self._description,
@@ -395,7 +397,7 @@ def _outcome(source: Source, kind: str, files: Sequence[Path] = (), reason: str 
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file, or a directory of files, and make the copy durable."""
+    """Copy a file, or a directory with all in it, and make the copy durable."""
     if source.is_dir():
         os.mkdir(target)
         for file in sorted(source.iterdir()):

@@ -106,7 +106,7 @@ def here(place, monkeypatch):
     ([], ['walks.parquet', 'walks.parquet'], 'o.parquet', 'release it alone'),
     ([], ['walks.parquet'], 'out', '-o OUT.parquet'),
     ([], ['a.csv'], 'o.parquet', 'give one whose name ends in .parquet'),
-    ([], ['.'], 'o.parquet', 'give one whose name ends in .parquet'),
+    ([], ['.'], 'o.parquet', 'lie inside one another'),
     (['--sampling', 'change'], ['walks.parquet'], 'o.parquet', '--sampling is not for archives'),
     (['--unknown-symbol', 'split'], ['walks.parquet'], 'o.parquet',
      '--unknown-symbol is not for archives'),
@@ -115,7 +115,11 @@ def here(place, monkeypatch):
     (['--route-key', 'x'], ['a.csv'], 'out', '--route-key is not for logs'),
     (['--charge', 'route'], ['a.csv'], 'out', '--charge is not for logs'),
     (['--scheduler', 'tcp://127.0.0.1:1'], ['a.csv'], 'out', '--scheduler is not for logs'),
-    (['--route-key', 'symbol'], ['walks.parquet'], 'o.parquet', 'three columns'),
+    (['--route-key', 'symbol'], ['walks.parquet'], 'o.parquet', 'different columns'),
+    (['--partial'], ['a.csv'], 'out', '--partial is not for logs'),
+    (['--engine', 'ray'], ['a.csv'], 'out', '--engine is not for logs'),
+    (['--ledger', 'l', '--accounting', 'zcdp', '--delta', '1e-6'], ['walks.parquet'], 'o.parquet',
+     'are for one --subject'),
     (['--symbol-map', '1=nowhere'], ['walks.parquet'], 'o.parquet', 'not a state of the chain'),
     (['--ledger', 'o.parquet', '--subject', 'r'], ['walks.parquet'], 'o.parquet', 'o.parquet'),
     (['--ledger', 'o.parquet/l', '--subject', 'r'], ['walks.parquet'], 'o.parquet', 'o.parquet'),
@@ -132,7 +136,7 @@ def test_bad_archives_are_said(here, capsys):
     (here / 'letter.parquet').write_text('Dear Sir')
     (here / 'dataset.parquet').mkdir()
     for name, text in (('letter.parquet', 'no Parquet file'), ('nowhere.parquet', 'no such file'),
-                       ('dataset.parquet', 'it is a directory')):
+                       ('dataset.parquet', 'it holds no .parquet file')):
         assert main(['release', name, '--chain', str(CHAIN), '--epsilon', '1', '-o',
                      'out.parquet']) == 1
         told = capsys.readouterr()

@@ -100,7 +100,7 @@ def _ray(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iter
             ray.init(address or 'local', include_dashboard=False, log_to_driver=False,
                      configure_logging=False)
     try:
-        remote = ray.remote(max_retries=_RETRIES)(lambda task: work(task))
+        remote: Any = ray.remote(max_retries=_RETRIES)(lambda task: work(task))
         waiting = [remote.remote(task) for task in tasks]
         while waiting:
             [done], waiting = ray.wait(waiting)
@@ -117,7 +117,7 @@ def _spark(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> It
 
         own = SparkSession.getActiveSession() is None
         builder = SparkSession.builder.appName('symdp release').config('spark.ui.enabled', 'false')
-        here = {'spark.driver.bindAddress': '127.0.0.1', 'spark.driver.host': '127.0.0.1'}
+        here: dict[str, Any] = {'spark.driver.bindAddress': '127.0.0.1', 'spark.driver.host': '127.0.0.1'}
         if not address:
             os.environ.setdefault('PYSPARK_PYTHON', sys.executable)
         spark = (builder.master(address) if address else builder.master(

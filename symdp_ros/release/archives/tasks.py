@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from symdp_ros.errors import ConfigurationError, LogError, SymdpError
-from symdp_ros.files.durable import flush
 from symdp_ros.logs.files import remove
 from symdp_ros.release.archives import engines, file as archive_file
 from symdp_ros.release.archives.batch import privatized, ReleaseKey
@@ -157,7 +156,7 @@ def write_release(tasks: Sequence[Task], settings: 'ReleaseSettings', path: Path
     """
     Write a private archive as a new file, or as a new directory where tasks say so.
 
-    It is durable then. Return how many rows and routes it has.
+    Return how many rows and routes it has.
 
     :param settings: as of `ReleaseKey`.
     :param path: of the release; meanwhile its folder also holds the attempts.
@@ -187,9 +186,6 @@ def write_release(tasks: Sequence[Task], settings: 'ReleaseSettings', path: Path
         gone = attempts.with_name(f'{secrets.token_hex(8)}.gone')
         os.rename(attempts, gone)  # no attempt knows this name
         shutil.rmtree(gone, ignore_errors=True)
-    if path.is_dir():
-        for directory, _, _ in os.walk(path):
-            flush(directory)
     return (sum(part.rows for part in parts.values()),
             sum(part.routes for part in parts.values()))
 
