@@ -167,7 +167,6 @@ class Ledger:
                     # Another process may have been faster.
                     if named.adds_to(stored) and not named.differs_from(stored):
                         self._entries.append(named.entry(stored))
-                        self._entries.catch_up()
         for subject in subjects:
             named.check(accounts(subject), self._database.name)
 

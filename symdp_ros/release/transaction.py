@@ -286,11 +286,12 @@ class Publisher:
         staged = source.stage(self.outbox, stack)
         self.outbox.check(place.names(len(staged.paths)))
         losses = {self._subject: staged.loss} if source.losses is None else source.losses
-        return Prepared(source, place, {subject: NewCharge(
+        new = {loss: NewCharge(
             loss, self._settings, self._description, log_id, planned.content,
             staged.words, None if staged.words else [source.length], source.logs)
-            for subject, loss in losses.items()},
-            [(path, digest_of(path)) for path in staged.paths])
+            for loss in set(losses.values())}
+        return Prepared(source, place, {subject: new[loss] for subject, loss in losses.items()},
+                        [(path, digest_of(path)) for path in staged.paths])
 
     def _leave_out(self, ledger: Ledger, source: Source, content: bytes) -> Entry | None:
         """
@@ -312,7 +313,7 @@ class Publisher:
             raise ConfigurationError('it was released before, in parts: '
                                      f'{", ".join(map(printable, paths))}')
         ledger.keep_budgets(set(source.losses) - set(found), self._subject_budget)
-        problems = {subject: 'was charged for it before' for subject in found} | {
+        problems = dict.fromkeys(found, 'was charged for it before') | {
             subject: str(error) for subject, error in ledger.check_all(
                 source.losses, source.log_id, description=self._description,
                 budget=self._budget).items() if subject not in found}

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Directories of archives, archives of several subjects, and the function of one batch."""
-import os
 from pathlib import Path
 import random
 import signal
@@ -16,7 +15,8 @@ from symdp_ros.ledger.ledger import Ledger
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release.archives.batch import names_of, privatize_batch, ReleaseKey  # noqa: E402, I100
+from symdp_ros.release.archives.batch import (  # noqa: E402, I100
+    names_of, privatize_batch, ReleaseKey)
 from symdp_ros.release.archives.file import Columns  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,7 +165,7 @@ def test_all_subjects_are_charged_or_none(walks):
     with Ledger(walks.ledger) as ledger:
         ledger.keep_budget('r2', 0.5)
     outcome = walks.release(subject='')
-    assert outcome.kind == 'refused' and "1 of its 3 subjects" in outcome.reason
+    assert outcome.kind == 'refused' and '1 of its 3 subjects' in outcome.reason
     assert 'r2 (' in outcome.reason and '--partial' in outcome.reason
     assert set(spent(walks).values()) == {0} and walks.visible() == []
     outcome = walks.release(subject='', partial=True)

@@ -110,7 +110,8 @@ def test_parts_follow_from_lengths_alone(walks, scheduler):
     for group in (10, 7, 1000):
         walks.archive(routes, group=group, start=1)
         output = walks.base / 'out' / f'{group}.parquet'
-        assert walks.release(engine='dask', scheduler=scheduler, ledger=False, output=output).kind == 'released'
+        assert walks.release(engine='dask', scheduler=scheduler, ledger=False,
+                             output=output).kind == 'released'
         assert lengths(walks.read(output)) == lengths(routes)
         assert [lengths(walks.read(part)) for part in sorted(output.iterdir())] == [
             lengths(routes[:2]), lengths(routes[2:4]), lengths(routes[4:])]
@@ -181,7 +182,8 @@ def test_an_engine_that_cannot_be_used(walks, monkeypatch):
     for engine, address, text in (
             ('dask', 'tcp://127.0.0.1:1', 'does not answer'), ('dask', 'x://x', 'no address'),
             ('dask', 'tcp://127.0.0.1', 'tcp://HOST:PORT'), ('ray', 'here', 'HOST:PORT'),
-            ('spark', 'here', 'spark://HOST:PORT'), ('local', 'tcp://127.0.0.1:1', '--engine dask')):
+            ('spark', 'here', 'spark://HOST:PORT'),
+            ('local', 'tcp://127.0.0.1:1', '--engine dask')):
         outcome = walks.release(engine=engine, scheduler=address)
         assert outcome.kind == 'failed' and text in outcome.reason, outcome.reason
     for engine, package in (('dask', 'distributed'), ('ray', 'ray'), ('spark', 'pyspark.sql')):
@@ -205,7 +207,8 @@ def test_an_engine_that_gives_up(walks, monkeypatch):
 
 @pytest.mark.parametrize('mechanism', [
     {'mechanism': 'causal', 'policy': 'guided'}, {'mechanism': 'causal', 'policy': 'adaptive'},
-    {'mechanism': 'exponential', 'base': 'chain'}, {'mechanism': 'exponential', 'base': 'counting'},
+    {'mechanism': 'exponential', 'base': 'chain'},
+    {'mechanism': 'exponential', 'base': 'counting'},
     {'mechanism': 'permute_and_flip'}], ids=lambda each: ' '.join(each.values()))
 def test_one_key_gives_one_release(walks, engine, mechanism):
     """Whatever the engine, its workers and the sizes of what is read, drawn and written."""
@@ -259,7 +262,8 @@ def test_the_command_line(walks, scheduler):
     run = subprocess.run(
         [sys.executable, '-m', 'symdp_ros.cli.main', 'release', walks.path.name, '-o',
          'out/private.parquet', '--chain', 'chain.yaml', '--epsilon', '1', '--engine', 'dask',
-         '--scheduler', scheduler, '--ledger', 'robots.ledger', '--subject', 'r1', '--allow-unknown', '1'],
+         '--scheduler', scheduler, '--ledger', 'robots.ledger', '--subject', 'r1',
+         '--allow-unknown', '1'],
         cwd=walks.base, capture_output=True, text=True, timeout=120,
         env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '200'})
     assert run.returncode == 0, run.stdout + run.stderr

@@ -108,6 +108,8 @@ def run(options) -> int:
                          on_wait=lambda: _print_message('another process is releasing into '
                                                         f'{directory}: waiting until it is done'))
         account = ledger.account(charging.subject) if ledger and charging.subject else None
+        if ledger and not charging.subject:
+            choices += _charged(ledger, report, settings)
     _print(report, settings, account, choices, options.ledger)
     print_topics(Console(highlight=False, markup=False), topics, options.coarse_stamps)
     if account is not None and account.unit is not None and is_first:
@@ -240,6 +242,18 @@ def _overlap(report, settings):
     few, more = logs[:_SHOWN], len(logs) - _SHOWN
     return (f'{", ".join(few)}{f" and {more} more" if more > 0 else ""} can show the same change, '
             f'by their stamps: it then costs ε = {as_text(most)}')
+
+
+def _charged(ledger, report, settings):
+    """Return in a sentence what the subjects of an archive are charged for it."""
+    from symdp_ros.ledger.units import as_text
+
+    entries = [entry for entry in ledger.charges() for outcome in report.outcomes
+               if (entry.log_id, entry.settings, outcome.kind) == (
+                   outcome.log_id, settings.digest(), 'released')]
+    costs = sorted({entry.amount for entry in entries})
+    return [f'{len(entries)} subjects are charged for it, each ε = '
+            + ' to '.join(map(as_text, dict.fromkeys((costs[0], costs[-1]))))] if entries else []
 
 
 def _print(report, settings, account, choices, ledger):

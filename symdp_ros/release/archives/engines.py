@@ -26,7 +26,8 @@ _RETRIES = 3
 _PATIENCE = 15  # seconds, for a scheduler to answer, and for a first worker
 
 
-def run(name: str, work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Any]:
+def run(name: str, work: Callable[[Any], Any], tasks: Sequence[Any],
+        address: str) -> Iterator[Any]:
     """
     Yield what the work returns for each task, in any order.
 
@@ -117,7 +118,8 @@ def _spark(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> It
 
         own = SparkSession.getActiveSession() is None
         builder = SparkSession.builder.appName('symdp release').config('spark.ui.enabled', 'false')
-        here: dict[str, Any] = {'spark.driver.bindAddress': '127.0.0.1', 'spark.driver.host': '127.0.0.1'}
+        here: dict[str, Any] = {'spark.driver.bindAddress': '127.0.0.1',
+                                'spark.driver.host': '127.0.0.1'}
         if not address:
             os.environ.setdefault('PYSPARK_PYTHON', sys.executable)
         spark = (builder.master(address) if address else builder.master(

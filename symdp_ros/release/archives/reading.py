@@ -189,7 +189,8 @@ class _File:
         A chunk is ((rows, routes, size of the keys, start, type of the states), offsets, keys,
         states), the last three in bytes, as in `archive_file.Chunk`; () is the end.
         """
-        order, states = RouteOrder(self._columns, self._keys, first, start), StatePositions(position_of)
+        order = RouteOrder(self._columns, self._keys, first, start)
+        states = StatePositions(position_of)
         held: list[Any] = []
         begins: list[Ints] = []
         size = 0
