@@ -326,6 +326,10 @@ EXPORT = Option('export', str, '', 'print every charge in this format instead; w
                 'every subject', choices=('csv', 'json'))
 REMAINING = Option('remaining', bool, False,
                    'print what each subject has left of its subject_budget instead')
+VERIFY = Option('verify', str, '',
+                'say instead whose and which charge a release was made for, and with which '
+                'settings; exit status 1 if it is none of this ledger, or was changed',
+                unit='release')
 RECOVER = Option('recover', bool, False,
                  'make a damaged, lost or older ledger usable again: keep what can be read, and '
                  'count at least what FILE.mark holds as spent by each subject. First stop every '

@@ -151,8 +151,9 @@ def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: 
     if planned.loss is None:
         return Outcome(log_id, 'already released', reason='costs nothing')
     if source.losses is not None:
-        notes.append(_of_subjects(source, ledger, budget))
-        return Outcome(log_id, 'released')
+        text, is_refused = _of_subjects(source, ledger, budget)
+        notes.append(text)
+        return Outcome(log_id, 'refused' if is_refused else 'released')
     if ledger is None:
         check_budgets(account, planned.loss, log_id, limit('budget', budget))
     else:
@@ -162,8 +163,9 @@ def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: 
     return Outcome(log_id, 'released')
 
 
-def _of_subjects(source: LogSource | ArchiveSource, ledger: Ledger | None, budget: float) -> str:
-    """Return what the subjects of an archive would be charged, and who cannot be."""
+def _of_subjects(source: LogSource | ArchiveSource, ledger: Ledger | None,
+                 budget: float) -> tuple[str, bool]:
+    """Return what the subjects of an archive would be charged, and whether one cannot be."""
     losses, settings = source.losses or {}, source.settings
     refused, earlier = dict[str, BudgetError](), dict[str, Entry]()
     if ledger is not None:
@@ -176,7 +178,7 @@ def _of_subjects(source: LogSource | ArchiveSource, ledger: Ledger | None, budge
             + ' to '.join(map(as_text, dict.fromkeys((epsilons[0], epsilons[-1]))))
             + f'; {len(earlier)} were charged for it before, {len(refused)} would pass a budget'
             + ''.join(f'; {printable(subject)}: {error}' for subject, error in sorted(
-                refused.items())[:_SHOWN]))
+                refused.items())[:_SHOWN])), bool(refused)
 
 
 def _keep_topics(source: LogSource, topics: list[OfTopics]) -> None:

@@ -28,9 +28,11 @@ longer at its path is refused a second time, and not drawn again.
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
+from symdp_ros import __version__
 from symdp_ros.errors import LogError
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
@@ -147,6 +149,8 @@ class ArchiveSource:
         tasks = data.tasks(None if self.engine == 'local' else survey, left_out)
         rows, routes = write_release(
             tasks, replace(self.settings, mechanism=self._chosen, privacy=self._privacy), path,
+            record=json.dumps({'symdp_ros': __version__, 'settings': self.settings.digest(),
+                               'drawn': self._chosen.name} | self.settings.described()),
             engine=self.engine, scheduler=self.scheduler, sizes=self.sizes,
             on_rows=lambda rows: self.on_rows(rows, data.rows), random=self.random)
         data.check_unchanged()

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from symdp_ros.release.settings import ReleaseSettings
 
 SUFFIX = '.parquet'
+#: The key, in the metadata of a released file, of what it says of itself.
+RECORD = 'symdp_ros'
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,13 @@ class Work:
     What is done with each task; it is sent to workers.
 
     :param release: its key lies in the directory of the attempts.
+    :param record: what each file says of itself.
     :param threads: that draw, for each task.
     :param on_rows: called with the number of rows of each chunk that is written; in one process.
     """
 
     release: ReleaseKey
+    record: str
     sizes: Sizes
     threads: int = 1
     on_rows: Callable[[int], None] | None = None
@@ -128,7 +132,8 @@ class Work:
                 mechanisms = [settings.mechanism.offline(settings.chain, settings.privacy)
                               for _ in range(self.threads)]
                 rows = archive_file.write(
-                    path, privatized(counted(chunks), mechanisms, key), archive.schema(),
+                    path, privatized(counted(chunks), mechanisms, key),
+                    archive.schema().with_metadata({RECORD: self.record}),
                     settings.chain.states, self.on_rows or (lambda rows: None))
                 archive.check_unchanged(task.stamp)
             return Part(number, path.name, rows, routes, os.path.getsize(path))
@@ -150,7 +155,8 @@ def _kept(chunks: Iterator[Chunk], columns: Columns, left_out: frozenset[str]) -
 
 
 def write_release(tasks: Sequence[Task], settings: 'ReleaseSettings', path: Path, *,
-                  engine: str = 'local', scheduler: str = '', sizes: Sizes = Sizes(),
+                  record: str = '', engine: str = 'local', scheduler: str = '',
+                  sizes: Sizes = Sizes(),
                   on_rows: Callable[[int], None] = lambda rows: None,
                   random: 'RandomBits | None' = None) -> tuple[int, int]:
     """
@@ -159,6 +165,7 @@ def write_release(tasks: Sequence[Task], settings: 'ReleaseSettings', path: Path
     Return how many rows and routes it has.
 
     :param settings: as of `ReleaseKey`.
+    :param record: what each file says of itself.
     :param path: of the release; meanwhile its folder also holds the attempts.
     :param engine, scheduler: as of `engines.run`.
     :param on_rows: called with the number of rows of each part that is written.
@@ -173,8 +180,8 @@ def write_release(tasks: Sequence[Task], settings: 'ReleaseSettings', path: Path
         local = engine == 'local'
         threads = min(os.cpu_count() or 1, sizes.threads) if local and len(tasks) == 1 else 1
         parts: dict[int, Part] = {}
-        for part in engines.run(engine, Work(release, sizes, threads, on_rows if local else None),
-                                list(enumerate(tasks)), scheduler):
+        work = Work(release, record, sizes, threads, on_rows if local else None)
+        for part in engines.run(engine, work, list(enumerate(tasks)), scheduler):
             if isinstance(part, str):
                 raise LogError(part)
             parts[part.number] = part
