@@ -63,6 +63,8 @@ setup(
         'plot': ['matplotlib>=3.6,<4'],
         'parquet': PARQUET,
         'dask': DASK,
+        'ray': ['ray>=2.9,<3', *PARQUET],
+        'spark': ['pyspark>=3.5,<5', *PARQUET],
         # diffprivlib 0.6 does not load with a newer scikit-learn.
         'bench': ['opendp>=0.12,<1', 'diffprivlib>=0.6.6,<0.7', 'scikit-learn<1.7',
                   'dynamax>=1.0,<2', 'pynini>=2.1.6,<3', *PARQUET],

@@ -290,10 +290,20 @@ ROUTE_KEY = Option('route_key', str, 'route',
                    unit='name')
 POSITION_KEY = Option('position_key', str, 'position',
                       'column that counts up by one, from 0 or 1, in every route', unit='name')
+SUBJECT_KEY = Option('subject_key', str, 'subject',
+                     'column, or key of directories like robot=r7, that says whose each route is: '
+                     'each subject is then charged for its own', unit='name')
+ENGINE = Option('engine', str, 'local',
+                'what does the work: local: this process, on all processors. dask, ray, spark: '
+                'workers, which must see the same files under the same paths; OUT.parquet is then '
+                'a directory of part files', choices=('local', 'dask', 'ray', 'spark'))
 SCHEDULER = Option('scheduler', str, '',
-                   'a Dask cluster that does the work, tcp://HOST:PORT; its workers must see the '
-                   'same files under the same paths. OUT.parquet is then a directory of part '
-                   'files', unit='address')
+                   'the address of the engine: tcp://HOST:PORT of Dask, HOST:PORT of Ray, '
+                   'spark://HOST:PORT; if not set, the engine is started on this machine',
+                   unit='address')
+PARTIAL = Option('partial', bool, False,
+                 'of an archive of several subjects, leave out those who would pass their budget '
+                 'or were charged for it before; otherwise it is refused')
 
 # Ledgers
 
@@ -323,6 +333,10 @@ EXPORT = Option('export', str, '', 'print every charge in this format instead; w
                 'every subject', choices=('csv', 'json'))
 REMAINING = Option('remaining', bool, False,
                    'print what each subject has left of its subject_budget instead')
+VERIFY = Option('verify', str, '',
+                'say instead whose and which charge a release was made for, and with which '
+                'settings; exit status 1 if it is none of this ledger, or was changed',
+                unit='release')
 RECOVER = Option('recover', bool, False,
                  'make a damaged, lost or older ledger usable again: keep what can be read, and '
                  'count at least what FILE.mark holds as spent by each subject. First stop every '
@@ -614,7 +628,7 @@ DRY_RUN = Option('dry_run', bool, False,
                  'only print, on stderr, what is known of each log, what its release would cost, '
                  'and what would be left; release, charge and write nothing. These numbers are '
                  'about the true route: keep them to yourself')
-OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SCHEDULER)
+OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SUBJECT_KEY, PARTIAL, ENGINE, SCHEDULER)
 
 
 #: Option → what it needs to have an effect, and whether that is so. Of nodes that sample.

@@ -13,8 +13,16 @@ def make_durable(path: Path) -> None:
 
     :raises OSError: it cannot be written.
     """
-    for file in (*(sorted(path.iterdir()) if path.is_dir() else ()), path):
+    for file in files_in(path):
         flush(file, epoch=True)
+    for directory, _, _ in os.walk(path):
+        flush(directory, epoch=True)
+
+
+def files_in(path: Path) -> list[Path]:
+    """Return what is in a directory, and in those in it, by name; or what is no directory."""
+    return sorted(Path(directory, name) for directory, _, names in os.walk(path)
+                  for name in names) if path.is_dir() else [path]
 
 
 def flush(path: str | Path, *, epoch: bool = False) -> None:

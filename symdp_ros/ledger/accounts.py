@@ -120,16 +120,8 @@ class Entry:
     @property
     def loss(self) -> Loss:
         """Return the privacy loss of the release."""
-        described, of_log = self.described, None
-        with suppress(LedgerError):
-            of_log = self.described_amount('of_log')
-        bound, seconds = described.get('bound'), amount_or_none(self.seconds)
-        return Loss(self.amount, self.adjacency, self.sampling, amount_or_none(self.period),
-                    seconds, bound if bound in BOUNDS else 'pure',
-                    _count_of(described.get('routes')) or 1,
-                    described.get('whole') is True and seconds is not None,
-                    _count_of(described.get('repeats')) or 1, of_log,
-                    _count_of(described.get('length')), _zones_of(described))
+        return _loss_of(self.epsilon, self.adjacency, self.sampling, self.period, self.seconds,
+                        self.description)
 
     def described_amount(self, name: str) -> Fraction | None:
         """Return an amount of the description, or None; raise LedgerError if it is damaged."""
@@ -215,7 +207,8 @@ class Account:
             self.unit = loss.unit
         step, cost, rho = self.unit.step(loss), loss.per_step, loss.concentrated
         _add(self._sums, step, cost)
-        self._concentrated[step] = rho + self._concentrated.get(step, Concentrated())
+        self._concentrated[step] = rho + self._concentrated[step] \
+            if step in self._concentrated else rho
         if log_id is None:
             self.live_words += 1
             self._live[step] = max(cost, self._live.get(step, cost))
@@ -231,9 +224,11 @@ class Account:
             if span is not None:
                 known = self._spans.get(log, span)
                 self._spans[log] = min(known[0], span[0]), max(known[1], span[1])
-        _add(self._repeated, step, cost * loss.repeats)
-        self._repeated_concentrated[step] = rho.repeated(
-            loss.repeats) + self._repeated_concentrated.get(step, Concentrated())
+        if loss.repeats > 1:
+            cost, rho = cost * loss.repeats, rho.repeated(loss.repeats)
+        _add(self._repeated, step, cost)
+        self._repeated_concentrated[step] = rho + self._repeated_concentrated[step] \
+            if step in self._repeated_concentrated else rho
 
     def spent(self, log_id: str | None = None) -> Fraction:
         """
@@ -376,8 +371,22 @@ def _decoded(description: str) -> dict[str, Any]:
     return described if isinstance(described, dict) else {}
 
 
+@lru_cache(maxsize=1000)  # many charges are alike
+def _loss_of(epsilon: str, adjacency: int, sampling: str, period: str | None,
+             seconds: str | None, description: str) -> Loss:
+    described, of_log = _decoded(description), None
+    with suppress(LedgerError):
+        of_log = amount_or_none(described.get('of_log'))
+    bound, during = described.get('bound'), amount_or_none(seconds)
+    return Loss(amount(epsilon), adjacency, sampling, amount_or_none(period), during,
+                bound if bound in BOUNDS else 'pure', _count_of(described.get('routes')) or 1,
+                described.get('whole') is True and during is not None,
+                _count_of(described.get('repeats')) or 1, of_log,
+                _count_of(described.get('length')), _zones_of(described))
+
+
 def _add(sums: _Sums, step: Step, cost: Fraction) -> None:
-    sums[step] = sums.get(step, Fraction(0)) + cost
+    sums[step] = sums[step] + cost if step in sums else cost
 
 
 def _zones_of(described: Mapping[str, Any]) -> str | None:

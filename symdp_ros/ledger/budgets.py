@@ -139,8 +139,7 @@ def check_budgets(account: Account, loss: Loss, log_id: str | None = None,
     counted = ''
     if account.delta is not None:
         counted = f' ({accounting_text(account.delta)})'
-    after = account.counted_with(loss)
-    if account.budget is not None and after > account.budget:
+    if account.budget is not None and (after := account.counted_with(loss)) > account.budget:
         raise _refusal(f'the subject_budget of {account.subject!r}', account, loss, None,
                        account.budget, account.counted, after, changes, counted)
     if log_id is not None and budget is not None:

@@ -20,13 +20,15 @@ Rows are sealed in a chain (`ledger.database`). A mark in the same folder (`ledg
 holds number and seal of the last row, to detect a ledger that was put back to an older state. A
 ledger with a problem is not charged: see `ledger.recovery`.
 """
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+from symdp_ros.errors import BudgetError
 from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
 from symdp_ros.ledger.budgets import (budget_entry, changed_settings, check_budgets, checked_delta,
                                       limit, NamedBudget)
@@ -73,16 +75,19 @@ class Ledger:
         """Return the HMAC of sensitive words under the key of the ledger."""
         return self._database.digest(json.dumps([list(word) for word in words]).encode())
 
-    def file_fingerprint(self, path: str | Path) -> bytes:
+    def file_fingerprint(self, files: Mapping[str, Path]) -> bytes:
         """
-        Return the HMAC of a sensitive file under the key of the ledger.
+        Return the HMAC of sensitive files, and their names, under the key of the ledger.
 
-        :raises OSError: it cannot be read.
+        :raises OSError: one cannot be read.
         """
         hashed = self._database.begin_digest()
-        with open(path, 'rb') as file:
-            while part := file.read(_PART_BYTES):
-                hashed.update(part)
+        for name, path in sorted(files.items()):
+            with open(path, 'rb') as file:
+                size = os.fstat(file.fileno()).st_size
+                hashed.update(ascii((name, size)).encode())
+                while part := file.read(_PART_BYTES):
+                    hashed.update(part)
         return hashed.digest()
 
     def find(self, subject: str, log_id: str, settings: str) -> Entry | None:
@@ -90,6 +95,14 @@ class Ledger:
         with self._database.errors():
             self._entries.catch_up()
             return self._entries.charge_of(subject, log_id, settings)
+
+    def find_all(self, subjects: Iterable[str], log_id: str, settings: str) -> dict[str, Entry]:
+        """Return the charges of some subjects for a log under some settings, where there are."""
+        with self._database.errors():
+            self._entries.catch_up()
+            found = {subject: self._entries.charge_of(subject, log_id, settings)
+                     for subject in subjects}
+        return {subject: entry for subject, entry in found.items() if entry is not None}
 
     def account(self, subject: str) -> Account:
         """Return what a subject has spent, its budget and its unit; not to be changed."""
@@ -132,18 +145,30 @@ class Ledger:
         :raises BudgetError: another one is stored; δ is out of range.
         :raises LedgerError: the ledger has a problem; the name can be none of a subject.
         """
-        self.check_subject(subject)
+        self.keep_budgets([subject], subject_budget, accounting, delta)
+
+    def keep_budgets(self, subjects: Iterable[str], subject_budget: float, accounting: str = '',
+                     delta: float = 0.0) -> None:
+        """Do what `keep_budget` does for each of some subjects, in one transaction."""
+        subjects = list(subjects)
+        for subject in subjects:
+            self.check_subject(subject)
         named = NamedBudget.of(subject_budget, accounting, delta)
         if not named.is_given:
             return
-        if named.adds_to(self.account(subject)):
+        with self._database.errors():
+            self._entries.catch_up()
+        accounts = self._entries.account
+        if any(named.adds_to(accounts(subject)) for subject in subjects):
             with self._entries.writing():
                 self._entries.check_sound()
-                stored = self._entries.account(subject)
-                # Another process may have been faster.
-                if named.adds_to(stored) and not named.differs_from(stored):
-                    self._entries.append(named.entry(stored))
-        named.check(self.account(subject), self._database.name)
+                for subject in subjects:
+                    stored = accounts(subject)
+                    # Another process may have been faster.
+                    if named.adds_to(stored) and not named.differs_from(stored):
+                        self._entries.append(named.entry(stored))
+        for subject in subjects:
+            named.check(accounts(subject), self._database.name)
 
     def set_budget(self, subject: str, budget: Fraction, accounting: str = '',
                    delta: float = 0.0) -> None:
@@ -201,6 +226,21 @@ class Ledger:
                           limit('budget', budget), changed_settings(
                               self._entries.latest_of(subject, log_id), description))
 
+    def check_all(self, losses: Mapping[str, Loss], log_id: str | None = None, *,
+                  budget: float = 0.0, description: str = '') -> dict[str, BudgetError]:
+        """Return why a charge is refused, of those subjects of which one would be: `check`."""
+        refused, most = {}, limit('budget', budget)
+        with self._database.errors():
+            self._entries.check_sound()
+            for subject, loss in losses.items():
+                try:
+                    check_budgets(self._entries.account(subject), loss, log_id, most,
+                                  changed_settings(self._entries.latest_of(subject, log_id),
+                                                   description))
+                except BudgetError as error:
+                    refused[subject] = error
+        return refused
+
     @contextmanager
     def charging(self, subject: str, *, budget: float = 0.0) -> Iterator[ChargeTransaction]:
         """
@@ -208,11 +248,13 @@ class Ledger:
 
         Its charges are then durable, or none of them is made: where the block ends with an error.
 
+        :param subject: '': each charge says whose it is.
         :param budget: what one log may spend; 0.0: no limit.
         :raises BudgetError: `budget` is no budget.
         :raises LedgerError: the ledger cannot be written; the name can be none of a subject.
         """
-        self.check_subject(subject)
+        if subject:
+            self.check_subject(subject)
         self.account(subject)  # the first reading takes longest: not within the transaction
         transaction = ChargeTransaction(self._database, self._entries, subject,
                                         limit('budget', budget))

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Names of subjects: which are none, and which look like another one, whose ε is counted apart."""
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 import unicodedata
 
 from symdp_ros.errors import LedgerError, printable
@@ -43,6 +43,16 @@ def look_alike_text(subject: str, subjects: Iterable[str]) -> str:
     return '' if not others else (
         f'the subject {subject!a} looks like {" and ".join(others)}, and is another one: what '
         'they spend is counted apart. Give one robot one name')
+
+
+def look_alike_texts(subjects: Iterable[str]) -> Iterator[str]:
+    """Yield such a warning for each of some subjects that another one looks like."""
+    alike: dict[str, list[str]] = {}
+    for subject in subjects:
+        alike.setdefault(_as_seen(subject), []).append(subject)
+    for names in alike.values():
+        for name in names if len(names) > 1 else ():
+            yield look_alike_text(name, names)
 
 
 def _as_seen(name: str) -> str:

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """One transaction of a ledger, in which releases of a subject are charged."""
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 import json
 from pathlib import Path
 from typing import Any, TypeAlias
 import zlib
 
-from symdp_ros.errors import LedgerError
+from symdp_ros.errors import LedgerError, printable
 from symdp_ros.ledger.accounts import Entry, written
 from symdp_ros.ledger.budgets import changed_settings, check_budgets
 from symdp_ros.ledger.overlap import Span
@@ -55,14 +56,19 @@ class NewCharge:
 
     def entry(self, subject: str, files: int) -> Entry:
         """Return the entry that the ledger stores, for a release of so many files."""
+        return replace(self._entry, subject=subject, files=files)
+
+    @cached_property
+    def _entry(self) -> Entry:
+        """Return the entry of nobody."""
         loss, description = self.loss, self.description
         if more := self._more_described():
             description = json.dumps(json.loads(description or '{}') | more)
         lengths = list(map(len, self.words)) if self.lengths is None else list(self.lengths)
         return Entry(
-            0, 'charge', subject, self.log_id, self.settings, description,
+            0, 'charge', '', self.log_id, self.settings, description,
             **loss_columns(loss), lengths=json.dumps(lengths), content=self.content,
-            packed=self.packed, files=files)
+            packed=self.packed)
 
     def _more_described(self) -> dict[str, Any]:
         """Return what the description of a charge says of it besides the settings."""
@@ -94,7 +100,7 @@ class ChargeTransaction:
     def __init__(self, database: LedgerDatabase, entries: LedgerEntries, subject: str,
                  budget: Fraction | None):
         self._database, self._entries = database, entries
-        self._subject, self._budget = subject, budget
+        self._subject, self._budget, self._is_read = subject, budget, False
 
     @property
     def number(self) -> int:
@@ -102,29 +108,53 @@ class ChargeTransaction:
         self._entries.catch_up()
         return self._entries.number + 1
 
-    def charge(self, new: NewCharge, files: Sequence[Placed] = ()) -> tuple[Entry, bool]:
+    def charge(self, new: NewCharge, files: Sequence[Placed] = (),
+               subject: str = '') -> tuple[Entry, bool]:
         """
         Spend ε, or return the charge that the log already has under these settings.
 
+        :param subject: whose it is; '': the subject of the transaction.
         :return: the charge, and whether it is a new one.
         :raises BudgetError: it would pass a budget, or is counted in another unit than its
             subject. It is not made; others of this transaction may be.
         :raises LedgerError: the ledger has a problem; as for BudgetError.
         """
-        entries, subject = self._entries, self._subject
+        entries, subject = self._entries, subject or self._subject
         _check_log_id(new.log_id)
-        entries.catch_up()
+        if not self._is_read:
+            entries.catch_up()
         if new.log_id is not None:
             found = entries.charge_of(subject, new.log_id, new.settings)
             if found is not None:
                 return found, False
-        entries.check_sound()
+        if not self._is_read:
+            entries.check_sound()
+            self._is_read = True  # nobody else can write before the end of the transaction
         check_budgets(entries.account(subject), new.loss, new.log_id, self._budget,
                       changed_settings(entries.latest_of(subject, new.log_id), new.description))
         entry = entries.append(new.entry(subject, len(files)))
         for path, staged, digest in files:
             self._database.insert_file(LedgerFile(entry.number, path, staged, digest, False))
         return entry, True
+
+    def charge_all(self, new: Mapping[str, NewCharge],
+                   files: Sequence[Placed] = ()) -> tuple[Entry, bool]:
+        """
+        Charge several subjects for one release; return the first charge, which has the files.
+
+        :param new: by subject.
+        :raises BudgetError, LedgerError: as `charge`, for one of them; or one has a charge
+            already. Let it end the transaction: no charge is made then.
+        """
+        first = None
+        for subject, each in new.items():
+            entry, is_new = self.charge(each, files if first is None else (), subject)
+            if not is_new:
+                raise LedgerError(f'{printable(subject)} was charged for it by another process '
+                                  'meanwhile: release it again')
+            first = first or entry
+        assert first is not None
+        return first, True
 
 
 def loss_columns(loss: Loss) -> dict[str, Any]:

@@ -35,6 +35,7 @@ exact, in fractions; a float is read as its shortest decimal.
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 from typing import TypeAlias
 
@@ -97,7 +98,7 @@ class Loss:
                    None if seconds is None else as_fraction(seconds), bound,
                    zones=None if privacy.zones is None else privacy.zones.digest())
 
-    @property
+    @cached_property
     def step(self) -> Step:
         """Return what it is counted by."""
         return ('seconds', self.seconds, None) if self.whole else (
@@ -108,17 +109,17 @@ class Loss:
         """Return min(k', n): for how many changed symbols it was drawn."""
         return min(self.adjacency, self.length or self.adjacency)
 
-    @property
+    @cached_property
     def per_step(self) -> Fraction:
         """Return ε/min(k', n), or all of ε where it cannot be divided."""
         return self.epsilon if self.whole else self.epsilon / self.most_changes
 
-    @property
+    @cached_property
     def concentrated(self) -> Concentrated:
         """Return its ρ, for any number of steps."""
         return Concentrated.of(self.bound, self.per_step / self.routes, self.routes)
 
-    @property
+    @cached_property
     def unit(self) -> 'Unit':
         """Return the unit of a subject whose first release this is."""
         if self.seconds is not None:

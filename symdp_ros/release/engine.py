@@ -57,6 +57,7 @@ class LogSource:
     on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None
     length: int = field(default=0, init=False)
     logs: Mapping[str, Span] | None = field(default=None, init=False)
+    losses: dict[str, Loss] | None = field(default=None, init=False)
     found: Inspection | None = field(default=None, init=False)
 
     changed = ('its content has changed since it was released: give the new log another name; its '

@@ -107,6 +107,7 @@ class _LearnedChain:
         self.log_id = f'chain of {len(names)} logs {digest[:12]}'
         self.length, self.note = 0, ''
         self.logs: Mapping[str, Span] | None = None
+        self.losses: dict[str, Loss] | None = None
 
     def read(self, stack: ExitStack) -> None:
         """Read and sample the logs."""

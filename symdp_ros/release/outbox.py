@@ -26,7 +26,7 @@ import stat
 import time
 
 from symdp_ros.errors import ConfigurationError, LedgerError, printable, raising, SymdpError
-from symdp_ros.files.durable import flush
+from symdp_ros.files.durable import files_in, flush
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.logs.files import remove
@@ -303,13 +303,13 @@ def holds(path: Path, digest: str) -> bool:
 
 def digest_of(path: Path) -> str:
     """
-    Return a SHA-256 (hex) of a file, or of the names and contents of a directory's files.
+    Return a SHA-256 (hex) of a file, or of the names and contents of all files in a directory.
 
     :raises OSError: one of them cannot be read, or is no regular file.
     """
     hashed = sha256()
-    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
-        name = os.fsencode(file.name) if path.is_dir() else b''
+    for file in files_in(path):
+        name = os.fsencode(file.relative_to(path)) if file != path else b''
         with open(file, 'rb', opener=_open_regular) as content:
             size = os.fstat(content.fileno()).st_size
             hashed.update(len(name).to_bytes(8, 'big') + name + size.to_bytes(8, 'big'))
@@ -320,8 +320,7 @@ def digest_of(path: Path) -> str:
 
 def _size(path: Path) -> list[int]:
     """Return the sizes of a file, or of what is in a directory; of links, nothing."""
-    return sorted(os.lstat(file).st_size for file in (
-        path.iterdir() if path.is_dir() else [path]))
+    return sorted(os.lstat(file).st_size for file in files_in(path))
 
 
 def _open_regular(path: str, flags: int, mode: int = 0o600) -> int:

@@ -8,7 +8,7 @@ Releases with the same `digest` are the same release; other settings change only
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from symdp_ros.core.chain import Chain
@@ -24,10 +24,13 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.release.archives import file as archive_file
-from symdp_ros.release.archives.file import Archive, Columns
+from symdp_ros.release.archives.file import Columns
 from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
+
+if TYPE_CHECKING:
+    from symdp_ros.release.archives.dataset import Dataset
 
 CHARGES = ('archive', 'route')
 
@@ -70,8 +73,8 @@ class ArchiveSettings:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'ArchiveSettings':
         """Return those among the values of options."""
-        return cls(Columns(values['route_key'], values['position_key'], values['symbol_key']),
-                   values['charge'])
+        return cls(Columns(values['route_key'], values['position_key'], values['symbol_key'],
+                           values['subject_key']), values['charge'])
 
     def check(self) -> None:
         """
@@ -87,7 +90,7 @@ class ArchiveSettings:
     def described(self) -> dict[str, Any]:
         """Return what a release's distribution depends on, for people to read."""
         charge = {} if self.charge == 'archive' else {'charge': self.charge}
-        return {'archive': list(self.columns.names()), 'unknown_symbol': 'uniform', **charge}
+        return {'archive': self.columns.described(), 'unknown_symbol': 'uniform', **charge}
 
 
 @dataclass(frozen=True)
@@ -261,10 +264,10 @@ class ReleaseSettings:
                           moves.missing(flat, begins),
                           _named(moves.standing(flat, begins), self.chain))
 
-    def inspect_archive(self, archive: Archive, moves: Moves) -> Inspection:
+    def inspect_archive(self, archive: 'Dataset', moves: Moves) -> Inspection:
         """Return what is known of an archive, for its operator alone; `moves`: of the chain."""
         unknown, silent, names, missing, standing = archive.inspect(
-            self.states_by_value(), self.input.no_region, moves)
+            self.states_by_value(), sorted(self.input.no_region), moves)
         return Inspection(archive.rows, unknown, silent, names, missing,
                           _named(standing, self.chain))
 

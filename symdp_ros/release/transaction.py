@@ -17,7 +17,7 @@ from pathlib import Path
 import shutil
 from typing import Any, Protocol, TypeAlias
 
-from symdp_ros.errors import ConfigurationError, printable, SymdpError
+from symdp_ros.errors import BudgetError, ConfigurationError, LogError, printable, SymdpError
 from symdp_ros.files.durable import flush, make_durable
 from symdp_ros.ledger.accounts import Entry
 from symdp_ros.ledger.ledger import Ledger
@@ -27,6 +27,8 @@ from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
 from symdp_ros.ledger.units import Loss
 from symdp_ros.release.outbox import digest_of, holds, Outbox
 from symdp_ros.release.report import Outcome, outcome_of
+
+_SHOWN = 3  # subjects
 
 #: A charge and whether it is new; or why it was not made; None: without a ledger.
 _Charge: TypeAlias = tuple[Entry, bool] | Exception | None
@@ -39,12 +41,16 @@ class Source(Protocol):
     :ivar log_id: what the ledger charges it as.
     :ivar length: its symbols, once it was read.
     :ivar logs: as of `NewCharge`, once it was read.
+    :ivar losses: what each subject is charged, where it holds words of several, once it was
+        priced; words of subjects that are taken out before `stage` are not released. None: all
+        words are of one subject.
     :ivar changed: why it is not released if it was before, with another content.
     """
 
     log_id: str
     length: int
     logs: Mapping[str, Span] | None
+    losses: dict[str, Loss] | None
     changed: str
 
     def read(self, stack: ExitStack) -> None:
@@ -181,7 +187,7 @@ class Prepared:
 
     source: Source
     place: Place
-    new: NewCharge
+    new: Mapping[str, NewCharge]  # by subject
     staged: list[tuple[Path, str]]
     placed: list[Placed] = field(default_factory=list)
 
@@ -208,6 +214,8 @@ class Publisher:
 
     :param settings: have `digest()`, and `described()` for people to read.
     :param compare: what was released before is read again, and has failed if it changed.
+    :param partial: of a source with words of several subjects, leave out those who were charged
+        for it before, or would pass their budget; otherwise it is refused.
     :param directory, ledger, subject, budget, subject_budget, wait, on_wait: as of
         `engine.Releaser`.
     :raises ConfigurationError, LedgerError: as `Outbox`.
@@ -216,15 +224,15 @@ class Publisher:
 
     def __init__(self, settings: Any, directory: str | Path, *, ledger: Ledger | None = None,
                  subject: str = '', budget: float = 0.0, subject_budget: float = 0.0,
-                 compare: bool = True, wait: float = 10.0,
+                 compare: bool = True, partial: bool = False, wait: float = 10.0,
                  on_wait: Callable[[], None] = lambda: None):
-        if ledger is not None:
+        if ledger is not None and subject:
             ledger.keep_budget(subject, subject_budget)
         self._settings = settings.digest()
         self._description = json.dumps(settings.described())
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
-        self._compare = compare
+        self._compare, self._partial = compare, partial
         self._numbers = count(1)  # of releases without a ledger
         self.outbox = Outbox(directory, ledger, wait=wait, on_wait=on_wait)
 
@@ -261,10 +269,12 @@ class Publisher:
         :raises SymdpError, OSError: it cannot be released.
         """
         ledger, log_id = self._ledger, source.log_id
-        earlier = None if ledger is None else ledger.find(self._subject, log_id, self._settings)
-        if earlier is None:
+        earlier = None if ledger is None else ledger.find(
+            self._subject, log_id, self._settings)  # of no subject: none
+        reads_first = ledger is not None and not self._subject  # whose words these are
+        if earlier is None and not reads_first:
             place.check_free()
-        elif not self._compare:
+        elif earlier is not None and not self._compare:
             return Outcome(log_id, 'already released', earlier.length, place.hand_out(earlier))
         planned = plan(source, earlier, ledger, stack)
         if planned.problem is not None:
@@ -272,17 +282,59 @@ class Publisher:
         if earlier is not None:
             return _outcome(source, 'already released', place.hand_out(earlier))
         assert planned.loss is not None
-        if ledger is not None:
+        if source.losses is not None and ledger is not None:
+            if earlier := self._leave_out(ledger, source, planned.content):
+                return _outcome(source, 'already released', place.hand_out(earlier))
+            place.check_free()
+        elif ledger is not None:
             ledger.keep_budget(self._subject, self._subject_budget)
             ledger.check(self._subject, planned.loss, log_id, description=self._description,
                          budget=self._budget)
         staged = source.stage(self.outbox, stack)
         self.outbox.check(place.names(len(staged.paths)))
-        return Prepared(source, place, NewCharge(
-            staged.loss, self._settings, self._description, log_id, planned.content,
-            staged.words, None if staged.words else [source.length], source.logs,
-            staged.taken),
-            [(path, digest_of(path)) for path in staged.paths])
+        losses = {self._subject: staged.loss} if source.losses is None else source.losses
+        new = {loss: NewCharge(
+            loss, self._settings, self._description, log_id, planned.content,
+            staged.words, None if staged.words else [source.length], source.logs, staged.taken)
+            for loss in set(losses.values())}
+        return Prepared(source, place, {subject: new[loss] for subject, loss in losses.items()},
+                        [(path, digest_of(path)) for path in staged.paths])
+
+    def _leave_out(self, ledger: Ledger, source: Source, content: bytes) -> Entry | None:
+        """
+        Leave out the subjects that cannot be charged; return a charge, if all were charged before.
+
+        :raises LogError: the content changed since.
+        :raises BudgetError: none can be charged; or some cannot, unless the rest is wanted.
+        """
+        assert source.losses is not None
+        found = ledger.find_all(source.losses, source.log_id, self._settings)
+        if any(entry.content != content for entry in found.values()):
+            raise LogError(source.changed)
+        if len(found) == len(source.losses):
+            first, *others = (entry for entry in found.values() if entry.files)
+            if not others:
+                return first
+            paths = [file.path.name for entry in (first, *others)
+                     for file in ledger.files.of(entry.number)]
+            raise ConfigurationError('it was released before, in parts: '
+                                     f'{", ".join(map(printable, paths))}')
+        ledger.keep_budgets(set(source.losses) - set(found), self._subject_budget)
+        problems = dict.fromkeys(found, 'was charged for it before') | {
+            subject: str(error) for subject, error in ledger.check_all(
+                source.losses, source.log_id, description=self._description,
+                budget=self._budget).items() if subject not in found}
+        if not problems:
+            return None
+        named = _named(problems)
+        if len(problems) == len(source.losses):
+            raise BudgetError(f'none of its {len(problems)} subjects can be charged: {named}')
+        if not self._partial:
+            raise BudgetError(f'{len(problems)} of its {len(source.losses)} subjects cannot be '
+                              f'charged: {named}. With --partial, the others are released')
+        for subject in problems:
+            del source.losses[subject]
+        return None
 
     def publish(self, found: Sequence[Outcome | Prepared]) -> list[Outcome]:
         """
@@ -317,7 +369,8 @@ class Publisher:
         else:
             entry, is_new = charge
             if not is_new:  # another process was faster
-                if self._compare and entry.content != prepared.new.content:
+                if self._compare and any(entry.content != new.content
+                                         for new in prepared.new.values()):
                     return _outcome(source, 'failed', reason=source.changed)
                 return _outcome(source, 'already released', prepared.place.hand_out(entry))
             number = entry.number
@@ -329,10 +382,21 @@ class Publisher:
 def _charged(transaction: ChargeTransaction, prepared: Prepared) -> _Charge:
     """Charge one release; return why not where it is refused."""
     prepared.name(transaction.number)
+    if len(prepared.new) > 1:  # all of them, or none: an error ends the transaction
+        return transaction.charge_all(prepared.new, prepared.placed)
     try:
-        return transaction.charge(prepared.new, prepared.placed)
+        [(subject, new)] = prepared.new.items()
+        return transaction.charge(new, prepared.placed, subject)
     except SymdpError as error:
         return error
+
+
+def _named(problems: Mapping[str, str]) -> str:
+    """Return the first of some subjects and what is wrong with them, and how many more."""
+    first = [f'{printable(subject)} ({problem})' for subject, problem in sorted(
+        problems.items())[:_SHOWN]]
+    more = len(problems) - len(first)
+    return '; '.join(first) + (f'; and {more} more' if more > 0 else '')
 
 
 def _outcome(source: Source, kind: str, files: Sequence[Path] = (), reason: str = '') -> Outcome:
@@ -341,7 +405,7 @@ def _outcome(source: Source, kind: str, files: Sequence[Path] = (), reason: str 
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file, or a directory of files, and make the copy durable."""
+    """Copy a file, or a directory with all in it, and make the copy durable."""
     if source.is_dir():
         os.mkdir(target)
         for file in sorted(source.iterdir()):

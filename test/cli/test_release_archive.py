@@ -106,7 +106,7 @@ def here(place, monkeypatch):
     ([], ['walks.parquet', 'walks.parquet'], 'o.parquet', 'release it alone'),
     ([], ['walks.parquet'], 'out', '-o OUT.parquet'),
     ([], ['a.csv'], 'o.parquet', 'give one whose name ends in .parquet'),
-    ([], ['.'], 'o.parquet', 'give one whose name ends in .parquet'),
+    ([], ['.'], 'o.parquet', 'lie inside one another'),
     (['--sampling', 'change'], ['walks.parquet'], 'o.parquet', '--sampling is not for archives'),
     (['--unknown-symbol', 'split'], ['walks.parquet'], 'o.parquet',
      '--unknown-symbol is not for archives'),
@@ -115,7 +115,11 @@ def here(place, monkeypatch):
     (['--route-key', 'x'], ['a.csv'], 'out', '--route-key is not for logs'),
     (['--charge', 'route'], ['a.csv'], 'out', '--charge is not for logs'),
     (['--scheduler', 'tcp://127.0.0.1:1'], ['a.csv'], 'out', '--scheduler is not for logs'),
-    (['--route-key', 'symbol'], ['walks.parquet'], 'o.parquet', 'three columns'),
+    (['--route-key', 'symbol'], ['walks.parquet'], 'o.parquet', 'different columns'),
+    (['--partial'], ['a.csv'], 'out', '--partial is not for logs'),
+    (['--engine', 'ray'], ['a.csv'], 'out', '--engine is not for logs'),
+    (['--ledger', 'l', '--accounting', 'zcdp', '--delta', '1e-6'], ['walks.parquet'], 'o.parquet',
+     'are for one --subject'),
     (['--symbol-map', '1=nowhere'], ['walks.parquet'], 'o.parquet', 'not a state of the chain'),
     (['--ledger', 'o.parquet', '--subject', 'r'], ['walks.parquet'], 'o.parquet', 'o.parquet'),
     (['--ledger', 'o.parquet/l', '--subject', 'r'], ['walks.parquet'], 'o.parquet', 'o.parquet'),
@@ -132,7 +136,7 @@ def test_bad_archives_are_said(here, capsys):
     (here / 'letter.parquet').write_text('Dear Sir')
     (here / 'dataset.parquet').mkdir()
     for name, text in (('letter.parquet', 'no Parquet file'), ('nowhere.parquet', 'no such file'),
-                       ('dataset.parquet', 'it is a directory')):
+                       ('dataset.parquet', 'it holds no .parquet file')):
         assert main(['release', name, '--chain', str(CHAIN), '--epsilon', '1', '-o',
                      'out.parquet']) == 1
         told = capsys.readouterr()
@@ -173,3 +177,57 @@ def test_an_archive_that_would_be_noise_is_refused(place):
     assert run.returncode == 1 and '1 failed' in run.stdout
     assert 'none of its symbols names a state' in ' '.join(run.stdout.split())
     assert 'r1 has spent ε = 0' in run.stdout and not (place / 'out/private.parquet').exists()
+
+
+def several_robots(place):
+    for robot, count in (('r1', 2), ('r2', 3), ('r3', 1)):
+        path = place / 'patrols' / f'robot={robot}' / 'part-0.parquet'
+        path.parent.mkdir(parents=True)
+        words = WORD * count
+        pq.write_table(pa.table({
+            'route': [i for i in range(count) for _ in WORD],
+            'position': [i for _ in range(count) for i in range(len(WORD))],
+            'symbol': words}), path)
+
+
+def test_a_directory_of_several_robots(here, capsys):
+    several_robots(here)
+    arguments = ['release', 'patrols', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'o.parquet',
+                 '--mechanism', 'causal', '--policy', 'guided', '--ledger', 'l', '--subject-key',
+                 'robot', '--charge', 'route']
+    assert main([*arguments, '--dry-run']) == 0
+    told = capsys.readouterr().err
+    assert 'patrols: 3 subjects; each would be charged ε = 1 to 3; 0 were charged' in told
+    assert not (here / 'l').exists() and not (here / 'o.parquet').exists()
+    assert main(arguments) == 0
+    assert '3 subjects are charged for it, each ε = 1 to 3' in capsys.readouterr().out
+    assert main(arguments) == 0 and '1 already released' in capsys.readouterr().out
+    (here / 'o.parquet').rename(here / 'elsewhere.parquet')
+    assert main(['ledger', 'l', '--verify', 'elsewhere.parquet']) == 0
+    told = capsys.readouterr().out
+    assert 'the release of patrols, charge 1, made 2' in told and 'of 3 subjects' in told
+    with open(here / 'elsewhere.parquet' / 'robot=r2' / 'part-0.parquet', 'ab') as file:
+        file.write(b'x')
+    assert main(['ledger', 'l', '--verify', 'elsewhere.parquet']) == 1
+    assert 'no release of this ledger, or was changed' in capsys.readouterr().err
+    assert main(['ledger', 'l', '--verify', 'nowhere']) == 1
+    assert 'nowhere cannot be read: No such file' in capsys.readouterr().err
+
+
+def test_robots_over_their_budget_are_named(here, capsys):
+    several_robots(here)
+    arguments = ['release', 'patrols', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'o.parquet',
+                 '--mechanism', 'causal', '--policy', 'guided', '--ledger', 'l', '--subject-key',
+                 'robot']
+    assert main(['release', 'patrols', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'a.parquet',
+                 '--mechanism', 'causal', '--policy', 'planned', '--ledger', 'l', '--subject-key',
+                 'robot']) == 0
+    assert main(['ledger', 'l', '--set-budget', 'r2', '1.5']) == 0
+    capsys.readouterr()
+    assert main([*arguments, '--dry-run']) == 1
+    assert '1 would pass a budget; r2: ' in capsys.readouterr().err
+    assert main(arguments) == 1 and 'r2 (' in capsys.readouterr().out
+    assert main([*arguments, '--partial']) == 0
+    assert '2 subjects are charged for it, each ε = 1' in capsys.readouterr().out
+    assert {path.parent.name for path in (here / 'o.parquet').rglob('*.parquet')} == {
+        'robot=r1', 'robot=r3'}

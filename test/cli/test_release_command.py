@@ -359,7 +359,8 @@ def test_paths_that_cannot_be(place, name):
     for arguments in (('-o', name), ('--ledger', name, '--subject', 'r1')):
         run = release(place, *arguments)
         assert 'Traceback' not in run.stderr and len(run.stderr) < 3000
-        assert run.returncode == 0 or run.stderr.startswith('symdp release: ')
+        assert run.returncode == 0 or run.stderr.startswith('symdp release: ') \
+            or 'failed' in run.stdout
 
 
 def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):

@@ -28,8 +28,8 @@ KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-
 #: Imported module → what pip installs, by an extra: no package of Ubuntu has it. With ROS,
 #: rosbag2_py reads recordings; archives and clusters need pip. (selenium: one test, of a page.)
 EXTRAS = {'rosbags': 'rosbags', 'mcap': 'mcap', 'zstandard': 'zstandard', 'lz4': 'lz4',
-          'pyarrow': 'pyarrow', 'distributed': 'dask[distributed]', 'cyclonedds': 'cyclonedds',
-          'selenium': 'selenium'}
+          'pyarrow': 'pyarrow', 'distributed': 'dask[distributed]', 'ray': 'ray',
+          'pyspark': 'pyspark', 'cyclonedds': 'cyclonedds', 'selenium': 'selenium'}
 
 #: Keys of packages that Ubuntu 24.04 and 26.04 both have.
 UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-shapely', 'python3-yaml', 'python3-rich',

@@ -48,13 +48,14 @@ class ArchivePlace:
         return release_settings(**{'chain': self.chain, 'privacy': Privacy(1.0),
                                    'mechanism': 'causal', 'archive': archive, **more})
 
-    def release(self, settings=None, *, output=None, ledger=True, path=None, **more):
+    def release(self, settings=None, *, output=None, ledger=True, path=None, subject='r1',
+                **more):
         """Release the archive; return the outcome."""
         from symdp_ros.release.archives.archive import release_archive
         from symdp_ros.release.archives.file import Sizes
 
         path = self.path if path is None else path
-        keeping = {'ledger': Ledger(self.ledger), 'subject': 'r1'} if ledger else {}
+        keeping = {'ledger': Ledger(self.ledger), 'subject': subject} if ledger else {}
         try:
             [outcome] = release_archive(
                 settings or self.settings(), LogFile(path.name, path), output or self.output,

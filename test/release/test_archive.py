@@ -3,6 +3,7 @@
 """Archives: what is read, what is written, what is charged, whatever happens in between."""
 from contextlib import contextmanager
 from fractions import Fraction
+import json
 import os
 from pathlib import Path
 import random
@@ -13,6 +14,7 @@ import sys
 from forked import forked
 import pytest
 from refusals import refused
+import symdp_ros
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.analysis import choice
 from symdp_ros.core.mechanism_settings import MechanismSettings
@@ -112,7 +114,7 @@ def test_other_names_of_columns(walks):
     outcome = walks.release(walks.settings(columns=Columns('patrol', 'n', 'zone')))
     assert outcome.kind == 'released', outcome.reason
     assert pq.read_table(walks.output).column_names == ['patrol', 'n', 'zone']
-    with refused(ConfigurationError, 'three columns', setting='symbol_key'):
+    with refused(ConfigurationError, 'different columns', setting='symbol_key'):
         Columns('a', 'b', 'a')
 
 
@@ -128,8 +130,14 @@ def test_nothing_else_of_the_archive_is_in_the_release(walks):
     assert pq.read_table(walks.output)['symbol'].chunk(0).dictionary.to_pylist() == ['a', 'b', 'c']
     group = pq.ParquetFile(walks.output).metadata.row_group(0)
     assert [group.column(i).is_stats_set for i in range(3)] == [True, True, False]
-    assert not any(key != b'ARROW:schema'
-                   for key in pq.ParquetFile(walks.output).metadata.metadata or {})
+    metadata = pq.ParquetFile(walks.output).metadata.metadata
+    assert set(metadata) == {b'ARROW:schema', b'symdp_ros'}
+    record = json.loads(metadata[b'symdp_ros'])
+    described = walks.settings().described()
+    assert {name: record[name] for name in described} == described
+    assert {name: record[name] for name in record if name not in described} == {
+        'symdp_ros': symdp_ros.__version__, 'settings': walks.settings().digest(),
+        'drawn': 'causal, adaptive'}
 
 
 def test_how_the_release_is_divided_follows_from_lengths_alone(walks):
@@ -302,7 +310,7 @@ def test_files_that_will_not_do(walks):
     walks.path.unlink()
     assert walks.release().reason == 'there is no such file'
     walks.path.mkdir()
-    assert 'it is a directory' in walks.release().reason
+    assert walks.release().reason == 'it holds no .parquet file'
     pq.write_table(pa.table({'route': [1], 'position': [0]}), walks.base / 'b.parquet')
     assert "must have one column 'symbol'" in walks.release(path=walks.base / 'b.parquet').reason
     assert walks.spent() == 0 and walks.visible() == []
@@ -428,7 +436,7 @@ def test_budgets(walks):
 def test_what_is_there_is_never_overwritten(walks, monkeypatch):
     walks.archive(WALKS)
     walks.output.write_text('somebody wrote this')
-    monkeypatch.setattr(archive, 'Archive', None)  # nothing is read
+    monkeypatch.setattr(archive, 'Dataset', None)  # nothing is read
     for ledger in (True, False):
         outcome = walks.release(ledger=ledger)
         assert outcome.kind == 'failed' and 'exists already' in outcome.reason

@@ -16,8 +16,8 @@ import os
 from symdp_ros.cli.logs.log_arguments import new_account
 from symdp_ros.cli.logs.topics import OfTopics, print_topics
 from symdp_ros.core.naming import quoted
-from symdp_ros.errors import printable
-from symdp_ros.ledger.accounts import Account, accounting_text
+from symdp_ros.errors import BudgetError, printable
+from symdp_ros.ledger.accounts import Account, accounting_text, Entry
 from symdp_ros.ledger.budgets import check_budgets, limit, NamedBudget
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
@@ -31,6 +31,7 @@ from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.release.transaction import plan
 
+_SHOWN = 3  # subjects
 _NUMBERS = 'symbols', 'known', 'unknown', 'no move', 'cost', 'left'
 _NO_NUMBERS = ('',) * len(_NUMBERS)
 
@@ -64,7 +65,7 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
         opened = None
         if ledger and any(map(os.path.lexists, (ledger, f'{ledger}.mark'))):
             opened = stack.enter_context(Ledger(ledger, create=False))
-            if note := new_account(opened, charging.subject):
+            if charging.subject and (note := new_account(opened, charging.subject)):
                 on_message(note)
         elif ledger:
             on_message(f'{ledger} does not exist yet: it would be made')
@@ -79,13 +80,14 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
             source: LogSource | ArchiveSource = (
                 LogSource(settings, log, priced, moves, allow_unknown)
                 if settings.archive is None else
-                ArchiveSource(settings, log, priced, moves, allow_unknown))
+                ArchiveSource(settings, log, priced, moves, allow_unknown, charging.subject,
+                              bool(ledger)))
             outcome = outcome_of(log.id, partial(
-                _planned, source, opened, account, charging.budget, topics))
+                _planned, source, opened, account, charging.budget, topics, notes))
             outcomes.append(outcome)
             found = source.found
             costs = (as_text(account.counted - counted), _left(account)) \
-                if outcome.kind == 'released' else ('', '')
+                if outcome.kind == 'released' and source.losses is None else ('', '')
             table.add_row(log.id, *_counts(found), *costs, outcome.kind)
             infeasible += 0 if found is None else found.infeasible
             if outcome.reason:
@@ -108,7 +110,8 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
     if settings.archive is None:
         print_topics(console, topics, settings.writing.keep.coarse_stamps)
     console.print(
-        _total(account, before) if ledger else 'no --ledger: a release would not be recorded',
+        (_total(account, before) if charging.subject else 'each subject has its own budget')
+        if ledger else 'no --ledger: a release would not be recorded',
         soft_wrap=True)
     return 0 if Report(tuple(outcomes)).ok else 1
 
@@ -132,7 +135,7 @@ def _account(ledger: Ledger | None, subject: str, named: NamedBudget) -> Account
 
 
 def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: Account,
-             budget: float, topics: list[OfTopics]) -> Outcome:
+             budget: float, topics: list[OfTopics], notes: list[str]) -> Outcome:
     """Return the outcome that a release would have; add what it would cost to an account."""
     settings, log_id = source.settings, source.log_id
     if isinstance(source, LogSource) and source.settings.writing.keep.topics:
@@ -147,6 +150,10 @@ def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: 
         return Outcome(log_id, 'failed', reason=planned.problem)
     if planned.loss is None:
         return Outcome(log_id, 'already released', reason='costs nothing')
+    if source.losses is not None:
+        text, is_refused = _of_subjects(source, ledger, budget)
+        notes.append(text)
+        return Outcome(log_id, 'refused' if is_refused else 'released')
     if ledger is None:
         check_budgets(account, planned.loss, log_id, limit('budget', budget))
     else:
@@ -154,6 +161,24 @@ def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: 
                      description=json.dumps(settings.described()))
     account.add_loss(planned.loss, log_id, {log_id: None})
     return Outcome(log_id, 'released')
+
+
+def _of_subjects(source: LogSource | ArchiveSource, ledger: Ledger | None,
+                 budget: float) -> tuple[str, bool]:
+    """Return what the subjects of an archive would be charged, and whether one cannot be."""
+    losses, settings = source.losses or {}, source.settings
+    refused, earlier = dict[str, BudgetError](), dict[str, Entry]()
+    if ledger is not None:
+        earlier = ledger.find_all(losses, source.log_id, settings.digest())
+        refused = ledger.check_all(
+            {subject: loss for subject, loss in losses.items() if subject not in earlier},
+            source.log_id, budget=budget, description=json.dumps(settings.described()))
+    epsilons = sorted({loss.epsilon for loss in losses.values()})
+    return (f'{source.log_id}: {len(losses)} subjects; each would be charged ε = '
+            + ' to '.join(map(as_text, dict.fromkeys((epsilons[0], epsilons[-1]))))
+            + f'; {len(earlier)} were charged for it before, {len(refused)} would pass a budget'
+            + ''.join(f'; {printable(subject)}: {error}' for subject, error in sorted(
+                refused.items())[:_SHOWN])), bool(refused)
 
 
 def _keep_topics(source: LogSource, topics: list[OfTopics]) -> None:

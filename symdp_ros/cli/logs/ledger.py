@@ -3,13 +3,15 @@
 """`symdp ledger FILE`: show, verify, export, correct and recover what was spent."""
 import csv
 import json
+from pathlib import Path
 import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import new_account
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import ConfigurationError, printable
-from symdp_ros.options import EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING
+from symdp_ros.options import (EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING,
+                               VERIFY)
 
 
 def add_parser(commands) -> None:
@@ -21,7 +23,7 @@ def add_parser(commands) -> None:
                     'subject: all costs of a subject count for the same number of changed '
                     'symbols. Exit status 1 if anything is wrong.')
     parser.add_argument('file', metavar='FILE', help='the ledger')
-    add_arguments(parser, [REMAINING, EXPORT, LEDGER_DELTA])
+    add_arguments(parser, [REMAINING, EXPORT, LEDGER_DELTA, VERIFY])
     changes = parser.add_argument_group('changes', 'Each is written into the ledger as an entry.')
     changes.add_argument('--set-budget', metavar=('SUBJECT', 'EPSILON'), nargs=2, action='append',
                          default=[], help='give a subject another subject_budget; 0: no limit')
@@ -36,7 +38,7 @@ def add_parser(commands) -> None:
 def run(options) -> int:
     """Print the ledger; return 1 where it or its releases have a problem."""
     from symdp_ros.ledger.ledger import Ledger
-    from symdp_ros.ledger.subjects import look_alike_text
+    from symdp_ros.ledger.subjects import look_alike_texts
     from symdp_ros.ledger.units import as_fraction
 
     budgets = [(subject, _amount(text)) for subject, text in options.set_budget]
@@ -51,6 +53,8 @@ def run(options) -> int:
         for sentence in recover(options.file, least):
             print(f'symdp ledger: {sentence}', file=sys.stderr)
     with Ledger(options.file, create=False) as ledger:
+        if options.verify:
+            return _verify(ledger, Path(options.verify))
         for subject, amount in least.items():
             ledger.check_subject(subject)
             ledger.set_spent(subject, amount, 'set by the operator')
@@ -61,9 +65,8 @@ def run(options) -> int:
             if amount and ledger.account(subject).counted > amount:
                 print(f'symdp ledger: {quoted(subject)} has already spent more than this budget: '
                       'nothing more can be released', file=sys.stderr)
-        for subject in (subjects := ledger.subjects()):
-            if note := look_alike_text(subject, subjects):
-                print(f'symdp ledger: {note}', file=sys.stderr)
+        for note in look_alike_texts(ledger.subjects()):
+            print(f'symdp ledger: {note}', file=sys.stderr)
         entries, files = ledger.entries(), ledger.files.all()
         problems = ledger.problems()
         charges = [entry for entry in entries if entry.kind == 'charge']
@@ -81,6 +84,40 @@ def run(options) -> int:
         print(f'symdp ledger: {problem}', file=sys.stderr)
     if not options.export and not problems:
         print(f'verified; charges: {len(charges)}, released files: {len(files)}')
+    return 1 if problems else 0
+
+
+def _verify(ledger, release):
+    """Print which charge a release was made for; return 1 where it is none, or all is not well."""
+    from symdp_ros.ledger.units import as_text
+    from symdp_ros.release.outbox import digest_of
+
+    problem = None
+    try:
+        digest = digest_of(release)
+    except OSError as error:
+        problem = error.strerror
+    if problem is not None:
+        raise ConfigurationError(f'{printable(release)} cannot be read: {problem}')
+    problems, entries = ledger.problems(), {entry.number: entry for entry in ledger.charges()}
+    files = ledger.files.all()
+    numbers = sorted({file.number for file in files})
+    found = [entries[file.number] for file in files if file.digest == digest
+             and file.number in entries]
+    for entry in found:
+        end = next((number for number in numbers if number > entry.number), max(entries) + 1)
+        alike = [other for number in range(entry.number, end) if (other := entries.get(number))
+                 and (other.log_id, other.settings, other.content) == (
+                     entry.log_id, entry.settings, entry.content)]
+        whose = printable(entry.subject) if len(alike) == 1 else f'{len(alike)} subjects'
+        print(f'{printable(release)} is the release of {printable(entry.log_id)}, charge '
+              f'{entry.number}, made {printable(_made(entry))} UTC: ε = '
+              f'{as_text(entry.loss.epsilon)} at k = {_k_text(entry.loss)} of {whose}\n'
+              f'settings {entry.settings}: {json.dumps(entry.settings_described)}')
+    if not found:
+        problems.append(f'{printable(release)} is no release of this ledger, or was changed since')
+    for problem in problems:
+        print(f'symdp ledger: {problem}', file=sys.stderr)
     return 1 if problems else 0
 
 
@@ -113,15 +150,17 @@ def _console():
 
 
 def _print(ledger, entries, accounts, delta):
-    console = _console()
+    console, of_subject = _console(), {}
+    for entry in entries:
+        if entry.kind != 'recovery':
+            of_subject.setdefault(entry.subject, []).append(entry)
     for account in accounts:
         console.print(str(account), soft_wrap=True, style='bold')
         if account.repeated_text:
             console.print(account.repeated_text, soft_wrap=True)
         if account.spent():
             console.print(account.zcdp_text(delta), soft_wrap=True)
-        console.print(_table_of(ledger, [entry for entry in entries if entry.kind != 'recovery'
-                                         and entry.subject == account.subject]))
+        console.print(_table_of(ledger, of_subject.get(account.subject, [])))
         console.print()
     recoveries = [entry for entry in entries if entry.kind == 'recovery']
     if recoveries:
@@ -135,7 +174,7 @@ def _table_of(ledger, entries):
                    ('ε', 'right'), ('k', 'right'), ('cost', 'right'), ('mechanism', 'left'))
     table.columns[1].no_wrap = True
     for entry in entries:
-        first = str(entry.number), printable(entry.made[:16].replace('T', ' '))
+        first = str(entry.number), printable(_made(entry))
         if entry.kind == 'charge':
             described = entry.described
             # With auto, the policy is that of causal alone, which may not have been taken.
@@ -151,6 +190,11 @@ def _table_of(ledger, entries):
         else:
             table.add_row(*first, '', '', '', '', '', printable(_change_text(entry), 2000))
     return table
+
+
+def _made(entry):
+    """Return when an entry was made, to the minute."""
+    return entry.made[:16].replace('T', ' ')
 
 
 def _symbols(entry):
@@ -202,6 +246,9 @@ def _charges(ledger, charges, files):
     """Return the charges, for export."""
     from symdp_ros.ledger.accounts import written
 
+    paths = {}
+    for file in files:
+        paths.setdefault(file.number, []).append(str(file.path))
     return [{
         'number': charge.number, 'made': charge.made, 'subject': charge.subject,
         'log_id': charge.log_id, 'symbols': _symbols(charge), 'epsilon': charge.epsilon,
@@ -210,7 +257,7 @@ def _charges(ledger, charges, files):
         'rho': written(_rho(ledger.account(charge.subject), charge)),
         'settings': {name: value for name, value in charge.described.items() if name != 'logs'},
         'logs': sorted(charge.logs or ()),
-        'files': [str(file.path) for file in files if file.number == charge.number],
+        'files': paths.get(charge.number, []),
     } for charge in charges]
 
 

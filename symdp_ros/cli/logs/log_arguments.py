@@ -41,7 +41,7 @@ def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, 
             if listing.skipped and not listing.logs and all(
                     log.state is LogState.ARCHIVE for log in listing.skipped):
                 raise ConfigurationError(f'{path} holds archives and no logs: release each '
-                                         'archive separately')
+                                         'archive separately, or all as one, -o OUT.parquet')
             logs += listing.logs
             skipped += listing.skipped
         else:

@@ -58,11 +58,13 @@ def run(options) -> int:
     from symdp_ros.release.outbox import check_apart, make_directory
     from symdp_ros.release.settings import ReleaseSettings
 
-    if (options.ledger is None) != (options.subject is None):
+    output, archive = Path(options.output), _is_archive(options)
+    if options.subject is not None and options.ledger is None \
+            or options.subject is None and options.ledger is not None and not archive:
         raise ConfigurationError('--ledger and --subject belong together: the ledger keeps what '
                                  'each subject has spent')
     for name in ('subject', 'topic', 'field', 'level_field', 'map_frame', 'stamp_key',
-                 'symbol_key', 'route_key', 'position_key'):
+                 'symbol_key', 'route_key', 'position_key', 'subject_key'):
         value = getattr(options, name) or ''
         if not value.isprintable():
             raise ConfigurationError(f'--{name.replace("_", "-")} {printable(value)} holds '
@@ -71,10 +73,13 @@ def run(options) -> int:
     if options.ledger is None and charging.is_limited:
         raise ConfigurationError('--budget, --subject-budget, --accounting and --delta need a '
                                  '--ledger, which keeps what was spent')
+    if archive and options.ledger and not options.subject and (
+            charging.delta or charging.accounting not in ('', 'pure')):
+        raise ConfigurationError('--accounting and --delta are for one --subject: give each '
+                                 'subject of an archive its own with symdp ledger --set-budget')
     check_period(options)
     for sentence in warnings_of({'epsilon': options.epsilon}, ()):
         _print_message(sentence)
-    output, archive = Path(options.output), _is_archive(options)
     settings = ReleaseSettings.of(pruned_graph_of(options), vars(options), archive=archive,
                                   refuse_frames=True)
     prepare = _archive_release if archive else _logs_release
@@ -93,16 +98,19 @@ def run(options) -> int:
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
         if ledger is not None:
-            if note := new_account(ledger, charging.subject):
-                _print_message(note)
-            charging.keep_in(ledger)
+            if charging.subject:
+                if note := new_account(ledger, charging.subject):
+                    _print_message(note)
+                charging.keep_in(ledger)
         is_first = ledger is not None and ledger.account(charging.subject).unit is None
         report = release(choices.append, topics, ledger=ledger, **charging.limits(),
                          wait=float('inf'),
                          on_wait=lambda: _print_message('another process is releasing into '
                                                         f'{directory}: waiting until it is done'))
-        account = ledger.account(charging.subject) if ledger else None
-    _print(report, settings, account, choices)
+        account = ledger.account(charging.subject) if ledger and charging.subject else None
+        if ledger and not charging.subject:
+            choices += _charged(ledger, report, settings)
+    _print(report, settings, account, choices, options.ledger)
     print_topics(Console(highlight=False, markup=False), topics, options.coarse_stamps)
     if account is not None and account.unit is not None and is_first:
         _print_message(f'from now on, the ledger counts what {account.subject} spends for '
@@ -114,7 +122,8 @@ def run(options) -> int:
 
 def _is_archive(options):
     """Return whether an archive is to be released, after checking the arguments for it."""
-    archives = [name for name in options.logs if name.rstrip('/').lower().endswith('.parquet')]
+    archives = [name for name in options.logs if name.rstrip('/').lower().endswith('.parquet')
+                or os.path.isdir(name) and options.output.endswith('.parquet')]
     if archives and len(options.logs) > 1:
         raise ConfigurationError(f'{archives[0]} is an archive: release it alone, with no '
                                  'other logs')
@@ -179,15 +188,24 @@ def _logs_release(options, settings, output):
 
 def _archive_release(options, settings, output):
     """Return the same for an archive."""
+    from symdp_ros.logs import LogFile
     from symdp_ros.release.archives.archive import release_archive
+    from symdp_ros.release.outbox import lies_within
 
-    [archive], _ = listed_logs(options.logs)
+    [path] = map(Path, options.logs)
+    archive = LogFile(os.path.basename(os.path.realpath(path)), path)
+    if not archive.id.isprintable():
+        raise ConfigurationError(f'the name of the archive {printable(archive.id)} holds '
+                                 'characters that cannot be printed: rename it')
+    if path.is_dir() and (lies_within(path, output) or lies_within(output, path)):
+        raise ConfigurationError(f'{printable(output)} and {printable(path)} lie inside one '
+                                 'another: name another path for the release')
 
     def release(on_choice, topics, **keeping):
         with _progress() as (progress, bar):
             return release_archive(
-                settings, archive, output, scheduler=options.scheduler,
-                allow_unknown=options.allow_unknown, on_choice=on_choice,
+                settings, archive, output, engine=options.engine, scheduler=options.scheduler,
+                partial=options.partial, allow_unknown=options.allow_unknown, on_choice=on_choice,
                 on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
                 **keeping)
 
@@ -226,7 +244,19 @@ def _overlap(report, settings):
             f'by their stamps: it then costs ε = {as_text(most)}')
 
 
-def _print(report, settings, account, choices):
+def _charged(ledger, report, settings):
+    """Return in a sentence what the subjects of an archive are charged for it."""
+    from symdp_ros.ledger.units import as_text
+
+    entries = [entry for entry in ledger.charges() for outcome in report.outcomes
+               if (entry.log_id, entry.settings, outcome.kind) == (
+                   outcome.log_id, settings.digest(), 'released')]
+    costs = sorted({entry.amount for entry in entries})
+    return [f'{len(entries)} subjects are charged for it, each ε = '
+            + ' to '.join(map(as_text, dict.fromkeys((costs[0], costs[-1]))))] if entries else []
+
+
+def _print(report, settings, account, choices, ledger):
     from rich.console import Console
     from rich.table import Table
 
@@ -251,6 +281,6 @@ def _print(report, settings, account, choices):
         console.print(str(account), soft_wrap=True)
         if account.repeated_text:
             console.print(account.repeated_text, soft_wrap=True)
-    elif any(outcome.kind == 'released' for outcome in report.outcomes):
+    elif ledger is None and any(outcome.kind == 'released' for outcome in report.outcomes):
         console.print('no --ledger: nothing was recorded. Anyone who sees another release of the '
                       'same logs gets the sum of their ε', soft_wrap=True)

@@ -11,7 +11,7 @@ Errors of SQLite become a LedgerError here; for a damaged file, it says how to r
 """
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 import hmac
 import os
 from pathlib import Path
@@ -30,6 +30,8 @@ FILE_COLUMNS = ('number', 'path', 'staged', 'digest', 'visible')
 #: What reading a damaged file with SQLite may raise.
 FAILURES = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
 
+_INSERT = (f'INSERT INTO charges ({", ".join(COLUMNS)}, seal) '
+           f'VALUES ({"?, " * len(COLUMNS)}?)')
 _VERSION = 2
 _WAIT = 60.0  # seconds for another process to finish its transaction
 _NOT_DAMAGE = ('locked', 'busy', 'full', 'readonly', 'disk I/O error', 'unable to open',
@@ -201,9 +203,9 @@ class LedgerDatabase:
 
     def insert(self, entry: Entry, before: bytes) -> bytes:
         """Write an entry, given the seal before it; return its own."""
-        seal = self.seal(astuple(entry), before)
-        self._db.execute(f'INSERT INTO charges ({", ".join(COLUMNS)}, seal) '
-                         f'VALUES ({"?, " * len(COLUMNS)}?)', (*astuple(entry), seal))
+        row = tuple(getattr(entry, column) for column in COLUMNS)
+        seal = self.seal(row, before)
+        self._db.execute(_INSERT, (*row, seal))
         return seal
 
     def insert_file(self, file: LedgerFile, seal: bytes | None = None) -> None:

@@ -87,7 +87,8 @@ class LedgerEntries:
         entry = replace(entry, number=self.number + 1,
                         made=datetime.now(timezone.utc).isoformat(timespec='seconds'))
         self._has_appended = True
-        self._database.insert(entry, self._seal)
+        seal = self._database.insert(entry, self._seal)
+        self._add(entry, seal)
         return entry
 
     def check_sound(self) -> None:
@@ -174,11 +175,18 @@ class LedgerEntries:
         if not entry.is_sound():
             self._note(f'charge {number} is damaged')
             return
+        self._add(entry, self._seal)
+
+    def _add(self, entry: Entry, seal: bytes) -> None:
+        """Count one more entry, the last one."""
+        self.number, self._seal = entry.number, seal
         if entry.kind != 'recovery':
-            self.accounts.setdefault(entry.subject, Account(entry.subject)).add(entry)
+            if entry.subject not in self.accounts:
+                self.accounts[entry.subject] = Account(entry.subject)
+            self.accounts[entry.subject].add(entry)
         if entry.kind == 'charge' and entry.log_id is not None:
-            self._charges.setdefault((entry.subject, entry.log_id, entry.settings), number)
-            self._latest[entry.subject, entry.log_id] = number
+            self._charges.setdefault((entry.subject, entry.log_id, entry.settings), entry.number)
+            self._latest[entry.subject, entry.log_id] = entry.number
 
     def _agrees(self, mark: Mark) -> bool:
         if mark.ledger != self._database.id or mark.number > self.number:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Releasing archives: many routes in one Parquet file, in one charge.
+Releasing archives: many routes, in a Parquet file or a directory of them, in one transaction.
 
 An archive is one log; its id is its file name. Every route is privatized once, by itself, from the
 initial state. **Privacy.** Each route is word ε-differentially private. Of two archives
@@ -19,23 +19,28 @@ routes, which gives every release with probabilities within e^{m·ε}; so m·ε 
 is then a word by itself, and where all of them are shorter than k, they are drawn for as many
 symbols as the longest one has (`Privacy.for_length`).
 
+Where an archive says whose each route is, all of this holds for the routes of each subject, and
+each is charged for its own, in one transaction: all are, or none.
+
 The ledger does not store the release of an archive, which may be very large: a release that is no
 longer at its path is refused a second time, and not drawn again.
 """
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-import os
+import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
+from symdp_ros import __version__
+from symdp_ros.errors import LogError
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
-from symdp_ros.release.archives import file as archive_file
-from symdp_ros.release.archives.draw import privatized, SUFFIX
-from symdp_ros.release.archives.file import Archive, Chunk, Sizes, Survey
+from symdp_ros.release.archives.dataset import Dataset
+from symdp_ros.release.archives.file import end_readers, Sizes, Survey
+from symdp_ros.release.archives.tasks import SUFFIX, write_release
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
@@ -54,6 +59,7 @@ class ArchiveSource:
 
     :param mechanisms: None: any, at the loss of the settings.
     :param moves: of the chain, to inspect the archive.
+    :param subject: whose routes all are; '': the archive says whose, if that is charged.
     :ivar found: what was found in the archive, once it was inspected.
     """
 
@@ -62,34 +68,44 @@ class ArchiveSource:
     mechanisms: Mechanisms | None
     moves: Moves
     allow_unknown: float | None = None
-    scheduler: str | None = None
+    subject: str = ''
+    is_charged: bool = False
+    engine: str = 'local'
+    scheduler: str = ''
     on_rows: Callable[[int, int], None] = lambda rows, total: None
     random: 'RandomBits | None' = None
     sizes: Sizes = Sizes()
     length: int = field(default=0, init=False)
     logs: Mapping[str, Span] | None = field(default=None, init=False)
+    losses: dict[str, Loss] | None = field(default=None, init=False)
     found: Inspection | None = field(default=None, init=False)
 
-    changed = ('its file was changed or rewritten since it was released: give the new archive '
-               'another name; its release is then another one')
+    changed = ('it was changed or rewritten since it was released: give the new archive another '
+               'name; its release is then another one')
 
     def __post_init__(self) -> None:
         assert self.settings.archive is not None
         self.log_id, self._how = self.log.id, self.settings.archive
 
     def read(self, stack: ExitStack) -> None:
-        """Open the archive."""
-        self._archive = stack.enter_context(
-            Archive(self.log.path, self._how.columns, self.sizes))
-        self.length = self._archive.rows
+        """Open the archive, each of its files once."""
+        stack.callback(end_readers)
+        self._data = data = Dataset(self.log.path, self._how.columns, self.sizes)
+        self.length = data.rows
+        if self.subject and data.has_subjects:
+            raise LogError(f'it says whose routes it holds ({self._how.columns.subject!r}), so '
+                           'they cannot all be of one subject: leave --subject out')
+        if self.is_charged and not self.subject and not data.has_subjects:
+            raise LogError('it does not say whose routes it holds: name the subject (--subject), '
+                           f'or the column (--subject-key; {self._how.columns.subject!r} is none)')
 
     def fingerprint(self, ledger: Ledger) -> bytes:
-        """Return the fingerprint of its file."""
-        return ledger.file_fingerprint(self.log.path)
+        """Return the fingerprint of its files."""
+        return ledger.file_fingerprint({file.name: file.path for file in self._data.files})
 
     def inspect(self) -> Inspection:
         """Return what is known of the archive, for its operator alone."""
-        self.found = self.settings.inspect_archive(self._archive, self.moves)
+        self.found = self.settings.inspect_archive(self._data, self.moves)
         return self.found
 
     def problem(self) -> str | None:
@@ -102,90 +118,80 @@ class ArchiveSource:
         """Return what its release costs, under the mechanism for its longest route."""
         self._survey = survey = self._surveyed()
         routes, longest = (1, 1) if survey is None else (survey.routes, survey.longest)
-        self._loss = self.settings.loss(length=longest, routes=routes)
+        bound = 'pure'
         if self.mechanisms is not None:
             self._privacy = self.settings.privacy_for(longest)
             self._chosen = self.mechanisms.settings_for(longest, self.length, self._privacy)
-            self._mechanism = self.mechanisms.made(self._chosen, longest, self._privacy)
-            self._loss = self.settings.loss(self._mechanism.law.loss_bound, longest, routes)
+            mechanism = self.mechanisms.made(self._chosen, longest, self._privacy)
+            bound = mechanism.law.loss_bound
+        self._loss = self._loss_of(bound, longest, routes)
+        if survey is not None and survey.subjects:
+            self.losses = {subject: self._loss_of(bound, longest, count)
+                           for subject, count in survey.subjects.items()}
         return self._loss
+
+    def _loss_of(self, bound: str, longest: int, routes: int) -> Loss:
+        loss = self.settings.loss(bound, longest, routes)
+        return loss if self._how.charge == 'route' else replace(loss, repeats=routes)
 
     def _surveyed(self) -> Survey | None:
         """Return a survey of the archive; None: nothing of it is needed."""
-        if self.scheduler is not None:
-            from symdp_ros.release.archives import cluster
-
-            return self._archive.survey(cluster.wanted_cuts(self._archive))
-        needed = self._how.charge == 'route' or (
-            self.mechanisms is not None and self.mechanisms.need_length)
-        return self._archive.survey() if needed else None
+        needed = (self.engine != 'local' or self._how.charge == 'route'
+                  or self.is_charged and self._data.has_subjects
+                  or self.mechanisms is not None and self.mechanisms.need_length)
+        return self._data.survey() if needed else None
 
     def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
         """Privatize the routes, and write them into the staging directory."""
-        path = stack.enter_context(outbox.staged(SUFFIX))
-        routes = self._write(path)
-        self._archive.check_unchanged()
-        return Staged([path], self._loss if self._how.charge == 'route' else replace(
-            self._loss, repeats=routes))
-
-    def _write(self, path: Path) -> int:
-        """Write a private archive; return how many routes it has."""
-        archive, mechanism, survey = self._archive, self._mechanism, self._survey
-        settings = replace(self.settings, mechanism=self._chosen, privacy=self._privacy)
-        routes = 0 if survey is None else survey.routes
-
-        def counted(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-            nonlocal routes
-            routes = 0
-            for chunk in chunks:
-                routes += len(chunk.offsets) - 1
-                yield chunk
-
-        def on_rows(rows: int) -> None:
-            self.on_rows(rows, archive.rows)
-
-        if self.scheduler is not None and survey is not None:
-            from symdp_ros.release.archives import cluster
-
-            with cluster.connected(self.scheduler) as client:
-                cluster.write(client, archive, survey, settings, path, on_rows)
-        else:
-            more = min(os.cpu_count() or 1, archive.sizes.threads) - 1
-            mechanisms = [mechanism, *(settings.mechanism.offline(
-                settings.chain, settings.privacy, self.random) for _ in range(more))]
-            chunks = counted(archive.chunks(position_of=settings.states_by_value()))
-            archive_file.write(path, privatized(chunks, mechanisms),
-                               archive.schema(), settings.chain.states, on_rows)
-        return routes
+        path, data, survey = stack.enter_context(outbox.staged(SUFFIX)), self._data, self._survey
+        left_out = frozenset(survey.subjects).difference(self.losses) \
+            if survey is not None and self.losses is not None else frozenset()
+        tasks = data.tasks(None if self.engine == 'local' else survey, left_out)
+        rows, routes = write_release(
+            tasks, replace(self.settings, mechanism=self._chosen, privacy=self._privacy), path,
+            record=json.dumps({'symdp_ros': __version__, 'settings': self.settings.digest(),
+                               'drawn': self._chosen.name} | self.settings.described()),
+            engine=self.engine, scheduler=self.scheduler, sizes=self.sizes,
+            on_rows=lambda rows: self.on_rows(rows, data.rows), random=self.random)
+        data.check_unchanged()
+        self.length = rows
+        loss = self._loss if self._how.charge == 'route' else replace(self._loss, repeats=routes)
+        return Staged([path], loss, taken='' if self._chosen == self.settings.mechanism
+                      else self._chosen.name)
 
 
 def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
-                    ledger: Ledger | None = None, allow_unknown: float | None = None,
-                    scheduler: str | None = None,
+                    ledger: Ledger | None = None, subject: str = '',
+                    allow_unknown: float | None = None,
+                    engine: str = 'local', scheduler: str = '',
                     on_rows: Callable[[int, int], None] = lambda rows, total: None,
                     on_choice: Callable[[str], None] = lambda text: None,
                     random: 'RandomBits | None' = None, sizes: Sizes = Sizes(),
                     **keeping: Any) -> Report:
     """
-    Release an archive into a file or, on a cluster, into a directory of part files.
+    Release an archive into a file; a directory of files into one of files with the same names.
 
     :param output: the path of the release: it must not exist, its directory must.
-    :param scheduler: the address of a Dask scheduler; None: this process does the work.
+    :param subject: whose routes these are; '': the archive says whose.
+    :param engine: of `engines.ENGINES`. Of another than 'local', a file becomes a directory of
+        part files.
+    :param scheduler: the address of the engine; '': it is started on this machine.
     :param on_rows: called with the number of rows of each part that is ready, and of the archive.
     :param on_choice: as in `mechanisms.Mechanisms`.
     :param allow_unknown, random: as of `engine.Releaser`.
     :param sizes: of what is read, drawn and written at a time.
     :param keeping: what else `Publisher` takes.
-    :raises ConfigurationError: as `engine.Releaser`; the scheduler does not answer.
+    :raises ConfigurationError: as `engine.Releaser`; the engine cannot be used.
     """
     settings.check()
     if ledger is not None:
         check_apart(ledger.path, output)
     source = ArchiveSource(
         settings, log, Mechanisms(settings, random, on_choice),
-        Moves.of(settings.chain, stays_only=True), allow_unknown, scheduler, on_rows, random,
-        sizes)
-    with Publisher(settings, output.parent, ledger=ledger, **keeping) as publisher:
+        Moves.of(settings.chain, stays_only=True), allow_unknown, subject, ledger is not None,
+        engine, scheduler, on_rows, random, sizes)
+    with Publisher(settings, output.parent, ledger=ledger, subject=subject,
+                   **keeping) as publisher:
         outbox = publisher.outbox
         outcome = outcome_of(log.id, lambda: publisher.release(
             source, Output(output.name, outbox, ledger)))

@@ -5,19 +5,20 @@ Archives: many routes in one Parquet file, read and written as a stream.
 
 Three columns: `route`, a string or an integer; `position`, an integer that counts up by one from
 0 or from 1 in every route; `symbol`, a string, or an integer or boolean that is read as '3' or
-'true'; null is an unknown region. The rows of one route are consecutive. This is checked while
-reading: each position must be one more than the one before it, or begin a route.
+'true'; null is an unknown region. A fourth, `subject`, a string or an integer, may say whose route
+it is. The rows of one route are consecutive. This is checked while reading: each position must be
+one more than the one before it, or begin a route.
 
-Routes, positions and so lengths are public; nothing else of a file, or of its footer, is passed
-on. A chunk ends with a route, the first that ends after so many rows: so what is written is
+Subjects, routes, positions and so lengths are public; nothing else of a file, or of its footer, is
+passed on. A chunk ends with a route, the first that ends after so many rows: so what is written is
 divided by lengths alone.
 
-A child process reads the files (`archive_reading`): damaged bytes can make the library abort. No
-row becomes a Python object.
+A child process reads the files (`archive_reading`), one after another: damaged bytes can make the
+library abort. No row becomes a Python object.
 """
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import fcntl
 import marshal
 import os
@@ -34,7 +35,8 @@ from symdp_ros.release.archives import reading as archive_reading
 from symdp_ros.release.archives.reading import Columns, parquet, Survey
 from symdp_ros.release.inspection import Moves
 
-__all__ = ['Archive', 'Chunk', 'Columns', 'Sizes', 'Survey', 'parquet', 'write']
+__all__ = ['Archive', 'Chunk', 'chunk_of', 'Columns', 'end_readers', 'parquet', 'Sizes',
+           'Survey', 'write']
 
 _PIPE_BYTES = 1 << 20
 
@@ -55,15 +57,18 @@ class Chunk:
     """
     Some whole routes of an archive.
 
-    :param ids: of the routes, a pyarrow array of integers or strings.
+    :param keys: a record batch with one row for each route: its subject, if the file says it, and
+        its id; integers or strings.
     :param offsets: route i is the rows offsets[i] to offsets[i + 1]: shape (routes + 1,).
+    :param begins: the row of the file at which each route begins: shape (routes,).
     :param start: the position of each route's first row.
     :param states: the position of each row's symbol among the states of the chain, −1: it is none
         of them; shape (rows,).
     """
 
-    ids: Any
+    keys: Any
     offsets: Ints
+    begins: Ints
     start: int
     states: npt.NDArray[np.int16 | np.int32]
 
@@ -85,6 +90,13 @@ class Chunk:
             yield slice(begin, self.offsets[end]), self.offsets[first:end + 1] - begin
             first = end
 
+    def of_routes(self, kept: npt.NDArray[np.bool_]) -> 'Chunk':
+        """Return some of the routes; `kept`: shape (routes,)."""
+        lengths = np.diff(self.offsets)
+        return replace(self, keys=self.keys.filter(parquet()[0].array(kept)),
+                       offsets=np.append(0, np.cumsum(lengths[kept])), begins=self.begins[kept],
+                       states=self.states[np.repeat(kept, lengths)])
+
     def with_symbols(self, schema: Any, names: Any, symbols: ShortInts) -> Any:
         """
         Return a table of the routes, their positions, and other symbols.
@@ -93,21 +105,25 @@ class Chunk:
         :param names: of the symbols, by number.
         """
         pyarrow, _ = parquet()
-        route, position, _ = (field.type for field in schema)
         lengths = np.diff(self.offsets)
-        if pyarrow.types.is_dictionary(route):  # of the ids in use, in their order
-            ids = self.ids.dictionary_encode()
-            routes = pyarrow.DictionaryArray.from_arrays(
-                np.repeat(ids.indices.to_numpy(), lengths), ids.dictionary, safe=False)
-        else:
-            routes = pyarrow.array(np.repeat(self.ids.to_numpy(), lengths), route)
+        *keys, position, _ = schema
+        columns = []
+        for key in keys:
+            ids = self.keys.column(key.name)
+            if pyarrow.types.is_dictionary(key.type):  # of the ids in use, in their order
+                ids = ids.dictionary_encode()
+                columns.append(pyarrow.DictionaryArray.from_arrays(
+                    np.repeat(ids.indices.to_numpy(), lengths), ids.dictionary, safe=False))
+            else:
+                columns.append(pyarrow.array(np.repeat(ids.to_numpy(), lengths), key.type))
         # Each position is one more than the one before it, except at the begin of a route.
         steps = np.ones(self.rows, np.int64)
-        steps[0], steps[self.offsets[1:-1]] = self.start, 1 - lengths[:-1]
-        positions = np.cumsum(steps, out=steps).astype(position.to_pandas_dtype(), copy=False)
+        steps[self.offsets[:-1]] = np.append(self.start, 1 - lengths[:-1])
+        steps[:1] = self.start
+        positions = np.cumsum(steps, out=steps).astype(position.type.to_pandas_dtype(), copy=False)
         column = pyarrow.DictionaryArray.from_arrays(symbols, names, safe=False)
-        return pyarrow.Table.from_arrays([routes, pyarrow.array(positions, position), column],
-                                         schema=schema)
+        return pyarrow.Table.from_arrays(
+            [*columns, pyarrow.array(positions, position.type), column], schema=schema)
 
 
 #: Chunks, each with the symbols released for it.
@@ -140,8 +156,8 @@ class Archive:
             problem = f'it cannot be read: {error.strerror}'
         if problem is not None:
             raise LogError(problem, path=self.path)
-        self.rows, schema = self._started()
-        self._schema = parquet()[0].ipc.read_schema(parquet()[0].py_buffer(schema))
+        self._is_open, self._asked, self.rows = False, False, 0
+        self._open()
 
     def __repr__(self) -> str:
         return f'<Archive {str(self.path)!r}>'
@@ -150,7 +166,17 @@ class Archive:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._end()
+        if self._is_open:
+            self._is_open = False
+            if self._asked:  # the last answer was not read to its end
+                self._reader.end()
+            else:
+                _IDLE.append(self._reader)
+
+    @property
+    def has_subjects(self) -> bool:
+        """Return whether the file says whose route each is."""
+        return self.columns.subject in self._schema.names
 
     def stamp(self) -> tuple[int, int, int]:
         """Return what changes when the file does: size, time of modification and inode."""
@@ -173,10 +199,8 @@ class Archive:
                            path=self.path)
 
     def schema(self) -> Any:
-        """Return the schema of a release: the types of routes and positions are kept."""
-        pyarrow, _ = parquet()
-        return self._schema.append(pyarrow.field(
-            self.columns.symbol, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())))
+        """Return the schema of a release: types of subjects, routes and positions are kept."""
+        return _with_symbols(self._schema, self.columns)
 
     def chunks(self, *, position_of: Mapping[str, int], first: int = 0, end: int | None = None,
                start: int | None = None) -> Iterator[Chunk]:
@@ -194,9 +218,10 @@ class Archive:
         while described := self._answer():
             rows, routes, size, route_start, kind = described
             offsets = self._array(routes + 1, np.int64)
-            ids = pyarrow.ipc.open_stream(self._array(size, np.uint8)).read_all().column(0)
-            yield Chunk(ids.combine_chunks(), offsets, route_start,
+            keys = pyarrow.ipc.open_stream(self._array(size, np.uint8)).read_next_batch()
+            yield Chunk(keys, offsets, offsets[:-1] + first, route_start,
                         self._array(rows, np.dtype(kind)))
+            first += rows
         self._asked = False
 
     def survey(self, wanted: Iterable[int] = ()) -> Survey:
@@ -231,55 +256,130 @@ class Archive:
         self._asked = False
         return found
 
-    def _started(self) -> Any:
-        """Start the process that reads; return its description of the file."""
-        self._process = child.start(archive_reading.serve)
-        self._stdin, self._stdout = child.pipes(self._process)
+    def _open(self) -> None:
+        """Open the file in a process that reads."""
+        try:
+            self._reader = _IDLE.pop()
+        except IndexError:
+            self._reader = _Reader()
+        self._is_open, self._asked = True, False
+        self._ask('open', str(self.path), self.columns.names(), self.sizes.buffer_bytes,
+                  self.sizes.batch_rows)
+        self.rows, schema = self._answer()
         self._asked = False
-        with suppress(OSError, AttributeError):  # a larger pipe is faster
-            fcntl.fcntl(self._stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-        self._send((str(self.path), self.columns.names(), self.sizes.buffer_bytes,
-                    self.sizes.batch_rows))
-        return self._answer()
+        self._schema = parquet()[0].ipc.read_schema(parquet()[0].py_buffer(schema))
 
     def _ask(self, kind: str, *arguments: object) -> None:
         if self._asked:  # the last answer was not read to its end
-            self._end()
-            self._started()
+            self._reader.end()
+            self._open()
         self._asked = True
-        self._send((kind, arguments))
-
-    def _send(self, request: tuple[Any, ...]) -> None:
-        with suppress(BrokenPipeError):  # it has ended; `_answer` reports how
-            self._stdin.write(marshal.dumps(request))
-            self._stdin.flush()
+        self._reader.send((kind, arguments))
 
     def _answer(self) -> Any:
         try:
-            problem, first = marshal.load(self._stdout)
-        except (EOFError, ValueError, TypeError):
-            problem = child.ending(self._process)
-        if problem is not None:
-            self._end()
-            raise LogError(problem, path=self.path)
-        return first
+            return self._reader.answer()
+        except LogError as error:
+            problem = error.reason
+        self._reader.end()
+        self._is_open = False
+        raise LogError(problem, path=self.path)
 
     def _array(self, count: int, type_: npt.DTypeLike) -> npt.NDArray[Any]:
         array = np.empty(count, type_)
-        rest = memoryview(array.data).cast('B')
+        if not self._reader.fill(memoryview(array.data).cast('B')):
+            self._is_open = False
+            raise LogError(self._reader.ending(), path=self.path)
+        return array
+
+
+def chunk_of(batch: Any, columns: Columns, position_of: Mapping[str, int],
+             start: int) -> tuple[Chunk, Any]:
+    """
+    Return a record batch of whole routes as a chunk, and the schema of its release.
+
+    :param position_of, start: as of `Archive.chunks`.
+    :raises LogError: as `Archive.chunks`.
+    """
+    pyarrow, _ = parquet()
+    schema = archive_reading.schema_of(batch.schema, columns)
+    keys, offsets = schema.names[:-1], np.zeros(1, np.int64)
+    problem = None
+    try:
+        batch.validate(full=True)
+    except pyarrow.ArrowInvalid:
+        problem = 'it cannot be read, as it is damaged: a column holds what is not of its type'
+    if problem is not None:
+        raise LogError(problem)
+    batch = archive_reading.with_dictionaries(batch, keys)
+    if len(batch):
+        order = archive_reading.RouteOrder(columns, keys, 0, start)
+        offsets = np.append(order.starts(batch), len(batch))
+    states = archive_reading.StatePositions(position_of).of(batch.column(columns.symbol))
+    return Chunk(archive_reading.keys_at(batch, keys, offsets[:-1]), offsets, offsets[:-1], start,
+                 states), _with_symbols(schema, columns)
+
+
+def _with_symbols(schema: Any, columns: Columns) -> Any:
+    pyarrow, _ = parquet()
+    return schema.append(pyarrow.field(
+        columns.symbol, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())))
+
+
+class _Reader:
+    """A process that reads files, one after another."""
+
+    def __init__(self) -> None:
+        self._process = child.start(archive_reading.serve)
+        self._stdin, self._stdout = child.pipes(self._process)
+        with suppress(OSError, AttributeError):  # a larger pipe is faster
+            fcntl.fcntl(self._stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+    def send(self, request: tuple[Any, ...]) -> None:
+        """Send a request."""
+        with suppress(BrokenPipeError):  # it has ended; `answer` reports how
+            self._stdin.write(marshal.dumps(request))
+            self._stdin.flush()
+
+    def answer(self) -> Any:
+        """Return the first part of an answer; raise LogError where there is none."""
+        try:
+            problem, first = marshal.load(self._stdout)
+        except (EOFError, ValueError, TypeError):
+            problem = self.ending()
+        if problem is not None:
+            raise LogError(problem)
+        return first
+
+    def fill(self, rest: memoryview) -> bool:
+        """Fill a buffer with the next bytes of an answer; return whether there were enough."""
         while rest:
             size = self._stdout.readinto(rest)
             if not size:
-                raise LogError(child.ending(self._process), path=self.path)
+                return False
             rest = rest[size:]
-        return array
+        return True
 
-    def _end(self) -> None:
+    def ending(self) -> str:
+        """Return how the process ended."""
+        return child.ending(self._process)
+
+    def end(self) -> None:
+        """End the process."""
         self._process.kill()
         with suppress(BrokenPipeError):
             self._stdin.close()
         self._stdout.close()
         self._process.wait()
+
+
+_IDLE: list[_Reader] = []  # for the next files
+
+
+def end_readers() -> None:
+    """End the processes that wait for another file to read."""
+    while _IDLE:
+        _IDLE.pop().end()
 
 
 def write(path: Path, chunks: Drawn, schema: Any, states: tuple[str, ...],
@@ -299,7 +399,7 @@ def write(path: Path, chunks: Drawn, schema: Any, states: tuple[str, ...],
     names, rows = pyarrow.array(states, pyarrow.string()), 0
     with closing(chunks), open(path, 'xb') as file:
         # Statistics of symbols are useless, and double the time that symbols take.
-        with pq.ParquetWriter(file, schema, write_statistics=schema.names[:2]) as writer:
+        with pq.ParquetWriter(file, schema, write_statistics=schema.names[:-1]) as writer:
             for chunk, symbols in chunks:
                 writer.write_table(chunk.with_symbols(schema, names, symbols),
                                    row_group_size=chunk.rows)

@@ -3,9 +3,10 @@
 """
 Reading archives, in a child process: damaged Parquet can make its library abort.
 
-`archive_file.Archive` starts the process, which answers its requests in turn. It passes on only
-what it has checked: whole routes in chunks, each with its id, its length and the positions of its
-symbols in the states of the chain.
+`archive_file.Archive` starts the process, which answers its requests in turn, for one file after
+another. It passes on only what it has checked: whole routes in chunks, each with its id, its
+subject where the file says it, its length and the positions of its symbols in the states of the
+chain.
 """
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,20 +43,30 @@ def parquet() -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns of an archive."""
+    """
+    The names of the columns of an archive.
+
+    :param subject: whose route it is. A file needs no such column.
+    """
 
     route: str = 'route'
     position: str = 'position'
     symbol: str = 'symbol'
+    subject: str = 'subject'
 
     def __post_init__(self) -> None:
-        if len(set(self.names())) < 3:
-            raise ConfigurationError('route_key, position_key and symbol_key must name three '
-                                     'columns', setting='symbol_key')
+        if len(set(self.names())) < 4:
+            raise ConfigurationError('route_key, position_key, symbol_key and subject_key must '
+                                     'name different columns', setting='symbol_key')
 
-    def names(self) -> tuple[str, str, str]:
+    def names(self) -> tuple[str, str, str, str]:
         """Return the names in order."""
-        return self.route, self.position, self.symbol
+        return self.route, self.position, self.symbol, self.subject
+
+    def described(self) -> list[str]:
+        """Return the names, for people to read: that of subjects if it is not the usual one."""
+        *names, subject = self.names()
+        return names if subject == type(self).subject else [*names, subject]
 
 
 @dataclass(frozen=True)
@@ -68,36 +79,30 @@ class Survey:
     :param routes: their number.
     :param cuts: for each wanted row, the first row from there on at which a route begins, or the
         number of rows.
+    :param subjects: how many routes each subject has; {}: the file does not say whose they are.
     """
 
     start: int
     longest: int
     routes: int
     cuts: tuple[int, ...]
+    subjects: dict[str, int]
 
 
 def serve(source: BinaryIO, target: BinaryIO) -> None:
     """
-    Answer requests until there are no more: the work of the child.
+    Answer requests until there are no more, or one fails: the work of the child.
 
     Each answer begins with (problem or None, a first part of the answer).
 
-    :param source: the path, the columns and settings, and then the requests.
+    :param source: requests (kind, arguments): 'open' with those of `_File`, and then names of its
+        methods.
     :param target: for the answers.
     """
     parquet()
     child.limit_memory(_MEMORY)
-    path, names, buffer_bytes, batch_rows = marshal.load(source)
-    answer: tuple[str | None, object]
-    try:
-        file = _File(path, Columns(*names), buffer_bytes, batch_rows)
-        answer = None, file.described()
-    except Exception as error:
-        problem = error.reason if isinstance(error, LogError) else (
-            'it is no Parquet file, or is cut off, damaged or encrypted')
-        answer = problem, None
-    marshal.dump(answer, target)
-    while answer[0] is None:
+    problem, file = None, None
+    while problem is None:
         target.flush()
         child.extend_time()
         try:
@@ -105,6 +110,9 @@ def serve(source: BinaryIO, target: BinaryIO) -> None:
         except EOFError:
             return
         try:
+            if kind == 'open':
+                file = None  # not two at a time
+                file = _File(*arguments)
             for parts in getattr(file, kind)(*arguments):
                 marshal.dump((None, parts[0]), target)
                 for part in parts[1:]:
@@ -113,56 +121,55 @@ def serve(source: BinaryIO, target: BinaryIO) -> None:
         except BrokenPipeError:
             return
         except UnicodeDecodeError:
-            answer = file.no_text(), None
-            marshal.dump(answer, target)
+            problem = 'a route or subject is not UTF-8 text: convert its column'
         except Exception as error:
-            answer = child.problem_of(error), None
-            marshal.dump(answer, target)
+            problem = 'it is no Parquet file, or is cut off, damaged or encrypted' \
+                if file is None and not isinstance(error, LogError) else child.problem_of(error)
+    marshal.dump((problem, None), target)
 
 
 class _File:
     """
     A Parquet file that is open for reading.
 
+    :param names: of `Columns`.
     :raises LogError: it has no such columns, others of their type, or no rows. The library may
         raise other errors.
     """
 
-    def __init__(self, path: str, columns: Columns, buffer_bytes: int, batch_rows: int):
+    def __init__(self, path: str, names: tuple[str, ...], buffer_bytes: int, batch_rows: int):
         self._pyarrow, pq = parquet()
-        self._columns, self._batch_rows = columns, batch_rows
+        columns = self._columns = Columns(*names)
+        self._batch_rows = batch_rows
         with pq.ParquetFile(path) as file:
-            problem = _problem(file, columns, self._pyarrow.types)
+            self._schema = schema_of(file.schema_arrow, columns)
             plain = _delta_encoded(file.metadata)
-        if problem is not None:
-            raise LogError(problem)
+            if not file.metadata.num_rows:
+                raise LogError('it holds no symbols')
+        self._keys = self._schema.names[:-1]
         self._file = pq.ParquetFile(
-            path, read_dictionary=sorted({columns.route, columns.symbol} - plain),
+            path, read_dictionary=sorted({*self._keys, columns.symbol} - plain),
             pre_buffer=False, buffer_size=buffer_bytes, page_checksum_verification=True)
         metadata = self._file.metadata
         self._group_rows = np.cumsum([0] + [metadata.row_group(i).num_rows
                                             for i in range(metadata.num_row_groups)])
         self._rows = int(self._group_rows[-1])
 
-    def described(self) -> tuple[int, bytes]:
-        """Return the number of rows, and the serialized schema of routes and positions."""
-        here, columns, pyarrow = self._file.schema_arrow, self._columns, self._pyarrow
-        route, position = (here.field(name).type for name in (columns.route, columns.position))
-        if not pyarrow.types.is_integer(route):
-            route = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-        schema = pyarrow.schema([(columns.route, route), (columns.position, position)])
-        return self._rows, schema.serialize().to_pybytes()
-
-    def no_text(self) -> str:
-        """Return the message about ids that are no text."""
-        return f'the column {self._columns.route!r} is not UTF-8 text: convert it'
+    def open(self, *arguments: object) -> Iterator[tuple[Any, ...]]:  # noqa: A003 (a request)
+        """Yield the number of rows, and the serialized schema of all columns but the symbols."""
+        yield (self._rows, self._schema.serialize().to_pybytes()),
 
     def survey(self, wanted: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """Yield the fields of a `Survey`; `wanted`: the rows of `cuts`, in order."""
-        order, cuts = _Order(self._columns, 0, None), list[int]()
+        order, cuts = RouteOrder(self._columns, self._keys, 0, None), list[int]()
         row = last = longest = routes = 0
-        for batch in self._batches(self._columns.names()[:2], 0, self._rows):
+        subjects = Counter[str]()
+        for batch in self._batches((*self._keys, self._columns.position), 0, self._rows):
             starts = order.starts(batch) + row
+            if len(self._keys) > 1:
+                for each in batch.column(self._columns.subject).take(
+                        self._pyarrow.array(starts - row)).value_counts().to_pylist():
+                    subjects[str(each['values'])] += each['counts']
             routes += len(starts)
             if len(starts):
                 longest = max(longest, int(np.diff(starts, prepend=last).max()))
@@ -172,21 +179,23 @@ class _File:
             row += len(batch)
             child.extend_time()
         cuts += [row] * (len(wanted) - len(cuts))
-        yield (order.start, max(longest, row - last), routes, tuple(cuts)),
+        yield (order.start, max(longest, row - last), routes, tuple(cuts), dict(subjects)),
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int, start: int | None,
                chunk_rows: int) -> Iterator[tuple[Any, ...]]:
         """
         Yield the rows from `first` to `end`, between which there are whole routes, in chunks.
 
-        A chunk is ((rows, routes, size of the ids, start, type of the states), offsets, ids,
+        A chunk is ((rows, routes, size of the keys, start, type of the states), offsets, keys,
         states), the last three in bytes, as in `archive_file.Chunk`; () is the end.
         """
-        order, states = _Order(self._columns, first, start), _States(position_of)
+        order = RouteOrder(self._columns, self._keys, first, start)
+        states = StatePositions(position_of)
         held: list[Any] = []
         begins: list[Ints] = []
         size = 0
-        for batch in self._batches(self._columns.names(), first, end):
+        for batch in self._batches((*self._keys, self._columns.position, self._columns.symbol),
+                                   first, end):
             starts = order.starts(batch)
             while True:
                 i = np.searchsorted(starts, chunk_rows - size)
@@ -215,11 +224,11 @@ class _File:
         moves = Moves(initial, np.frombuffer(stays, bool),
                       None if keys is None else np.frombuffer(keys, np.int64))
         need_moves = keys is not None or not moves.stays.all()
-        states, names = _States(position_of), Counter[str]()
+        states, names = StatePositions(position_of), Counter[str]()
         unknown = silent = missing = 0
         standing = np.zeros(len(moves.stays), np.int64)
         symbol, position = -1, -2
-        names_read = self._columns.names()[1 if need_moves else 2:]
+        names_read = self._columns.names()[1 if need_moves else 2:3]
         for batch in self._batches(names_read, 0, self._rows):
             column = batch.column(self._columns.symbol)
             silent += column.null_count
@@ -244,29 +253,28 @@ class _File:
         yield (unknown, silent, dict(names.most_common(MOST_NAMES)), missing,
                standing.tolist()),
 
-    def _chunk(self, batches: list[Any], begins: list[Ints], order: '_Order',
-               states: '_States') -> tuple[Any, ...]:
-        pyarrow, columns = self._pyarrow, self._columns
+    def _chunk(self, batches: list[Any], begins: list[Ints], order: 'RouteOrder',
+               states: 'StatePositions') -> tuple[Any, ...]:
+        pyarrow = self._pyarrow
         rows = sum(map(len, batches))
         offsets = np.append(np.concatenate(begins), rows).astype(np.int64)
         parts, row = [], 0
-        for batch in batches:  # the id of each route that begins in the batch
+        for batch in batches:
             here = offsets[np.searchsorted(offsets, row):
                            np.searchsorted(offsets, row + len(batch))] - row
-            ids = batch.column(columns.route).take(pyarrow.array(here))
-            parts.append(ids.cast(pyarrow.string())
-                         if pyarrow.types.is_dictionary(ids.type) else ids)
+            parts.append(keys_at(batch, self._keys, here))
             row += len(batch)
-        ids = pyarrow.concat_arrays(parts)
-        if not _is_whole(ids):
-            raise LogError(self.no_text())
+        keys = pyarrow.concat_batches(parts)
+        if not all(map(_is_whole, keys.columns)):
+            raise LogError('a route or subject is not UTF-8 text: convert its column')
         sink = pyarrow.BufferOutputStream()
-        with pyarrow.ipc.new_stream(sink, pyarrow.schema([(columns.route, ids.type)])) as stream:
-            stream.write_batch(pyarrow.record_batch([ids], names=[columns.route]))
-        ids = sink.getvalue()
-        found = np.concatenate([states.of(batch.column(columns.symbol)) for batch in batches])
-        return ((rows, len(offsets) - 1, ids.size, order.start, found.dtype.str), offsets, ids,
-                found)
+        with pyarrow.ipc.new_stream(sink, keys.schema) as stream:
+            stream.write_batch(keys)
+        written = sink.getvalue()
+        found = np.concatenate([states.of(batch.column(self._columns.symbol))
+                                for batch in batches])
+        return ((rows, len(offsets) - 1, written.size, order.start, found.dtype.str), offsets,
+                written, found)
 
     def _batches(self, names: Iterable[str], first: int, end: int) -> Iterator[Any]:
         """Yield the rows from `first` to `end` of some columns in record batches."""
@@ -281,19 +289,14 @@ class _File:
                 raise LogError('it cannot be read, as it is damaged: rows are missing')
             for name in names:
                 _check_indices(batch.column(name))
-            name = self._columns.route
-            if name in names and _is_text(
-                    self._pyarrow.types, batch.column(name).type):  # not read as a dictionary
-                batch = batch.set_column(
-                    batch.schema.get_field_index(name), name,
-                    batch.column(name).cast(self._pyarrow.string()).dictionary_encode())
+            batch = with_dictionaries(batch, self._keys)
             left, right = max(first - row, 0), min(end - row, len(batch))
             row += len(batch)
             if left < right:
                 yield batch.slice(left, right - left)
 
 
-class _States:
+class StatePositions:
     """
     From symbols to the positions of states.
 
@@ -333,15 +336,19 @@ class _States:
             yield value if value is None else value.decode(errors='replace'), int(counts[i])
 
 
-class _Order:
-    """Checks, batch by batch, that routes are consecutive and positions count up."""
+class RouteOrder:
+    """
+    Checks, batch by batch, that routes are consecutive and positions count up.
 
-    def __init__(self, columns: Columns, row: int, start: int | None):
+    :param keys: the columns that say which route it is.
+    """
+
+    def __init__(self, columns: Columns, keys: Sequence[str], row: int, start: int | None):
         self._pyarrow, _ = parquet()
-        self._columns, self._row, self.start = columns, row, start
-        self._route: object = None
+        self._columns, self._keys, self._row, self.start = columns, keys, row, start
+        self._last: list[object] = []  # the keys of the last row
         self._position: int | None = None
-        self._dictionary: Any = None
+        self._dictionaries: dict[str, Any] = {}
 
     def starts(self, batch: Any) -> Ints:
         """
@@ -349,14 +356,15 @@ class _Order:
 
         :raises LogError: with the row, not with the name of the route.
         """
-        route = self._checked(batch, self._columns.route)
+        keys = [self._checked(batch, name) for name in self._keys]
         position = self._checked(batch, self._columns.position).to_numpy()
         if position.itemsize < 4:
             position = position.astype(np.int64)  # differences do not wrap around to 1
-        numbers, last = self._numbers(route)
-        new = np.empty(len(batch), bool)
-        np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
-        new[0] = self._row_is_new(route)
+        new = np.zeros(len(batch), bool)
+        for name, key in zip(self._keys, keys, strict=True):
+            numbers = self._numbers(name, key)
+            new[1:] |= numbers[1:] != numbers[:-1]
+        new[0] = [key[0].as_py() for key in keys] != self._last
         follows = np.empty(len(batch), bool)
         np.equal(position[1:] - position[:-1], 1, out=follows[1:])
         follows[0] = self._position is not None and int(position[0]) - self._position == 1
@@ -372,7 +380,7 @@ class _Order:
         if len(wrong_starts) or not follows.all():
             self._refuse(wrong_starts, np.flatnonzero(~follows))
         self._row += len(batch)
-        self._route, self._position = last, int(position[-1])
+        self._last, self._position = [key[-1].as_py() for key in keys], int(position[-1])
         return starts
 
     def _refuse(self, wrong_starts: Ints, wrong_steps: Ints) -> NoReturn:
@@ -392,26 +400,42 @@ class _Order:
                            'needs a route and a position')
         return column
 
-    def _numbers(self, route: Any) -> tuple[npt.NDArray[Any], object]:
-        """Return a number for each row, equal where routes are, and the last row's route."""
-        if not self._pyarrow.types.is_dictionary(route.type):
-            return route.to_numpy(), route[-1].as_py()
-        if self._dictionary is None or not route.dictionary.equals(self._dictionary):
-            if route.dictionary.null_count:
-                raise LogError(f'the column {self._columns.route!r} has null in its dictionary: '
-                               'every row needs a route')
-            if len(route.dictionary.unique()) < len(route.dictionary):
-                route = route.cast(route.type.value_type).dictionary_encode()
+    def _numbers(self, name: str, key: Any) -> npt.NDArray[Any]:
+        """Return a number for each row, equal where the key is."""
+        if not self._pyarrow.types.is_dictionary(key.type):
+            return key.to_numpy()
+        if name not in self._dictionaries or not key.dictionary.equals(self._dictionaries[name]):
+            if key.dictionary.null_count:
+                raise LogError(f'the column {name!r} has null in its dictionary: every row needs '
+                               'a route and a position')
+            if len(key.dictionary.unique()) < len(key.dictionary):
+                key = key.cast(key.type.value_type).dictionary_encode()
             else:
-                self._dictionary = route.dictionary
-        return route.indices.to_numpy(), route[-1].as_py()
-
-    def _row_is_new(self, route: Any) -> bool:
-        return self._position is None or bool(route[0].as_py() != self._route)
+                self._dictionaries[name] = key.dictionary
+        return key.indices.to_numpy()
 
 
 def _is_text(types: Any, type_: Any) -> bool:
     return bool(types.is_string(type_) or types.is_large_string(type_))
+
+
+def with_dictionaries(batch: Any, keys: Sequence[str]) -> Any:
+    """Return a batch in which texts among some columns are dictionaries."""
+    pyarrow, _ = parquet()
+    for i, name in enumerate(batch.schema.names):
+        if name in keys and _is_text(pyarrow.types, batch.column(i).type):
+            batch = batch.set_column(
+                i, name, batch.column(i).cast(pyarrow.string()).dictionary_encode())
+    return batch
+
+
+def keys_at(batch: Any, keys: Sequence[str], rows: Ints) -> Any:
+    """Return some columns of some rows as a record batch, without dictionaries."""
+    pyarrow, _ = parquet()
+    columns = [batch.column(name).take(pyarrow.array(rows)) for name in keys]
+    return pyarrow.record_batch(
+        [column.cast(pyarrow.string()) if pyarrow.types.is_dictionary(column.type) else column
+         for column in columns], names=list(keys))
 
 
 def _check_indices(column: Any) -> None:
@@ -446,25 +470,39 @@ def _delta_encoded(metadata: Any) -> set[str]:
             if any('DELTA' in encoding for encoding in column.encodings)}
 
 
-def _problem(file: Any, columns: Columns, types: Any) -> str | None:
-    """Return what is wrong with the columns, or None."""
-    schema = file.schema_arrow
-    for name in columns.names():
-        if schema.names.count(name) != 1:
-            return (f'it must have one column {name!r}: add it, or name the columns that it has '
-                    '(--route-key, --position-key, --symbol-key)')
+def schema_of(schema: Any, columns: Columns) -> Any:
+    """
+    Return the schema of a release without its symbols: the subject, if any, route and position.
+
+    :raises LogError: columns are missing, or hold something else.
+    """
+    pyarrow, _ = parquet()
+    types, fields = pyarrow.types, []
 
     def plain(name: str) -> Any:
         type_ = schema.field(name).type
         return type_.value_type if types.is_dictionary(type_) else type_
 
-    if not (_is_text(types, plain(columns.route)) or types.is_integer(plain(columns.route))):
-        return f'the column {columns.route!r} holds neither strings nor integers: convert it'
-    if not types.is_integer(schema.field(columns.position).type):
-        return f'the column {columns.position!r} does not hold integers: convert it'
+    for name in columns.names():
+        count = schema.names.count(name)
+        if count > 1 or not count and name != columns.subject:
+            raise LogError(f'it must have one column {name!r}: add it, or name the columns that '
+                           'it has (--route-key, --position-key, --symbol-key, --subject-key)')
+    for name in (columns.subject, columns.route):
+        if name not in schema.names:
+            continue
+        if types.is_integer(plain(name)):
+            fields.append((name, plain(name)))
+        elif _is_text(types, plain(name)):
+            fields.append((name, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())))
+        else:
+            raise LogError(f'the column {name!r} holds neither strings nor integers: convert it')
+    position = schema.field(columns.position).type
+    if not types.is_integer(position):
+        raise LogError(f'the column {columns.position!r} does not hold integers: convert it')
     symbol = plain(columns.symbol)
     if not (_is_text(types, symbol) or types.is_integer(symbol) or types.is_boolean(symbol)
             or types.is_null(symbol)):
-        return (f'the column {columns.symbol!r} holds neither strings, integers nor booleans: '
-                'convert it')
-    return None if file.metadata.num_rows else 'it holds no symbols'
+        raise LogError(f'the column {columns.symbol!r} holds neither strings, integers nor '
+                       'booleans: convert it')
+    return pyarrow.schema([*fields, (columns.position, position)])

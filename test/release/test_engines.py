@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Archives on a Dask cluster of two processes on this machine: once each, whatever is lost."""
+"""Archives on engines with two workers on this machine: once each, whatever is lost."""
 from collections import Counter
 from dataclasses import replace
 from itertools import product
 from math import exp
 import os
 from pathlib import Path
+import pickle
+import random
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -15,9 +18,8 @@ import time
 
 from forked_children import fork_children
 import pytest
-from refusals import refused
 from scipy.stats import chi2
-from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
+from symdp_ros import Chain, LogError, OfflineMechanism, Privacy
 from symdp_ros.ledger.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,8 +27,8 @@ pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')
 distributed = pytest.importorskip('distributed', reason='the extra dask is not installed')
 
 from symdp_ros.release import outbox  # noqa: E402, I100
-from symdp_ros.release.archives import cluster, file as archive_file  # noqa: E402
-from symdp_ros.release.outbox import digest_of  # noqa: E402
+from symdp_ros.release.archives import dataset, engines  # noqa: E402
+from symdp_ros.release.archives.tasks import Work  # noqa: E402
 
 #: Of a false alarm, for each of the four comparisons with the exact distribution.
 ALPHA = 1e-7
@@ -39,6 +41,34 @@ def scheduler():
         with distributed.Client(running, set_as_default=False) as client:
             client.run(fork_children)
         yield running.scheduler_address
+
+
+@pytest.fixture(scope='module')
+def ray():
+    started = pytest.importorskip('ray', reason='the extra ray is not installed')
+    started.init('local', num_cpus=2, include_dashboard=False, log_to_driver=False,
+                 configure_logging=False)
+    yield
+    started.shutdown()
+
+
+@pytest.fixture(scope='module')
+def spark():
+    sql = pytest.importorskip('pyspark.sql', reason='the extra spark is not installed')
+    os.environ['PYSPARK_PYTHON'] = sys.executable
+    session = sql.SparkSession.builder.master('local[2,4]').config(map={
+        'spark.ui.enabled': 'false', 'spark.driver.host': '127.0.0.1',
+        'spark.driver.bindAddress': '127.0.0.1'}).getOrCreate()
+    yield
+    session.stop()
+
+
+@pytest.fixture(params=['dask', 'ray', 'spark'])
+def engine(request):
+    """Give how `ArchivePlace.release` is told to use each engine."""
+    started = request.getfixturevalue(
+        'scheduler' if request.param == 'dask' else request.param)
+    return {'engine': request.param, 'scheduler': started or ''}
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +84,7 @@ def test_an_archive_is_released_into_parts(walks, scheduler):
     routes = walks.words(400)
     walks.archive(routes, group=150)
     told = []
-    outcome = walks.release(walks.settings(mechanism='auto'), scheduler=scheduler,
+    outcome = walks.release(walks.settings(mechanism='auto'), engine='dask', scheduler=scheduler,
                             on_rows=lambda rows, total: told.append((rows, total)))
     assert (outcome.kind, outcome.files) == ('released', (walks.output,)), outcome.reason
     parts = sorted(walks.output.iterdir())
@@ -68,7 +98,7 @@ def test_an_archive_is_released_into_parts(walks, scheduler):
     # Again: the same, from here or from the cluster, to there or elsewhere.
     assert walks.release(walks.settings(mechanism='auto')).kind == 'already released'
     other = walks.output.with_name('copy.parquet')
-    assert walks.release(walks.settings(mechanism='auto'), scheduler=scheduler,
+    assert walks.release(walks.settings(mechanism='auto'), engine='dask', scheduler=scheduler,
                          output=other).kind == 'already released'
     assert walks.read(other) == walks.read() and walks.spent() == 1
 
@@ -80,7 +110,8 @@ def test_parts_follow_from_lengths_alone(walks, scheduler):
     for group in (10, 7, 1000):
         walks.archive(routes, group=group, start=1)
         output = walks.base / 'out' / f'{group}.parquet'
-        assert walks.release(scheduler=scheduler, ledger=False, output=output).kind == 'released'
+        assert walks.release(engine='dask', scheduler=scheduler, ledger=False,
+                             output=output).kind == 'released'
         assert lengths(walks.read(output)) == lengths(routes)
         assert [lengths(walks.read(part)) for part in sorted(output.iterdir())] == [
             lengths(routes[:2]), lengths(routes[2:4]), lengths(routes[4:])]
@@ -88,36 +119,33 @@ def test_parts_follow_from_lengths_alone(walks, scheduler):
 
 def test_an_attempt_that_ends_late_is_seen_by_nobody(walks, scheduler, monkeypatch):
     """Its task was won by another attempt, and all is over."""
-    tasks, real = [], cluster._winners
+    late, real = [], engines.run
 
-    def winners(client, some, tell):
-        tasks.extend(some)
-        lost = cluster.write_part(some[0])  # on a worker that was given up as lost
-        assert (some[0].directory / lost.name).exists()
-        return real(client, some, tell)
+    def run(name, work, tasks, address):
+        late.append((work, tasks[0]))
+        lost = work(tasks[0])  # on a worker that was given up as lost
+        assert (work.release.path.parent / lost.name).exists()
+        return real(name, work, tasks, address)
 
-    monkeypatch.setattr(cluster, '_winners', winners)
+    monkeypatch.setattr(engines, 'run', run)
     routes = walks.words(200)
     walks.archive(routes, group=100)
-    assert walks.release(scheduler=scheduler).kind == 'released'
+    assert walks.release(engine='dask', scheduler=scheduler).kind == 'released'
     walks.check()
     before = sorted(walks.base.rglob('*'))
-    with pytest.raises(cluster.LogError, match='cannot write the release: No such file'):
-        cluster.write_part(tasks[0])
+    [(work, task)] = late
+    with pytest.raises(LogError, match='cannot write the release: No such file'):
+        work(task)  # it has no key any more
     assert sorted(walks.base.rglob('*')) == before
     assert lengths(walks.read()) == lengths(routes)
 
 
-def test_what_is_wrong_with_an_archive_is_said_here(walks, scheduler, monkeypatch):
+def test_what_is_wrong_with_an_archive_is_said_here(walks, engine, monkeypatch):
     walks.archive([(1, 'ab'), (2, ['secret'] * 5), (1, 'ab')], group=3)
-    real = archive_file.Archive.survey
-
-    def changed(archive, wanted):
-        survey = real(archive, wanted)
-        return replace(survey, start=1 - survey.start)
-
-    monkeypatch.setattr(archive_file.Archive, 'survey', changed)
-    outcome = walks.release(scheduler=scheduler)
+    real = dataset.Dataset.survey
+    monkeypatch.setattr(dataset.Dataset, 'survey', lambda archive: replace(
+        real(archive), start=1))
+    outcome = walks.release(**engine)
     assert outcome.kind == 'failed' and 'row ' in outcome.reason
     assert 'not with position 1' in outcome.reason and 'secret' not in outcome.reason
     assert walks.spent() == 0 and walks.visible() == []
@@ -126,39 +154,104 @@ def test_what_is_wrong_with_an_archive_is_said_here(walks, scheduler, monkeypatc
 
 def test_errors_of_workers_carry_no_symbol(walks, scheduler):
     def fails():
-        from symdp_ros.release.archives import cluster
+        from symdp_ros.release.archives.tasks import Work
 
-        def attempt(task):
+        def attempt(self, number, task):
             raise ValueError('secret')
 
-        cluster._attempt, cluster.real_attempt = attempt, cluster._attempt
+        Work._attempt, Work.real = attempt, Work._attempt
 
     def works():
-        from symdp_ros.release.archives import cluster
+        from symdp_ros.release.archives.tasks import Work
 
-        cluster._attempt = cluster.real_attempt
+        Work._attempt = Work.real
 
     walks.archive(walks.words(100), group=100)
     with distributed.Client(scheduler, set_as_default=False) as client:
         client.run(fails)
-        outcome = walks.release(scheduler=scheduler)
+        outcome = walks.release(engine='dask', scheduler=scheduler)
         client.run(works)
     assert outcome.kind == 'failed'
     assert outcome.reason == 'a worker had an error of type ValueError: please report it'
     assert walks.spent() == 0 and walks.visible() == []
 
 
-def test_a_scheduler_that_does_not_answer(walks, monkeypatch):
+def test_an_engine_that_cannot_be_used(walks, monkeypatch):
     walks.archive(walks.words(10))
-    monkeypatch.setattr(cluster, '_PATIENCE', 0.5)
-    for address, text in (('tcp://127.0.0.1:1', 'does not answer'), ('nonsense://x', 'no address'),
-                          ('tcp://127.0.0.1', 'no address'), ('', 'no address')):
-        outcome = walks.release(scheduler=address)
-        assert outcome.kind == 'failed' and text in outcome.reason
-    monkeypatch.setitem(sys.modules, 'distributed', None)
-    outcome = walks.release(scheduler='tcp://127.0.0.1:1')
-    assert 'install symdp_ros with its extra dask' in outcome.reason
+    monkeypatch.setattr(engines, '_PATIENCE', 0.5)
+    for engine, address, text in (
+            ('dask', 'tcp://127.0.0.1:1', 'does not answer'), ('dask', 'x://x', 'no address'),
+            ('dask', 'tcp://127.0.0.1', 'tcp://HOST:PORT'), ('ray', 'here', 'HOST:PORT'),
+            ('spark', 'here', 'spark://HOST:PORT'),
+            ('local', 'tcp://127.0.0.1:1', '--engine dask')):
+        outcome = walks.release(engine=engine, scheduler=address)
+        assert outcome.kind == 'failed' and text in outcome.reason, outcome.reason
+    for engine, package in (('dask', 'distributed'), ('ray', 'ray'), ('spark', 'pyspark.sql')):
+        monkeypatch.setitem(sys.modules, package, None)
+        assert f'with its extra {engine}' in walks.release(engine=engine).reason
     assert walks.spent() == 0 and walks.visible() == []
+
+
+def test_an_engine_that_gives_up(walks, monkeypatch):
+    def gives_up(work, tasks, address):
+        yield work(tasks[0])
+        raise RuntimeError('secret')
+
+    walks.archive(walks.words(100))
+    monkeypatch.setitem(engines.ENGINES, 'ray', gives_up)
+    outcome = walks.release(engine='ray')
+    assert outcome.kind == 'failed' and 'secret' not in outcome.reason
+    assert 'ray gave up with an error of type RuntimeError' in outcome.reason
+    assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
+
+
+@pytest.mark.parametrize('mechanism', [
+    {'mechanism': 'causal', 'policy': 'guided'}, {'mechanism': 'causal', 'policy': 'adaptive'},
+    {'mechanism': 'exponential', 'base': 'chain'},
+    {'mechanism': 'exponential', 'base': 'counting'},
+    {'mechanism': 'permute_and_flip'}], ids=lambda each: ' '.join(each.values()))
+def test_one_key_gives_one_release(walks, engine, mechanism):
+    """Whatever the engine, its workers and the sizes of what is read, drawn and written."""
+    routes = walks.words(120)
+    walks.archive(routes, group=150)
+    settings = walks.settings(**mechanism)
+    released = []
+    for sizes, how in (({}, {}), ({'threads': 1, 'chunk_rows': 10}, {}),
+                       ({'threads': 3, 'chunk_rows': 50, 'batch_rows': 7}, {}),
+                       ({'task_rows': 100, 'chunk_rows': 30}, engine)):
+        walks.sizes, output = sizes, walks.output.with_name(f'{len(released)}.parquet')
+        assert walks.release(settings, ledger=False, output=output, random=random.Random(7),
+                             **how).kind == 'released'
+        released.append(walks.read(output))
+    assert released[0] == released[1] == released[2] == released[3]
+    other = walks.output.with_name('other.parquet')
+    walks.release(settings, ledger=False, output=other, random=random.Random(8))
+    assert lengths(walks.read(other)) == lengths(routes) and walks.read(other) != released[0]
+
+
+def test_the_key_is_seen_by_nobody(walks, monkeypatch):
+    """It travels by a file that its user alone can read, and ends with the release."""
+    seen, real = [], Work._attempt
+
+    def attempt(self, number, task):
+        key = self.release.path
+        seen.append(key.read_bytes())
+        assert stat.S_IMODE(os.stat(key).st_mode) == 0o600
+        assert stat.S_IMODE(os.stat(key.parent).st_mode) == 0o700
+        for text in (repr(self).encode(), repr(task).encode(),
+                     pickle.dumps(replace(self, on_rows=None)),
+                     pickle.dumps(task)):
+            assert seen[0] not in text and seen[0].hex().encode() not in text
+        return real(self, number, task)
+
+    monkeypatch.setattr(Work, '_attempt', attempt)
+    walks.archive(walks.words(50))
+    for name in ('a.parquet', 'b.parquet'):
+        output = walks.output.with_name(name)
+        assert walks.release(ledger=False, output=output).kind == 'released'
+        assert not any(key in path.read_bytes() for key in seen
+                       for path in walks.base.rglob('*') if path.is_file())
+    assert len(set(seen)) == 2 and len(seen[0]) == 32
 
 
 def test_the_command_line(walks, scheduler):
@@ -168,8 +261,9 @@ def test_the_command_line(walks, scheduler):
         'initial_state: a\ntransitions: {a: [a, b], b: [b, c], c: [c, a]}\n')
     run = subprocess.run(
         [sys.executable, '-m', 'symdp_ros.cli.main', 'release', walks.path.name, '-o',
-         'out/private.parquet', '--chain', 'chain.yaml', '--epsilon', '1', '--scheduler',
-         scheduler, '--ledger', 'robots.ledger', '--subject', 'r1', '--allow-unknown', '1'],
+         'out/private.parquet', '--chain', 'chain.yaml', '--epsilon', '1', '--engine', 'dask',
+         '--scheduler', scheduler, '--ledger', 'robots.ledger', '--subject', 'r1',
+         '--allow-unknown', '1'],
         cwd=walks.base, capture_output=True, text=True, timeout=120,
         env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '200'})
     assert run.returncode == 0, run.stdout + run.stderr
@@ -193,7 +287,7 @@ def test_releases_have_the_exact_distribution(walks, scheduler, where, mechanism
     count = 10_000
     walks.archive([(i, WORDS[i % 3]) for i in range(3 * count)], group=15_000)
     settings = walks.settings(mechanism=mechanism, policy='guided', base='chain')
-    more = {'scheduler': scheduler} if where == 'cluster' else {}
+    more = {'engine': 'dask', 'scheduler': scheduler} if where == 'cluster' else {}
     assert walks.release(settings, ledger=False, **more).kind == 'released'
     released = walks.read()
     assert [i for i, _ in released] == list(range(3 * count))
@@ -215,8 +309,6 @@ def test_releases_have_the_exact_distribution(walks, scheduler, where, mechanism
 
 
 def test_settings_and_tasks_can_be_sent(walks):
-    import pickle
-
     chains = [walks.chain, Chain.complete(list('abc'), 'b'),
               Chain({'a': {'a': 0.5, 'b': 0.5}, 'b': ['a']}, 'a')]
     for chain in chains:
@@ -227,16 +319,16 @@ def test_settings_and_tasks_can_be_sent(walks):
 
 
 def test_a_directory_that_the_workers_do_not_share(walks, scheduler, monkeypatch):
-    real = cluster._winners
+    real = engines.run
 
-    def elsewhere(client, tasks, tell):
-        parts = real(client, tasks, tell)
-        (tasks[0].directory / parts[0].name).unlink()
-        return parts
+    def elsewhere(name, work, tasks, address):
+        for part in real(name, work, tasks, address):
+            (work.release.path.parent / part.name).unlink()
+            yield part
 
-    monkeypatch.setattr(cluster, '_winners', elsewhere)
+    monkeypatch.setattr(engines, 'run', elsewhere)
     walks.archive(walks.words(100), group=100)
-    outcome = walks.release(scheduler=scheduler)
+    outcome = walks.release(engine='dask', scheduler=scheduler)
     assert outcome.kind == 'failed' and 'under the same paths' in outcome.reason
     assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
     with Ledger(walks.ledger) as ledger:
@@ -250,9 +342,9 @@ def test_an_interrupt_leaves_nothing(walks, scheduler):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        walks.release(scheduler=scheduler, on_rows=tell)
+        walks.release(engine='dask', scheduler=scheduler, on_rows=tell)
     assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
-    assert walks.release(scheduler=scheduler).kind == 'released'
+    assert walks.release(engine='dask', scheduler=scheduler).kind == 'released'
     walks.check()
 
 
@@ -269,7 +361,7 @@ def tell(rows, total):
     told.append(rows)
     if len(told) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-walks.release(scheduler=sys.argv[2], on_rows=tell)
+walks.release(engine='dask', scheduler=sys.argv[2], on_rows=tell)
 """
 
 
@@ -281,7 +373,7 @@ def test_after_a_kill_of_the_driver_nothing_is_free_and_nothing_is_left(walks, s
     assert killed.returncode == -signal.SIGKILL
     assert list(walks.output.parent.glob('.staging-*/*.attempts/*.parquet'))
     assert walks.spent() == 0 and walks.visible() == []
-    assert walks.release(scheduler=scheduler).kind == 'released'
+    assert walks.release(engine='dask', scheduler=scheduler).kind == 'released'
     assert lengths(walks.read()) == lengths(routes) and walks.spent() == 1
     walks.check()
 
@@ -295,19 +387,12 @@ def test_parts_that_are_charged_and_cannot_be_moved_are_moved_at_the_next_start(
 
     monkeypatch.setattr(outbox, '_move', fails)
     with pytest.raises(KeyboardInterrupt):
-        walks.release(scheduler=scheduler)
+        walks.release(engine='dask', scheduler=scheduler)
     monkeypatch.undo()
     assert walks.spent() == 1 and walks.visible() == []
-    assert walks.release(scheduler=scheduler).kind == 'already released'
+    assert walks.release(engine='dask', scheduler=scheduler).kind == 'already released'
     assert lengths(walks.read()) == lengths(walks.words(300))
     walks.check()
-
-
-def test_without_an_address_it_is_a_configuration_error(monkeypatch):
-    monkeypatch.setattr(cluster, '_PATIENCE', 0.5)
-    with refused(ConfigurationError, 'tcp://HOST:PORT', setting='scheduler'), \
-            cluster.connected('127.0.0.1'):
-        pass
 
 
 def slow(folder):
@@ -316,12 +401,12 @@ def slow(folder):
         from pathlib import Path
         import time
 
-        from symdp_ros.release.archives import cluster
+        from symdp_ros.release.archives.tasks import Work
 
-        real, done = cluster._attempt, []
+        real, done = Work._attempt, []
 
-        def attempt(task):
-            part = real(task)
+        def attempt(self, number, task):
+            part = real(self, number, task)
             done.append(part)
             if len(done) == 2:
                 Path(folder, f'waiting-{os.getpid()}').touch()
@@ -329,7 +414,7 @@ def slow(folder):
                     time.sleep(0.01)
             return part
 
-        cluster._attempt = attempt
+        Work._attempt = attempt
         return os.getpid()
 
     return patch
@@ -342,33 +427,34 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
-def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(walks, scheduler):
+def test_a_worker_that_is_killed_changes_no_bit(walks, scheduler):
     """Both have handed in a part, and have another on the disk, when one of them is killed."""
     routes = walks.words(400)
     walks.archive(routes, group=100)
+    undisturbed = walks.output.with_name('undisturbed.parquet')
+    assert walks.release(engine='dask', scheduler=scheduler, output=undisturbed, ledger=False,
+                         random=random.Random(3)).kind == 'released'
     outcomes = []
     with distributed.Client(scheduler, set_as_default=False) as client:
         pids = list(client.run(slow(str(walks.base))).values())
     assert len(set(pids)) == 2
     thread = threading.Thread(target=lambda: outcomes.append(walks.release(
-        scheduler=scheduler, subject_budget=1.0)))
+        engine='dask', scheduler=scheduler, subject_budget=1.0, random=random.Random(3))))
     thread.start()
     wait_for(lambda: len(list(walks.base.glob('waiting-*'))) == 2)
     attempts = list(walks.output.parent.glob('.staging-*/*.attempts/*.parquet'))
-    assert len(attempts) >= 4 and walks.visible() == [] and walks.spent() == 0
-    written = {digest_of(path) for path in attempts}
+    assert len(attempts) >= 4 and walks.visible() == [undisturbed.name] and walks.spent() == 0
     os.kill(pids[0], signal.SIGKILL)
     wait_for(lambda: not Path(f'/proc/{pids[0]}').exists())
     (walks.base / 'go').touch()
     thread.join(120)
     [outcome] = outcomes
     assert outcome.kind == 'released', outcome.reason
-    assert lengths(walks.read()) == lengths(routes)  # each route once, in order and whole
+    assert {path.name: path.read_bytes() for path in walks.output.iterdir()} == {
+        path.name: path.read_bytes() for path in undisturbed.iterdir()}
     assert walks.spent() == 1
+    undisturbed.rename(walks.base / 'undisturbed')
     walks.check()
-    assert sorted(os.listdir(walks.output.parent)) == ['.symdp_ros.lock', walks.output.name]
-    # What the killed one had written and not handed in is not among it.
-    assert not written <= {digest_of(path) for path in walks.output.iterdir()}
     again = walks.release(walks.settings(privacy=Privacy(0.5)), subject_budget=1.0,
                           output=walks.output.with_name('more.parquet'))
     assert again.kind == 'refused' and walks.spent() == 1

@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Archives as they lie on the disk: one Parquet file, or a directory of them in partitions.
+
+The names of directories may say whose routes are inside, as Hive writes them: those in
+`robot=r7/day=2026-11-23/part-0.parquet` are r7's, where the column of subjects is called 'robot'.
+A route lies in one file; in another file, its id may stand for another route.
+"""
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+import os
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote
+
+import numpy as np
+from symdp_ros.errors import LogError, printable
+from symdp_ros.release.archives.file import Archive, Columns, Sizes, Survey
+from symdp_ros.release.archives.tasks import SUFFIX, Task
+from symdp_ros.release.inspection import MOST_NAMES, Moves
+
+_Item = TypeVar('_Item')
+_Result = TypeVar('_Result')
+_NO_VALUE = '__HIVE_DEFAULT_PARTITION__'
+
+
+@dataclass(frozen=True)
+class DatasetFile:
+    """
+    A file of an archive.
+
+    :param name: within the archive; '': it is the archive.
+    :param subject: whose routes it holds, as its directories say; None: they do not.
+    :param stamp: of `Archive`.
+    """
+
+    path: Path
+    name: str
+    subject: str | None
+    stamp: tuple[int, int, int]
+    rows: int
+    has_subjects: bool
+
+
+class Dataset:
+    """
+    An archive, each file of which was opened once.
+
+    :raises LogError: there is no file; one is no archive; some say whose routes they hold, and
+        others do not.
+    """
+
+    def __init__(self, path: Path, columns: Columns, sizes: Sizes = Sizes()):
+        self.path, self.columns, self.sizes = path, columns, sizes
+        self.is_directory = os.path.isdir(path)
+        names = list(_names(path)) if self.is_directory else ['']
+        self.files = self._each(names, lambda name: name, self._opened)
+        self.rows = sum(file.rows for file in self.files)
+        told = {file.has_subjects or file.subject is not None for file in self.files}
+        self.has_subjects = told == {True}
+        if len(told) > 1:
+            raise LogError(f'some of its files say whose routes they hold (column, or directory, '
+                           f'{columns.subject!r}), and others do not', path=path)
+
+    def __repr__(self) -> str:
+        return f'<Dataset {str(self.path)!r}>'
+
+    def _opened(self, name: str) -> DatasetFile:
+        path = self.path / name if name else self.path
+        with Archive(path, self.columns, self.sizes) as archive:
+            subject = None if archive.has_subjects else _subject(name, self.columns.subject)
+            return DatasetFile(path, name, subject, archive.stamp(), archive.rows,
+                               archive.has_subjects)
+
+    def _each(self, items: Sequence[_Item], name: Callable[[_Item], str],
+              work: Callable[[_Item], _Result]) -> list[_Result]:
+        """Return what the work returns for each, on all processors; errors name the file."""
+        def named(item: _Item) -> _Result:
+            try:
+                return work(item)
+            except LogError as error:
+                problem = error.reason
+            where = f'{printable(name(item))}: ' if name(item) else ''
+            raise LogError(f'{where}{problem}', path=self.path)
+
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, len(items))) as pool:
+            return list(pool.map(named, items))
+
+    def _in_each(self, work: Callable[[Archive], _Result]) -> list[_Result]:
+        """Return what the work returns for each file."""
+        def opened(file: DatasetFile) -> _Result:
+            with Archive(file.path, self.columns, self.sizes) as archive:
+                archive.check_unchanged(file.stamp)
+                return work(archive)
+
+        return self._each(self.files, lambda file: file.name, opened)
+
+    def check_unchanged(self) -> None:
+        """
+        Check that the files are unchanged, and that there are no others.
+
+        :raises LogError: they are not.
+        """
+        if self.is_directory and list(_names(self.path)) != [file.name for file in self.files]:
+            raise LogError('files were added or removed while it was being read: release it when '
+                           'it is complete', path=self.path)
+        self._in_each(lambda archive: None)
+
+    def survey(self) -> Survey:
+        """
+        Read routes, positions and subjects alone; return what is public of all files together.
+
+        :return: `cuts` of the tasks of a single file.
+        :raises LogError: routes that are not consecutive, or positions that do not count up.
+        """
+        step = self.sizes.task_rows
+        wanted = [] if self.is_directory else range(step, self.rows, step)
+        surveys = self._in_each(lambda archive: archive.survey(wanted))
+        subjects = Counter[str]()
+        for file, survey in zip(self.files, surveys, strict=True):
+            subjects.update(survey.subjects if file.subject is None
+                            else {file.subject: survey.routes})
+        return Survey(surveys[0].start, max(survey.longest for survey in surveys),
+                      sum(survey.routes for survey in surveys), surveys[0].cuts, dict(subjects))
+
+    def inspect(self, position_of: dict[str, int], no_region: Sequence[str],
+                moves: Moves) -> tuple[int, int, dict[str, int], int, list[int]]:
+        """Return what `Archive.inspect` returns, of all files: for the operator alone."""
+        found = self._in_each(lambda archive: archive.inspect(position_of, no_region, moves))
+        names = Counter[str]()
+        for _, _, some, _, _ in found:
+            names.update(some)
+        return (sum(each[0] for each in found), sum(each[1] for each in found),
+                dict(names.most_common(MOST_NAMES)), sum(each[3] for each in found),
+                np.sum([each[4] for each in found], axis=0).tolist())
+
+    def tasks(self, survey: Survey | None, left_out: frozenset[str] = frozenset()) -> list[Task]:
+        """
+        Return the tasks of releasing it.
+
+        :param survey: a single file is cut by it; None: each file is one task.
+        :param left_out: subjects whose routes are not released.
+        """
+        if survey is None or self.is_directory:
+            return [Task(file.path.absolute(), file.name, file.stamp, target=file.name,
+                         left_out=left_out if file.has_subjects else frozenset())
+                    for file in self.files if file.subject not in left_out]
+        [file] = self.files
+        ends = sorted({*survey.cuts, file.rows})
+        return [Task(file.path.absolute(), file.name, file.stamp, first, end, survey.start,
+                     f'part-{number:05d}{SUFFIX}', left_out)
+                for number, (first, end) in enumerate(zip([0, *ends], ends, strict=False))]
+
+
+def _names(path: Path) -> Iterator[str]:
+    """Yield the names of the Parquet files in a directory, in order; raise LogError: none."""
+    def failed(error: OSError) -> None:
+        raise LogError(f'a directory of it cannot be read: {error.strerror}', path=path)
+
+    count = 0
+    for directory, folders, names in os.walk(path, onerror=failed):
+        folders[:] = sorted(name for name in folders if not name.startswith(('.', '_')))
+        for name in folders:
+            if os.path.islink(os.path.join(directory, name)):
+                raise LogError(f'it holds {printable(name)}, which is a link to a directory: put '
+                               'the directory there', path=path)
+        for name in sorted(names):
+            if name.startswith(('.', '_')):  # what programs write beside data
+                continue
+            if not name.endswith(SUFFIX):
+                raise LogError(f'it holds {printable(name)}, which is no {SUFFIX} file: move that '
+                               'elsewhere', path=path)
+            count += 1
+            yield os.path.relpath(os.path.join(directory, name), path)
+    if not count:
+        raise LogError(f'it holds no {SUFFIX} file', path=path)
+
+
+def _subject(name: str, key: str) -> str | None:
+    """Return whose routes a file holds, as its directories say, or None."""
+    for part in Path(name).parts[:-1]:
+        found, is_one, value = part.partition('=')
+        if is_one and found == key:
+            if value == _NO_VALUE:
+                raise LogError(f'a directory names no subject ({printable(part)}): rename it')
+            return unquote(value)
+    return None

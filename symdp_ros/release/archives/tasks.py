@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The work of releasing an archive, cut into tasks, each of which writes one file.
+
+A task is a file, or whole routes of it. It is cut by the number of rows alone: the row groups of a
+file may depend on its symbols. (So two tasks may have to read the same row group.)
+
+Every attempt at a task writes the same bits (`batch`), into a file with a new name in a private
+directory, which also holds the key. The files whose names arrive here are moved to where they
+belong; then the directory of the attempts is renamed and deleted, with the key and all that lost
+attempts have left. An attempt makes no directory: one that is late, on a worker that was given up
+as lost, cannot write any more.
+"""
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+import os
+from pathlib import Path
+import secrets
+import shutil
+from typing import TYPE_CHECKING
+
+import numpy as np
+from symdp_ros.errors import ConfigurationError, LogError, SymdpError
+from symdp_ros.logs.files import remove
+from symdp_ros.release.archives import engines, file as archive_file
+from symdp_ros.release.archives.batch import privatized, ReleaseKey
+from symdp_ros.release.archives.file import Archive, Chunk, Columns, Sizes
+
+if TYPE_CHECKING:
+    from symdp_ros.core.annotations import RandomBits
+    from symdp_ros.release.settings import ReleaseSettings
+
+SUFFIX = '.parquet'
+#: The key, in the metadata of a released file, of what it says of itself.
+RECORD = 'symdp_ros'
+
+
+@dataclass(frozen=True)
+class Task:
+    """
+    Rows of a file, to be released.
+
+    :param file: its name within the archive.
+    :param stamp: of the file.
+    :param end: None: all rows from the first one on.
+    :param start: the position of each route's first row; None: that of the first one.
+    :param target: the file of the release, within its directory; '': the release itself.
+    :param left_out: subjects whose routes are not released.
+    """
+
+    path: Path
+    file: str
+    stamp: tuple[int, int, int]
+    first: int = 0
+    end: int | None = None
+    start: int | None = None
+    target: str = ''
+    left_out: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Part:
+    """
+    A file that an attempt at a task has written.
+
+    :param number: of the task.
+    :param size: in bytes.
+    """
+
+    number: int
+    name: str
+    rows: int
+    routes: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """
+    What is done with each task; it is sent to workers.
+
+    :param release: its key lies in the directory of the attempts.
+    :param record: what each file says of itself.
+    :param threads: that draw, for each task.
+    :param on_rows: called with the number of rows of each chunk that is written; in one process.
+    """
+
+    release: ReleaseKey
+    record: str
+    sizes: Sizes
+    threads: int = 1
+    on_rows: Callable[[int], None] | None = None
+
+    def __call__(self, numbered: tuple[int, Task]) -> Part | str:
+        """
+        Make one attempt at a task.
+
+        :return: what was written, or what is wrong, if another attempt does not help.
+        :raises LogError: any other error; it quotes nothing of the archive.
+        """
+        try:
+            return self._attempt(*numbered)
+        except LogError as error:
+            return error.reason
+        except SymdpError as error:
+            return str(error)
+        except OSError as error:
+            problem = f'a worker cannot write the release: {error.strerror}'
+        except Exception as error:  # its text might quote the archive
+            problem = f'a worker had an error of type {type(error).__name__}: please report it'
+        raise LogError(problem)
+
+    def _attempt(self, number: int, task: Task) -> Part:
+        release, routes = self.release, 0
+        settings, key = release.settings, release.of(task.file)
+        path = release.path.parent / f'{secrets.token_hex(16)}{SUFFIX}'
+        assert settings.archive is not None
+
+        def counted(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+            nonlocal routes
+            for chunk in chunks:
+                routes += len(chunk.begins)
+                yield chunk
+
+        try:
+            with Archive(task.path, settings.archive.columns, self.sizes) as archive:
+                archive.check_unchanged(task.stamp)
+                chunks = _kept(archive.chunks(
+                    position_of=settings.states_by_value(), first=task.first, end=task.end,
+                    start=task.start), settings.archive.columns, task.left_out)
+                mechanisms = [settings.mechanism.offline(settings.chain, settings.privacy)
+                              for _ in range(self.threads)]
+                rows = archive_file.write(
+                    path, privatized(counted(chunks), mechanisms, key),
+                    archive.schema().with_metadata({RECORD: self.record}),
+                    settings.chain.states, self.on_rows or (lambda rows: None))
+                archive.check_unchanged(task.stamp)
+            return Part(number, path.name, rows, routes, os.path.getsize(path))
+        except BaseException:
+            remove(path)
+            raise
+
+
+def _kept(chunks: Iterator[Chunk], columns: Columns, left_out: frozenset[str]) -> Iterator[Chunk]:
+    """Yield chunks without the routes of some subjects."""
+    if not left_out:
+        yield from chunks
+        return
+    for chunk in chunks:
+        subjects = chunk.keys.column(columns.subject).to_pylist()
+        kept = np.array([str(subject) not in left_out for subject in subjects])
+        if kept.any():
+            yield chunk.of_routes(kept)
+
+
+def write_release(tasks: Sequence[Task], settings: 'ReleaseSettings', path: Path, *,
+                  record: str = '', engine: str = 'local', scheduler: str = '',
+                  sizes: Sizes = Sizes(),
+                  on_rows: Callable[[int], None] = lambda rows: None,
+                  random: 'RandomBits | None' = None) -> tuple[int, int]:
+    """
+    Write a private archive as a new file, or as a new directory where tasks say so.
+
+    Return how many rows and routes it has.
+
+    :param settings: as of `ReleaseKey`.
+    :param record: what each file says of itself.
+    :param path: of the release; meanwhile its folder also holds the attempts.
+    :param engine, scheduler: as of `engines.run`.
+    :param on_rows: called with the number of rows of each part that is written.
+    :param random: for tests, where the key is drawn from.
+    :raises LogError: what is wrong with the archive; workers that failed, or died, too often.
+    :raises ConfigurationError: the workers do not write where this process reads.
+    """
+    attempts = path.with_name(f'{secrets.token_hex(8)}.attempts')
+    os.mkdir(attempts, 0o700)
+    try:
+        release = ReleaseKey.new(settings, attempts / 'key', random)
+        local = engine == 'local'
+        threads = min(os.cpu_count() or 1, sizes.threads) if local and len(tasks) == 1 else 1
+        parts: dict[int, Part] = {}
+        work = Work(release, record, sizes, threads, on_rows if local else None)
+        for part in engines.run(engine, work, list(enumerate(tasks)), scheduler):
+            if isinstance(part, str):
+                raise LogError(part)
+            parts[part.number] = part
+            if not local:
+                on_rows(part.rows)
+        for number, task in enumerate(tasks):
+            _put(attempts / parts[number].name, parts[number], path, task.target)
+    finally:
+        gone = attempts.with_name(f'{secrets.token_hex(8)}.gone')
+        os.rename(attempts, gone)  # no attempt knows this name
+        shutil.rmtree(gone, ignore_errors=True)
+    return (sum(part.rows for part in parts.values()),
+            sum(part.routes for part in parts.values()))
+
+
+def _put(written: Path, part: Part, path: Path, target: str) -> None:
+    """Move what a task has written to its place in the release."""
+    if not written.exists() or written.stat().st_size != part.size:
+        raise ConfigurationError(
+            f'what the workers wrote is not in {path.parent}: they must see the same files under '
+            'the same paths as this process', setting='engine')
+    if not target:
+        os.rename(written, path)
+    elif part.rows:
+        (path / target).parent.mkdir(parents=True, exist_ok=True)
+        os.rename(written, path / target)

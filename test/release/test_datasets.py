@@ -1,0 +1,337 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Directories of archives, archives of several subjects, and the function of one batch."""
+from pathlib import Path
+import random
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from symdp_ros import BudgetError, LogError, Privacy
+from symdp_ros.ledger.ledger import Ledger
+
+pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
+pq = pytest.importorskip('pyarrow.parquet')
+
+from symdp_ros.release.archives.batch import (  # noqa: E402, I100
+    names_of, privatize_batch, ReleaseKey)
+from symdp_ros.release.archives.file import Columns  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def fleet(walks, count=30, days=('01', '02'), robots=('r1', 'r2', 'r3')):
+    """Write a directory robot=…/day=…/part-0.parquet; return the words of each file."""
+    found = {}
+    for robot in robots:
+        for day in days:
+            name = f'robot={robot}/day={day}/part-0.parquet'
+            path = walks.path / name
+            path.parent.mkdir(parents=True)
+            found[name] = walks.words(count, seed=name)
+            walks.archive(found[name], path=path, group=70)
+    return found
+
+
+def lengths(routes):
+    return [(name, len(word)) for name, word in routes]
+
+
+def of_robots(walks, **more):
+    return walks.settings(columns=Columns(subject='robot'), **more)
+
+
+def spent(walks):
+    with Ledger(walks.ledger) as ledger:
+        assert ledger.problems() == []
+        return {subject: ledger.spent(subject) for subject in ledger.subjects()}
+
+
+def files_of(path):
+    return {file.relative_to(path).as_posix(): file.read_bytes()
+            for file in path.rglob('*') if file.is_file()}
+
+
+def test_a_directory_is_released_with_its_partitions(walks):
+    routes = fleet(walks)
+    outcome = walks.release(of_robots(walks), subject='')
+    assert outcome.kind == 'released', outcome.reason
+    assert {name: lengths(walks.read(walks.output / name)) for name in routes} == {
+        name: lengths(words) for name, words in routes.items()}
+    assert set(files_of(walks.output)) == set(routes)
+    assert all(walks.chain.is_feasible(word) for name in routes
+               for _, word in walks.read(walks.output / name))
+    assert spent(walks) == {'r1': 1, 'r2': 1, 'r3': 1}
+    walks.check(charges=3)
+    with Ledger(walks.ledger) as ledger:
+        assert [entry.files for entry in ledger.charges()] == [1, 0, 0]
+        assert [entry.loss.repeats for entry in ledger.charges()] == [60, 60, 60]
+    again = walks.release(of_robots(walks), subject='')
+    assert again.kind == 'already released' and again.files == (walks.output,)
+    (next(walks.path.rglob('*.parquet'))).touch()
+    assert walks.release(of_robots(walks), subject='').kind == 'already released'
+    walks.archive(walks.words(3), path=next(walks.path.rglob('*.parquet')))
+    outcome = walks.release(of_robots(walks), subject='', output=walks.base / 'out/b.parquet')
+    assert outcome.kind == 'failed' and 'changed or rewritten' in outcome.reason
+    assert spent(walks) == {'r1': 1, 'r2': 1, 'r3': 1}
+
+
+def test_each_file_is_drawn_by_itself(walks):
+    """Equal routes in files of other names are drawn apart, and equal again with the same key."""
+    for name in ('a', 'b'):
+        path = walks.path / f'{name}.parquet'
+        path.parent.mkdir(exist_ok=True)
+        walks.archive([(i, 'abbcc') for i in range(40)], path=path)
+    outputs = []
+    for seed in (1, 1, 2):
+        outputs.append(walks.output.with_name(f'{len(outputs)}.parquet'))
+        assert walks.release(output=outputs[-1], ledger=False,
+                             random=random.Random(seed)).kind == 'released'
+    first, second, other = map(files_of, outputs)
+    assert first == second and first != other and first['a.parquet'] != first['b.parquet']
+
+
+@pytest.mark.parametrize('damage, said', [
+    (lambda path: (path / 'a.csv').write_text('x'), 'it holds a.csv, which is no .parquet file'),
+    (lambda path: (path / 'day=2').symlink_to(path / 'robot=r1'), 'day=2, which is a link'),
+    (lambda path: (path / 'robot=r1/day=01/part-0.parquet').write_text('x'),
+     'robot=r1/day=01/part-0.parquet: it is no Parquet file'),
+    (lambda path: (path / 'robot=r1').rename(path / 'robot=__HIVE_DEFAULT_PARTITION__'),
+     'names no subject'),
+    (lambda path: (path / 'robot=r1').rename(path / 'cart=r1'), 'some of its files say whose'),
+])
+def test_directories_that_will_not_do(walks, damage, said):
+    fleet(walks, 3)
+    damage(walks.path)
+    outcome = walks.release(of_robots(walks), subject='')
+    assert outcome.kind == 'failed' and said in outcome.reason, outcome.reason
+    assert spent(walks) == {} and walks.visible() == []
+
+
+def test_what_is_hidden_in_a_directory_is_left_out(walks):
+    routes = fleet(walks, 3)
+    for name in ('_SUCCESS', '.crc', '_metadata'):
+        (walks.path / name).write_text('x')
+    assert walks.release(of_robots(walks), subject='').kind == 'released'
+    assert set(files_of(walks.output)) == set(routes)
+
+
+@pytest.mark.parametrize('change', ['another', 'rewritten'])
+def test_a_directory_that_changes_while_it_is_read(walks, change):
+    fleet(walks, 3)
+
+    def on_rows(rows, total):
+        name = 'z.parquet' if change == 'another' else 'robot=r1/day=01/part-0.parquet'
+        walks.archive(walks.words(5), path=walks.path / 'robot=r1' / 'z.parquet'
+                      if change == 'another' else walks.path / name)
+
+    outcome = walks.release(of_robots(walks), subject='', on_rows=on_rows)
+    assert outcome.kind == 'failed', outcome
+    assert ('added' if change == 'another' else 'changed') in outcome.reason
+    assert spent(walks) == {} and walks.visible() == []
+
+
+def several(walks, **more):
+    """Write one archive of three subjects; the ids of routes repeat."""
+    names = ['r1'] * 3 + ['r2'] * 2 + ['r3']
+    routes = [(i, 'abbcc'[:1 + i % 5]) for i in (0, 1, 2, 0, 1, 0)]
+    walks.archive(routes, subject=[name for name, (_, word) in zip(names, routes) for _ in word],
+                  **more)
+    return [(name, i, len(word)) for name, (i, word) in zip(names, routes)]
+
+
+def rows(path):
+    table = pq.read_table(path)
+    assert table.column_names == ['subject', 'route', 'position', 'symbol']
+    return [(row['subject'], row['route'], row['position']) for row in table.to_pylist()]
+
+
+def test_each_subject_is_charged_for_its_routes(walks):
+    routes = several(walks, group=4)
+    assert walks.release(subject='').kind == 'released'
+    assert rows(walks.output) == [
+        (name, route, i) for name, route, length in routes for i in range(length)]
+    assert spent(walks) == {'r1': 1, 'r2': 1, 'r3': 1}
+    settings = walks.settings(charge='route', privacy=Privacy(0.5))
+    assert walks.release(settings, subject='', output=walks.base / 'out/b.parquet').kind \
+        == 'released'
+    assert spent(walks) == {'r1': 2.5, 'r2': 2, 'r3': 1.5}
+
+
+def test_all_subjects_are_charged_or_none(walks):
+    several(walks)
+    with Ledger(walks.ledger) as ledger:
+        ledger.keep_budget('r2', 0.5)
+    outcome = walks.release(subject='')
+    assert outcome.kind == 'refused' and '1 of its 3 subjects' in outcome.reason
+    assert 'r2 (' in outcome.reason and '--partial' in outcome.reason
+    assert set(spent(walks).values()) == {0} and walks.visible() == []
+    outcome = walks.release(subject='', partial=True)
+    assert outcome.kind == 'released' and outcome.length == 7
+    assert {name for name, _, _ in rows(walks.output)} == {'r1', 'r3'}
+    assert spent(walks) == {'r1': 1, 'r2': 0, 'r3': 1}
+    # With more budget the one that was left out is released, and nobody is charged again.
+    with Ledger(walks.ledger) as ledger:
+        ledger.set_budget('r2', 2)
+    rest = walks.base / 'out/rest.parquet'
+    outcome = walks.release(subject='', output=rest)
+    assert outcome.kind == 'refused' and 'was charged for it before' in outcome.reason
+    assert walks.release(subject='', output=rest, partial=True).kind == 'released'
+    assert {name for name, _, _ in rows(rest)} == {'r2'}
+    assert spent(walks) == {'r1': 1, 'r2': 1, 'r3': 1}
+    outcome = walks.release(subject='', partial=True)
+    assert outcome.kind == 'failed' and 'private.parquet, rest.parquet' in outcome.reason
+
+
+def test_subjects_in_directories_can_be_left_out(walks):
+    fleet(walks, 3)
+    with Ledger(walks.ledger) as ledger:
+        ledger.keep_budget('r1', 0.1)
+    assert walks.release(of_robots(walks), subject='', partial=True).kind == 'released'
+    assert {name.split('/')[0] for name in files_of(walks.output)} == {'robot=r2', 'robot=r3'}
+
+
+def test_a_budget_that_is_given_is_that_of_each_subject(walks):
+    several(walks)
+    assert walks.release(subject='', subject_budget=1.5).kind == 'released'
+    outcome = walks.release(walks.settings(privacy=Privacy(0.7)), subject='',
+                            output=walks.base / 'out/b.parquet')
+    assert outcome.kind == 'refused' and 'none of its 3 subjects' in outcome.reason
+
+
+def test_whose_routes_they_are_must_be_clear(walks):
+    several(walks)
+    outcome = walks.release()
+    assert outcome.kind == 'failed' and 'leave --subject out' in outcome.reason
+    walks.archive(walks.words(3))
+    outcome = walks.release(subject='')
+    assert outcome.kind == 'failed' and '--subject-key' in outcome.reason
+    assert walks.release(subject='', ledger=False).kind == 'released'
+    assert spent(walks) == {}
+
+
+def test_an_error_in_the_middle_of_many_charges_makes_none(walks, monkeypatch):
+    from symdp_ros.ledger.transaction import ChargeTransaction
+
+    several(walks)
+    real = ChargeTransaction.charge
+
+    def charge(self, new, files=(), subject=''):
+        if subject == 'r2':
+            raise BudgetError('another process was faster')
+        return real(self, new, files, subject)
+
+    monkeypatch.setattr(ChargeTransaction, 'charge', charge)
+    assert walks.release(subject='').kind == 'refused'
+    assert spent(walks) == {} and walks.visible() == []
+    monkeypatch.undo()
+    assert walks.release(subject='').kind == 'released'
+    assert spent(walks) == {'r1': 1, 'r2': 1, 'r3': 1}
+
+
+KILLED = """
+import os, signal, sys
+sys.path[:0] = 'test/release', 'test/logs'
+from pathlib import Path
+from conftest import ArchivePlace
+from symdp_ros.release import outbox
+from symdp_ros.release.archives.file import Columns
+from symdp_ros.release.transaction import Publisher
+walks, where = ArchivePlace(Path(sys.argv[1])), sys.argv[2]
+def kill(*arguments, **more):
+    os.kill(os.getpid(), signal.SIGKILL)
+if where == 'charge':
+    Publisher._charge = kill
+elif where == 'publish':
+    Publisher._publish = kill
+elif where == 'moved':
+    real = outbox._move
+    outbox._move = lambda *paths: (real(*paths), kill())
+walks.release(walks.settings(columns=Columns(subject='robot')), subject='',
+              on_rows=kill if where == 'draw' else lambda *rows: None)
+"""
+
+
+@pytest.mark.parametrize('where, is_charged', [
+    ('draw', False), ('charge', False), ('publish', True), ('moved', True)])
+def test_killed_anywhere_it_ends_with_one_release_and_one_charge_each(walks, where, is_charged):
+    routes = fleet(walks, 5)
+    killed = subprocess.run([sys.executable, '-c', KILLED, str(walks.base), where], cwd=ROOT,
+                            timeout=120)
+    assert killed.returncode == -signal.SIGKILL
+    assert spent(walks) == (dict.fromkeys(('r1', 'r2', 'r3'), 1) if is_charged else {})
+    outcome = walks.release(of_robots(walks), subject='')
+    assert outcome.kind == ('already released' if is_charged else 'released'), outcome.reason
+    assert set(files_of(walks.output)) == set(routes)
+    assert spent(walks) == {'r1': 1, 'r2': 1, 'r3': 1}
+    walks.check(charges=3)
+
+
+def batch_of(routes, **more):
+    return pa.record_batch({
+        'route': [name for name, word in routes for _ in word],
+        'position': [i for _, word in routes for i in range(len(word))],
+        'symbol': pa.array([s for _, word in routes for s in word], pa.string()), **more})
+
+
+@pytest.fixture
+def key(walks):
+    return ReleaseKey.new(walks.settings(policy='guided'), walks.base / 'key')
+
+
+def test_a_batch_is_privatized_by_a_pure_function(walks, key):
+    routes = [(f'route {i}', word) for i, word in walks.words(60)]
+    whole = privatize_batch(batch_of(routes), key)
+    assert whole.schema.names == ['route', 'position', 'symbol']
+    assert whole['route'].to_pylist() == batch_of(routes)['route'].to_pylist()
+    assert whole.equals(privatize_batch(batch_of(routes, cause=['secret'] * len(whole)), key))
+    parts = [privatize_batch(batch_of(routes[i:i + 7]), key).to_pylist()
+             for i in range(0, 60, 7)]
+    assert sum(parts, []) == whole.to_pylist()
+    backwards = [privatize_batch(batch_of([route]), key).to_pylist() for route in routes[::-1]]
+    assert sum(backwards[::-1], []) == whole.to_pylist()
+    assert not privatize_batch(batch_of(routes), key, file='other').equals(whole)
+    assert len(privatize_batch(batch_of(routes).slice(0, 0), key)) == 0
+    words = {}
+    for row in whole.to_pylist():
+        words.setdefault(row['route'], []).append(row['symbol'])
+    assert all(map(walks.chain.is_feasible, words.values()))
+
+
+@pytest.mark.parametrize('routes, start, said', [
+    ([('a', 'ab'), ('b', 'a'), ('a', 'b')], 0, 'two of its routes have the same id'),
+    ([('a', 'ab')], 1, 'the first position'),
+])
+def test_batches_that_will_not_do(key, routes, start, said):
+    with pytest.raises(LogError) as error:
+        privatize_batch(batch_of(routes), key, start=start)
+    assert said in str(error.value) or 'position 1' in str(error.value)
+
+
+def test_a_route_that_is_cut_is_refused(key):
+    batch = batch_of([('a', 'abbcc'), ('b', 'ab')])
+    for cut in (1, 3):
+        privatize_batch(batch.slice(0, cut), key)  # nobody can see that more was to come
+        with pytest.raises(LogError, match='row 0'):
+            privatize_batch(batch.slice(cut), key)
+
+
+def test_names_are_all_different(walks):
+    """Of ids that are near one another, of any type, with and without subjects."""
+    texts = ['', 'a', 'a\0', '\0a', 'aa', 'a' * 11, 'a' * 12, 'a' * 16, 'a' * 1000, 'é']
+    pairs = [(one, two) for one in texts for two in texts]
+    keys = pa.record_batch({'subject': [one for one, _ in pairs],
+                            'route': [two for _, two in pairs]})
+    for batch in (keys, pa.record_batch({'route': texts}),
+                  pa.record_batch({'route': np.arange(70_000) - 35_000}),
+                  pa.record_batch({'route': np.arange(300, dtype=np.uint16)})):
+        names = names_of(batch, b'k' * 32)
+        assert names.shape == (len(batch), 12)
+        assert len(np.unique(names, axis=0)) == len(batch)
+        some = np.random.default_rng(1).permutation(len(batch))[:50]
+        assert (names_of(batch.take(pa.array(some)), b'k' * 32) == names[some]).all()
+        assert (names_of(batch, b'l' * 32) != names).any()
+    with pytest.raises(LogError, match='more than 1000 bytes'):
+        names_of(pa.record_batch({'route': ['a' * 1001]}), b'k' * 32)
