@@ -262,7 +262,9 @@ OUTPUT = Option('output', str, None,
                 'OUT.parquet, which must not exist', unit='dir')
 TOPIC = Option('topic', str, 'region', 'the topic with the region, in recordings; with '
                'input: pose, if not set: pose', unit='topic')
-STAMP_KEY = Option('stamp_key', str, 'stamp', 'CSV column or JSON key of the time', unit='name')
+STAMP_KEY = Option('stamp_key', str, 'stamp',
+                   'CSV column or JSON key of the time. An archive may have such a column: then '
+                   'ε is charged for each of the most routes that show one moment', unit='name')
 SYMBOL_KEY = Option('symbol_key', str, 'symbol',
                     'column or JSON key of the region; a value that is no state is an unknown '
                     'region', unit='name')
@@ -616,7 +618,7 @@ OF_LEARNED_LOGS = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE, STAMP_KEY, 
                    SYMBOL_MAP, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS)
 OF_LOGS = (
     TOPIC, RECORDED_TYPE,
-    INPUT, FIELD, WHERE, *POSE, STAMP_KEY, SAMPLING, PERIOD, REPORT_PERIOD, INPUT_TIMEOUT, *VISITS,
+    INPUT, FIELD, WHERE, *POSE, SAMPLING, PERIOD, REPORT_PERIOD, INPUT_TIMEOUT, *VISITS,
     UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS)
 ALLOW_UNKNOWN = Option(
     'allow_unknown', float, 0.05,

@@ -8,7 +8,7 @@ Releases with the same `digest` are the same release; other settings change only
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from symdp_ros.core.chain import Chain
@@ -28,9 +28,6 @@ from symdp_ros.release.archives.file import Columns
 from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
-
-if TYPE_CHECKING:
-    from symdp_ros.release.archives.dataset import Dataset
 
 CHARGES = ('archive', 'route')
 
@@ -74,7 +71,7 @@ class ArchiveSettings:
     def of(cls, values: Mapping[str, Any]) -> 'ArchiveSettings':
         """Return those among the values of options."""
         return cls(Columns(values['route_key'], values['position_key'], values['symbol_key'],
-                           values['subject_key']), values['charge'])
+                           values['subject_key'], values['stamp_key']), values['charge'])
 
     def check(self) -> None:
         """
@@ -264,7 +261,7 @@ class ReleaseSettings:
                           moves.missing(flat, begins),
                           _named(moves.standing(flat, begins), self.chain))
 
-    def inspect_archive(self, archive: 'Dataset', moves: Moves) -> Inspection:
+    def inspect_archive(self, archive: Any, moves: Moves) -> Inspection:
         """Return what is known of an archive, for its operator alone; `moves`: of the chain."""
         unknown, silent, names, missing, standing = archive.inspect(
             self.states_by_value(), sorted(self.input.no_region), moves)

@@ -46,7 +46,7 @@ def page(browser, made, request):
                 browser.get_log('performance')]
     asked = {request['params']['request']['url'] for request in requests
              if request['method'] == 'Network.requestWillBeSent'
-             and not request['params']['documentURL'].startswith('chrome:')}  # its first page
+             and not request['params']['documentURL'].startswith('chrome')}  # its first page
     assert asked <= {made[0].as_uri()}
 
 

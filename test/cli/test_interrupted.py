@@ -62,7 +62,8 @@ def test_a_release_that_is_interrupted_says_how_far_it_came_and_can_go_on(tmp_pa
 def test_the_nodes_of_a_demo_that_is_killed_end(tmp_path):
     pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     output = tmp_path / 'output'
-    demo = start(output, 'demo', 'config/depot.geojson', '--duration', '500')
+    demo = start(output, 'demo', 'config/depot.geojson', '--duration', '500', '--policy',
+                 'planned')  # with it a node says what is believed
 
     def children():
         return Path(f'/proc/{demo.pid}/task/{demo.pid}/children').read_text().split()

@@ -104,9 +104,11 @@ def test_commands_of_symdp_are_run(page, reader, world):
         pyarrow = pytest.importorskip('pyarrow')
         from pyarrow.parquet import write_table
         rows = [(r, i, s) for r, word in enumerate(reader[1]) for i, s in enumerate(word)]
-        write_table(pyarrow.table(dict(
-            zip(('route', 'position', 'symbol'), zip(*rows, strict=True), strict=True))),
-                    world / 'here' / 'walks.parquet')
+        table = pyarrow.table(dict(
+            zip(('route', 'position', 'symbol'), zip(*rows, strict=True), strict=True)))
+        (world / 'here' / 'DATASET' / 'robot=r7').mkdir(parents=True)
+        for name in ('walks.parquet', 'DATASET/robot=r7/part-0.parquet'):
+            write_table(table, world / 'here' / name)
     for words in BY_PAGE[page]:
         arguments = of_symdp(words)
         if not arguments or arguments[0] in NOT_RUN or '…' in words:

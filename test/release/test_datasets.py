@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Directories of archives, archives of several subjects, and the function of one batch."""
+from fractions import Fraction
 from pathlib import Path
 import random
 import signal
@@ -158,6 +159,72 @@ def test_each_subject_is_charged_for_its_routes(walks):
     assert walks.release(settings, subject='', output=walks.base / 'out/b.parquet').kind \
         == 'released'
     assert spent(walks) == {'r1': 2.5, 'r2': 2, 'r3': 1.5}
+
+
+def timed(walks, spans, path=None, type_=None, subjects=None):
+    """Write routes with these first and last stamps, of subjects, if any."""
+    routes = [(i, 'ab' + 'c' * (i % 3)) for i in range(len(spans))]
+    stamps = [stamp for (first, last), (_, word) in zip(spans, routes)
+              for stamp in np.linspace(first, last, len(word)).astype(np.int64).tolist()]
+    more = {} if subjects is None else {
+        'subject': [name for name, (_, word) in zip(subjects, routes) for _ in word]}
+    walks.archive(routes, path=path, group=3, stamp=pa.array(stamps, type_ or pa.int64()), **more)
+
+
+@pytest.mark.parametrize('spans, most', [
+    ([(0, 9), (10, 19), (20, 29)], 1), ([(0, 9), (9, 19), (20, 29)], 2),
+    ([(0, 29), (10, 12), (20, 29), (11, 21)], 3), ([(5, 5)] * 4, 4), ([(3, 1), (2, 2)], 2)])
+@pytest.mark.parametrize('type_', [pa.int64(), pa.timestamp('ms'), pa.timestamp('us', 'UTC')])
+def test_routes_that_overlap_in_time_are_charged_as_often(walks, spans, most, type_):
+    """ε for each of the most routes that show one moment, as `charge: route` is for all."""
+    walks.sizes = {'batch_rows': 2}
+    timed(walks, spans, type_=type_)
+    assert walks.release().kind == 'released'
+    assert walks.spent() == most
+    with Ledger(walks.ledger) as ledger:
+        [entry] = ledger.charges()
+        assert (entry.loss.routes, entry.loss.repeats) == (most, -(-len(spans) // most))
+        assert entry.loss.concentrated.rho(1) == most * Fraction(1, 2)
+    assert pq.read_schema(walks.output).names == ['route', 'position', 'symbol']
+
+
+def test_overlaps_are_those_of_each_subject_in_all_files(walks):
+    (walks.path).mkdir()
+    timed(walks, [(0, 9), (5, 6), (20, 21)], walks.path / 'a.parquet',
+          subjects=['r1', 'r2', 'r2'])
+    timed(walks, [(8, 30), (9, 9), (0, 3)], walks.path / 'b.parquet',
+          subjects=['r2', 'r1', 'r3'])
+    assert walks.release(subject='').kind == 'released'
+    assert spent(walks) == {'r1': 2, 'r2': 2, 'r3': 1}
+    other = walks.base / 'out/route.parquet'
+    assert walks.release(walks.settings(charge='route'), subject='', output=other).kind \
+        == 'released'
+    assert spent(walks) == {'r1': 4, 'r2': 5, 'r3': 2}
+
+
+def test_most_routes_at_once_are_those_of_every_moment(walks):
+    """Against counting at each end of a route, of many routes."""
+    from symdp_ros.release.archives.dataset import routes_at_once
+
+    rng = np.random.default_rng(5)
+    spans = np.sort(rng.integers(0, 300, (400, 2)), axis=1)
+    spans = np.column_stack([spans[:, 0], np.minimum(spans[:, 1], spans[:, 0] + 9),
+                             rng.integers(0, 7, 400)])
+    for subject, most in enumerate(routes_at_once(spans)):
+        own = spans[spans[:, 2] == subject]
+        assert most == max(((own[:, 0] <= t) & (t <= own[:, 1])).sum() for t in range(310)) > 1
+
+
+@pytest.mark.parametrize('stamp, said', [
+    (pa.array(['now'] * 6), 'holds neither times nor integers'),
+    (pa.array([1, None, 1, 1, 1, 1]), 'a stamp is null')])
+def test_stamps_that_are_none(walks, stamp, said):
+    walks.archive([(1, 'abb'), (2, 'abb')], stamp=stamp)
+    outcome = walks.release()
+    assert outcome.kind == 'failed' and said in outcome.reason
+    timed(walks, [(0, 1), (1, 2)])
+    assert walks.release(walks.settings(columns=Columns(stamp='when'))).kind == 'released'
+    assert walks.spent() == 1
 
 
 def test_all_subjects_are_charged_or_none(walks):

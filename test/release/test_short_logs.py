@@ -15,6 +15,7 @@ from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import Unit
 from symdp_ros.logs import LogFile
+from symdp_ros.release.archives import batch
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.learned import LearnSettings
 from symdp_ros.release.learned_released import learn_from_releases
@@ -33,12 +34,14 @@ def drawn(monkeypatch):
             found.append((self.privacy.adjacency, len(word)))
             return super().privatize(word)
 
-        def privatize_many(self, symbols, offsets):
+        def privatize_many(self, symbols, offsets, bits):
             found.append((self.privacy.adjacency, *(offsets[1:] - offsets[:-1]).tolist()))
-            return super().privatize_many(symbols, offsets)
+            return super().privatize_many(symbols, offsets, bits)
 
     monkeypatch.setattr(offline, 'OfflineMechanism', Spy)
-    return found
+    batch._mechanism.cache_clear()
+    yield found
+    batch._mechanism.cache_clear()
 
 
 class Place:

@@ -13,8 +13,11 @@ routes together is protected less: the same change in each of m routes costs m·
 shows (`Loss.repeats`).
 
 So no two routes of an archive may show the same times: from 3,000 copies of one route under other
-ids, each true symbol could be read as the most frequent private one. Where routes may overlap,
-`charge: route` charges each: k changed symbols of the robot then change at most k in each of the m
+ids, each true symbol could be read as the most frequent private one. Where rows have stamps, the
+largest number m of routes that show one moment is known: k changed symbols of the robot change at
+most m·k rows, so m·ε is charged. (For ρ: at most k of them in each route, so the squares of these
+numbers add up to at most m·k².) Where there are none and routes may overlap, `charge: route`
+charges each: k changed symbols of the robot then change at most k in each of the m
 routes, which gives every release with probabilities within e^{m·ε}; so m·ε is charged. Each route
 is then a word by itself, and where all of them are shorter than k, they are drawn for as many
 symbols as the longest one has (`Privacy.for_length`).
@@ -38,7 +41,7 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
-from symdp_ros.release.archives.dataset import Dataset
+from symdp_ros.release.archives.dataset import Dataset, routes_at_once
 from symdp_ros.release.archives.file import end_readers, Sizes, Survey
 from symdp_ros.release.archives.tasks import SUFFIX, write_release
 from symdp_ros.release.inspection import Inspection, Moves
@@ -124,22 +127,32 @@ class ArchiveSource:
             self._chosen = self.mechanisms.settings_for(longest, self.length, self._privacy)
             mechanism = self.mechanisms.made(self._chosen, longest, self._privacy)
             bound = mechanism.law.loss_bound
-        self._loss = self._loss_of(bound, longest, routes)
+        spans = None if survey is None else survey.spans
+        at_once = [1] * len(survey.subjects) if survey is not None else []
+        if spans is not None:
+            at_once = routes_at_once(spans).tolist()
+        self._loss = self._loss_of(bound, longest, routes, max(at_once, default=1))
         if survey is not None and survey.subjects:
-            self.losses = {subject: self._loss_of(bound, longest, count)
-                           for subject, count in survey.subjects.items()}
+            self.losses = {
+                subject: self._loss_of(bound, longest, count, most) for (subject, count), most
+                in zip(survey.subjects.items(), at_once, strict=True)}
         return self._loss
 
-    def _loss_of(self, bound: str, longest: int, routes: int) -> Loss:
-        loss = self.settings.loss(bound, longest, routes)
-        return loss if self._how.charge == 'route' else replace(loss, repeats=routes)
+    def _loss_of(self, bound: str, longest: int, routes: int, at_once: int) -> Loss:
+        """Return the loss of routes of which so many show one moment."""
+        if self._how.charge == 'route':
+            return self.settings.loss(bound, longest, routes)
+        loss = self.settings.loss(bound, longest)
+        return replace(loss, epsilon=loss.epsilon * at_once, routes=at_once,
+                       repeats=-(-routes // at_once))
 
     def _surveyed(self) -> Survey | None:
         """Return a survey of the archive; None: nothing of it is needed."""
-        needed = (self.engine != 'local' or self._how.charge == 'route'
+        timed = self.is_charged and self._data.has_stamps and self._how.charge == 'archive'
+        needed = (timed or self.engine != 'local' or self._how.charge == 'route'
                   or self.is_charged and self._data.has_subjects
                   or self.mechanisms is not None and self.mechanisms.need_length)
-        return self._data.survey() if needed else None
+        return self._data.survey(timed) if needed else None
 
     def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
         """Privatize the routes, and write them into the staging directory."""
@@ -155,7 +168,8 @@ class ArchiveSource:
             on_rows=lambda rows: self.on_rows(rows, data.rows), random=self.random)
         data.check_unchanged()
         self.length = rows
-        loss = self._loss if self._how.charge == 'route' else replace(self._loss, repeats=routes)
+        loss = self._loss if self._how.charge == 'route' else replace(
+            self._loss, repeats=-(-routes // self._loss.routes))
         return Staged([path], loss, taken='' if self._chosen == self.settings.mechanism
                       else self._chosen.name)
 

@@ -23,7 +23,7 @@ from hashlib import blake2b
 import os
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Event
+from threading import Event, get_ident
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -96,15 +96,20 @@ def privatize_batch(batch: Any, release: ReleaseKey, *, file: str = '', start: i
     names = names_of(chunk.keys, release.of(file))
     if len(np.unique(names, axis=0)) < len(names):
         raise LogError('two of its routes have the same id: give them different ones')
-    symbols = _mechanism(settings).privatize_many(
+    symbols = mechanism_of(settings).privatize_many(
         chunk.states.astype(np.int32), chunk.offsets, WordBits(names, release.of(file)))
     states = parquet()[0].array(settings.chain.states)
     table = chunk.with_symbols(schema, states, symbols).combine_chunks()
     return parquet()[0].record_batch([column.chunk(0) for column in table.columns], schema=schema)
 
 
-@lru_cache(maxsize=1)
-def _mechanism(settings: 'ReleaseSettings') -> OfflineMechanism:
+def mechanism_of(settings: 'ReleaseSettings', number: int = 0) -> OfflineMechanism:
+    """Return a mechanism of this thread; `number`: of several."""
+    return _mechanism(settings, get_ident(), number)
+
+
+@lru_cache(maxsize=8)
+def _mechanism(settings: 'ReleaseSettings', thread: int, number: int) -> OfflineMechanism:
     return settings.mechanism.offline(settings.chain, settings.privacy)
 
 

@@ -17,6 +17,8 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 import numpy as np
+import numpy.typing as npt
+from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import LogError, printable
 from symdp_ros.release.archives.file import Archive, Columns, Sizes, Survey
 from symdp_ros.release.archives.tasks import SUFFIX, Task
@@ -43,6 +45,7 @@ class DatasetFile:
     stamp: tuple[int, int, int]
     rows: int
     has_subjects: bool
+    has_stamps: bool
 
 
 class Dataset:
@@ -60,10 +63,14 @@ class Dataset:
         self.files = self._each(names, lambda name: name, self._opened)
         self.rows = sum(file.rows for file in self.files)
         told = {file.has_subjects or file.subject is not None for file in self.files}
-        self.has_subjects = told == {True}
+        timed = {file.has_stamps for file in self.files}
+        self.has_subjects, self.has_stamps = told == {True}, timed == {True}
         if len(told) > 1:
             raise LogError(f'some of its files say whose routes they hold (column, or directory, '
                            f'{columns.subject!r}), and others do not', path=path)
+        if len(timed) > 1:
+            raise LogError(f'some of its files have stamps ({columns.stamp!r}), and others do not',
+                           path=path)
 
     def __repr__(self) -> str:
         return f'<Dataset {str(self.path)!r}>'
@@ -73,7 +80,7 @@ class Dataset:
         with Archive(path, self.columns, self.sizes) as archive:
             subject = None if archive.has_subjects else _subject(name, self.columns.subject)
             return DatasetFile(path, name, subject, archive.stamp(), archive.rows,
-                               archive.has_subjects)
+                               archive.has_subjects, archive.has_stamps)
 
     def _each(self, items: Sequence[_Item], name: Callable[[_Item], str],
               work: Callable[[_Item], _Result]) -> list[_Result]:
@@ -109,22 +116,29 @@ class Dataset:
                            'it is complete', path=self.path)
         self._in_each(lambda archive: None)
 
-    def survey(self) -> Survey:
+    def survey(self, timed: bool = False) -> Survey:
         """
         Read routes, positions and subjects alone; return what is public of all files together.
 
-        :return: `cuts` of the tasks of a single file.
+        :param timed: read the stamps, too.
+        :return: with `cuts` of the tasks of a single file.
         :raises LogError: routes that are not consecutive, or positions that do not count up.
         """
         step = self.sizes.task_rows
         wanted = [] if self.is_directory else range(step, self.rows, step)
-        surveys = self._in_each(lambda archive: archive.survey(wanted))
-        subjects = Counter[str]()
+        surveys = self._in_each(lambda archive: archive.survey(wanted, timed))
+        subjects, spans = Counter[str](), []
         for file, survey in zip(self.files, surveys, strict=True):
-            subjects.update(survey.subjects if file.subject is None
-                            else {file.subject: survey.routes})
+            here = survey.subjects if file.subject is None else {file.subject: survey.routes}
+            subjects.update(here)
+            if survey.spans is not None:
+                numbers = {name: number for number, name in enumerate(subjects)}
+                survey.spans[:, 2] = np.array([numbers[name] for name in here] or [0])[
+                    survey.spans[:, 2]]
+                spans.append(survey.spans)
         return Survey(surveys[0].start, max(survey.longest for survey in surveys),
-                      sum(survey.routes for survey in surveys), surveys[0].cuts, dict(subjects))
+                      sum(survey.routes for survey in surveys), surveys[0].cuts, dict(subjects),
+                      np.concatenate(spans) if spans else None)
 
     def inspect(self, position_of: dict[str, int], no_region: Sequence[str],
                 moves: Moves) -> tuple[int, int, dict[str, int], int, list[int]]:
@@ -153,6 +167,22 @@ class Dataset:
         return [Task(file.path.absolute(), file.name, file.stamp, first, end, survey.start,
                      f'part-{number:05d}{SUFFIX}', left_out)
                 for number, (first, end) in enumerate(zip([0, *ends], ends, strict=False))]
+
+
+def routes_at_once(spans: npt.NDArray[np.int64]) -> Ints:
+    """
+    Return the largest number of routes that show one moment, for each subject.
+
+    :param spans: of `Survey`.
+    :return: shape (subjects,), by their numbers.
+    """
+    routes, subjects = len(spans), np.tile(spans[:, 2], 2)
+    times, ends = np.concatenate([spans[:, 0], spans[:, 1]]), np.arange(2 * routes) >= routes
+    order = np.lexsort((ends, times, subjects))  # what begins at a moment, before what ends there
+    now = np.cumsum(np.where(ends, -1, 1)[order])  # 0 after each subject
+    most = np.zeros(subjects.max() + 1, np.int64)
+    np.maximum.at(most, subjects[order], now)
+    return most
 
 
 def _names(path: Path) -> Iterator[str]:

@@ -156,7 +156,7 @@ class Archive:
             problem = f'it cannot be read: {error.strerror}'
         if problem is not None:
             raise LogError(problem, path=self.path)
-        self._is_open, self._asked, self.rows = False, False, 0
+        self._is_open, self._asked, self.rows, self.has_stamps = False, False, 0, False
         self._open()
 
     def __repr__(self) -> str:
@@ -224,15 +224,18 @@ class Archive:
             first += rows
         self._asked = False
 
-    def survey(self, wanted: Iterable[int] = ()) -> Survey:
+    def survey(self, wanted: Iterable[int] = (), timed: bool = False) -> Survey:
         """
         Read routes and positions alone.
 
         :param wanted: rows in order, for `Survey.cuts`.
+        :param timed: read the stamps, too, for `Survey.spans`.
         :raises LogError: as `chunks`.
         """
-        self._ask('survey', list(wanted))
+        self._ask('survey', list(wanted), timed)
         survey = Survey(*self._answer())
+        if timed:
+            survey = replace(survey, spans=self._array(3 * survey.routes, np.int64).reshape(-1, 3))
         self._asked = False
         return survey
 
@@ -265,7 +268,7 @@ class Archive:
         self._is_open, self._asked = True, False
         self._ask('open', str(self.path), self.columns.names(), self.sizes.buffer_bytes,
                   self.sizes.batch_rows)
-        self.rows, schema = self._answer()
+        self.rows, schema, self.has_stamps = self._answer()
         self._asked = False
         self._schema = parquet()[0].ipc.read_schema(parquet()[0].py_buffer(schema))
 

@@ -46,26 +46,27 @@ class Columns:
     """
     The names of the columns of an archive.
 
-    :param subject: whose route it is. A file needs no such column.
+    :param subject: whose route it is; `stamp`: when a row was. A file needs no such columns.
     """
 
     route: str = 'route'
     position: str = 'position'
     symbol: str = 'symbol'
     subject: str = 'subject'
+    stamp: str = 'stamp'
 
     def __post_init__(self) -> None:
-        if len(set(self.names())) < 4:
-            raise ConfigurationError('route_key, position_key, symbol_key and subject_key must '
-                                     'name different columns', setting='symbol_key')
+        if len(set(self.names())) < 5:
+            raise ConfigurationError('route_key, position_key, symbol_key, subject_key and '
+                                     'stamp_key must name different columns', setting='symbol_key')
 
-    def names(self) -> tuple[str, str, str, str]:
+    def names(self) -> tuple[str, str, str, str, str]:
         """Return the names in order."""
-        return self.route, self.position, self.symbol, self.subject
+        return self.route, self.position, self.symbol, self.subject, self.stamp
 
     def described(self) -> list[str]:
         """Return the names, for people to read: that of subjects if it is not the usual one."""
-        *names, subject = self.names()
+        *names, subject, _ = self.names()
         return names if subject == type(self).subject else [*names, subject]
 
 
@@ -80,6 +81,8 @@ class Survey:
     :param cuts: for each wanted row, the first row from there on at which a route begins, or the
         number of rows.
     :param subjects: how many routes each subject has; {}: the file does not say whose they are.
+    :param spans: of each route the first and the last stamp, and the number of its subject among
+        `subjects`, 0 if there are none; int64, shape (routes, 3). None: they were not asked for.
     """
 
     start: int
@@ -87,6 +90,7 @@ class Survey:
     routes: int
     cuts: tuple[int, ...]
     subjects: dict[str, int]
+    spans: npt.NDArray[np.int64] | None = None
 
 
 def serve(source: BinaryIO, target: BinaryIO) -> None:
@@ -150,6 +154,7 @@ class _File:
         self._file = pq.ParquetFile(
             path, read_dictionary=sorted({*self._keys, columns.symbol} - plain),
             pre_buffer=False, buffer_size=buffer_bytes, page_checksum_verification=True)
+        self._has_stamps = columns.stamp in self._file.schema_arrow.names
         metadata = self._file.metadata
         self._group_rows = np.cumsum([0] + [metadata.row_group(i).num_rows
                                             for i in range(metadata.num_row_groups)])
@@ -157,19 +162,26 @@ class _File:
 
     def open(self, *arguments: object) -> Iterator[tuple[Any, ...]]:  # noqa: A003 (a request)
         """Yield the number of rows, and the serialized schema of all columns but the symbols."""
-        yield (self._rows, self._schema.serialize().to_pybytes()),
+        yield (self._rows, self._schema.serialize().to_pybytes(), self._has_stamps),
 
-    def survey(self, wanted: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-        """Yield the fields of a `Survey`; `wanted`: the rows of `cuts`, in order."""
+    def survey(self, wanted: Sequence[int], timed: bool) -> Iterator[tuple[Any, ...]]:
+        """Yield a `Survey`; `wanted`: the rows of `cuts`, in order; `timed`: with its spans."""
         order, cuts = RouteOrder(self._columns, self._keys, 0, None), list[int]()
         row = last = longest = routes = 0
-        subjects = Counter[str]()
-        for batch in self._batches((*self._keys, self._columns.position), 0, self._rows):
+        subjects, spans = Counter[str](), _Spans()
+        names = (*self._keys, self._columns.position, *(self._columns.stamp,) * timed)
+        for batch in self._batches(names, 0, self._rows):
             starts = order.starts(batch) + row
+            if timed:
+                spans.add(_stamps(batch.column(self._columns.stamp)), starts - row)
             if len(self._keys) > 1:
-                for each in batch.column(self._columns.subject).take(
-                        self._pyarrow.array(starts - row)).value_counts().to_pylist():
+                here = batch.column(self._columns.subject).take(
+                    self._pyarrow.array(starts - row))
+                for each in here.value_counts().to_pylist():
                     subjects[str(each['values'])] += each['counts']
+                if timed:
+                    numbers = {name: number for number, name in enumerate(subjects)}
+                    spans.subjects += [numbers[str(name)] for name in here.to_pylist()]
             routes += len(starts)
             if len(starts):
                 longest = max(longest, int(np.diff(starts, prepend=last).max()))
@@ -179,7 +191,8 @@ class _File:
             row += len(batch)
             child.extend_time()
         cuts += [row] * (len(wanted) - len(cuts))
-        yield (order.start, max(longest, row - last), routes, tuple(cuts), dict(subjects)),
+        yield ((order.start, max(longest, row - last), routes, tuple(cuts), dict(subjects)),
+               *((spans.of(routes).tobytes(),) if timed else ()))
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int, start: int | None,
                chunk_rows: int) -> Iterator[tuple[Any, ...]]:
@@ -294,6 +307,33 @@ class _File:
             row += len(batch)
             if left < right:
                 yield batch.slice(left, right - left)
+
+
+class _Spans:
+    """The first and the last stamp of each route, batch by batch; `subjects`: their numbers."""
+
+    def __init__(self) -> None:
+        self._first: list[Ints] = []
+        self._last: list[Ints] = []
+        self.subjects: list[int] = []
+
+    def add(self, stamps: Ints, starts: Ints) -> None:
+        """Add a batch, in which routes begin at some rows."""
+        begins = starts if len(starts) and starts[0] == 0 else np.append(0, starts)
+        first = np.minimum.reduceat(stamps, begins)
+        last = np.maximum.reduceat(stamps, begins)
+        if len(begins) > len(starts):  # it begins with the rest of a route
+            self._first[-1][-1] = min(self._first[-1][-1], first[0])
+            self._last[-1][-1] = max(self._last[-1][-1], last[0])
+            first, last = first[1:], last[1:]
+        if len(first):
+            self._first.append(first)
+            self._last.append(last)
+
+    def of(self, routes: int) -> npt.NDArray[np.int64]:
+        """Return what `Survey.spans` is."""
+        return np.stack([np.concatenate(self._first), np.concatenate(self._last),
+                         self.subjects or np.zeros(routes, np.int64)], axis=1)
 
 
 class StatePositions:
@@ -415,6 +455,17 @@ class RouteOrder:
         return key.indices.to_numpy()
 
 
+def _stamps(column: Any) -> Ints:
+    """Return stamps as integers: times in nanoseconds, or what they are."""
+    pyarrow, _ = parquet()
+    if column.null_count:
+        raise LogError('a stamp is null: every row needs one, or no row')
+    if pyarrow.types.is_timestamp(column.type):
+        column = column.cast(pyarrow.timestamp('ns', column.type.tz)).cast(pyarrow.int64())
+    stamps: Ints = column.to_numpy().astype(np.int64)
+    return stamps
+
+
 def _is_text(types: Any, type_: Any) -> bool:
     return bool(types.is_string(type_) or types.is_large_string(type_))
 
@@ -485,9 +536,10 @@ def schema_of(schema: Any, columns: Columns) -> Any:
 
     for name in columns.names():
         count = schema.names.count(name)
-        if count > 1 or not count and name != columns.subject:
+        if count > 1 or not count and name not in (columns.subject, columns.stamp):
             raise LogError(f'it must have one column {name!r}: add it, or name the columns that '
-                           'it has (--route-key, --position-key, --symbol-key, --subject-key)')
+                           'it has (--route-key, --position-key, --symbol-key, --subject-key, '
+                           '--stamp-key)')
     for name in (columns.subject, columns.route):
         if name not in schema.names:
             continue
@@ -500,6 +552,10 @@ def schema_of(schema: Any, columns: Columns) -> Any:
     position = schema.field(columns.position).type
     if not types.is_integer(position):
         raise LogError(f'the column {columns.position!r} does not hold integers: convert it')
+    if columns.stamp in schema.names and not (types.is_integer(plain(columns.stamp))
+                                              or types.is_timestamp(plain(columns.stamp))):
+        raise LogError(f'the column {columns.stamp!r} holds neither times nor integers: convert '
+                       'it, or name another one (--stamp-key)')
     symbol = plain(columns.symbol)
     if not (_is_text(types, symbol) or types.is_integer(symbol) or types.is_boolean(symbol)
             or types.is_null(symbol)):

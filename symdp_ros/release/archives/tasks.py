@@ -24,7 +24,7 @@ import numpy as np
 from symdp_ros.errors import ConfigurationError, LogError, SymdpError
 from symdp_ros.logs.files import remove
 from symdp_ros.release.archives import engines, file as archive_file
-from symdp_ros.release.archives.batch import privatized, ReleaseKey
+from symdp_ros.release.archives.batch import mechanism_of, privatized, ReleaseKey
 from symdp_ros.release.archives.file import Archive, Chunk, Columns, Sizes
 
 if TYPE_CHECKING:
@@ -129,8 +129,7 @@ class Work:
                 chunks = _kept(archive.chunks(
                     position_of=settings.states_by_value(), first=task.first, end=task.end,
                     start=task.start), settings.archive.columns, task.left_out)
-                mechanisms = [settings.mechanism.offline(settings.chain, settings.privacy)
-                              for _ in range(self.threads)]
+                mechanisms = [mechanism_of(settings, i) for i in range(self.threads)]
                 rows = archive_file.write(
                     path, privatized(counted(chunks), mechanisms, key),
                     archive.schema().with_metadata({RECORD: self.record}),
