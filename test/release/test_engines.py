@@ -143,8 +143,8 @@ def test_an_attempt_that_ends_late_is_seen_by_nobody(walks, scheduler, monkeypat
 def test_what_is_wrong_with_an_archive_is_said_here(walks, engine, monkeypatch):
     walks.archive([(1, 'ab'), (2, ['secret'] * 5), (1, 'ab')], group=3)
     real = dataset.Dataset.survey
-    monkeypatch.setattr(dataset.Dataset, 'survey', lambda archive: replace(
-        real(archive), start=1))
+    monkeypatch.setattr(dataset.Dataset, 'survey', lambda archive, timed: replace(
+        real(archive, timed), start=1))
     outcome = walks.release(**engine)
     assert outcome.kind == 'failed' and 'row ' in outcome.reason
     assert 'not with position 1' in outcome.reason and 'secret' not in outcome.reason
@@ -190,6 +190,40 @@ def test_an_engine_that_cannot_be_used(walks, monkeypatch):
         monkeypatch.setitem(sys.modules, package, None)
         assert f'with its extra {engine}' in walks.release(engine=engine).reason
     assert walks.spent() == 0 and walks.visible() == []
+
+
+def test_work_on_threads_is_told_to_stop():
+    """It would otherwise go on until it is done, and an interrupt wait for it."""
+    class Work:
+        def __init__(self):
+            self.stopped, self.ended = threading.Event(), []
+
+        def __call__(self, task):
+            assert not task or self.stopped.wait(60)
+            self.ended.append(task)
+            return task
+
+        def stop(self):
+            self.stopped.set()
+
+    work = Work()
+    results = engines.run('local', work, [0, 1, 2, 3, 4, 5, 6, 7], '')
+    assert next(results) == 0
+    results.close()
+    assert work.stopped.is_set() and len(work.ended) < 8
+
+
+def test_an_attempt_that_is_stopped_leaves_nothing(walks, monkeypatch):
+    real = engines.ENGINES['local']
+
+    def stopped(work, tasks, address):
+        work.stop()
+        yield from real(work, tasks, address)
+
+    walks.archive(walks.words(50))
+    monkeypatch.setitem(engines.ENGINES, 'local', stopped)
+    assert walks.release().reason == 'it was stopped'
+    assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
 
 
 def test_an_engine_that_gives_up(walks, monkeypatch):
@@ -239,7 +273,7 @@ def test_the_key_is_seen_by_nobody(walks, monkeypatch):
         assert stat.S_IMODE(os.stat(key).st_mode) == 0o600
         assert stat.S_IMODE(os.stat(key.parent).st_mode) == 0o700
         for text in (repr(self).encode(), repr(task).encode(),
-                     pickle.dumps(replace(self, on_rows=None)),
+                     pickle.dumps(replace(self, on_rows=None, stopped=None)),
                      pickle.dumps(task)):
             assert seen[0] not in text and seen[0].hex().encode() not in text
         return real(self, number, task)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import LogError, printable
-from symdp_ros.release.archives.file import Archive, Columns, Sizes, Survey
+from symdp_ros.release.archives.file import Archive, check_unchanged, Columns, Sizes, Survey
 from symdp_ros.release.archives.tasks import SUFFIX, Task
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
@@ -114,7 +114,8 @@ class Dataset:
         if self.is_directory and list(_names(self.path)) != [file.name for file in self.files]:
             raise LogError('files were added or removed while it was being read: release it when '
                            'it is complete', path=self.path)
-        self._in_each(lambda archive: None)
+        self._each(self.files, lambda file: file.name,
+                   lambda file: check_unchanged(file.path, file.stamp))
 
     def survey(self, timed: bool = False) -> Survey:
         """

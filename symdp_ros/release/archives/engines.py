@@ -54,6 +54,7 @@ def run(name: str, work: Callable[[Any], Any], tasks: Sequence[Any],
 
 def _local(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Any]:
     """Map on threads of this process: what takes time is compiled, or in other processes."""
+    stop = getattr(work, 'stop', lambda: None)  # work on threads may be told to end early
     if address:
         raise ConfigurationError('a scheduler is for --engine dask, ray or spark',
                                  setting='scheduler')
@@ -65,6 +66,7 @@ def _local(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> It
         finally:
             for future in futures:
                 future.cancel()
+            stop()
 
 
 def _dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Any]:

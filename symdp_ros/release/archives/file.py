@@ -35,8 +35,8 @@ from symdp_ros.release.archives import reading as archive_reading
 from symdp_ros.release.archives.reading import Columns, parquet, Survey
 from symdp_ros.release.inspection import Moves
 
-__all__ = ['Archive', 'Chunk', 'chunk_of', 'Columns', 'end_readers', 'parquet', 'Sizes',
-           'Survey', 'write']
+__all__ = ['Archive', 'Chunk', 'Columns', 'Sizes', 'Survey', 'check_unchanged', 'chunk_of',
+           'end_readers', 'parquet', 'write']
 
 _PIPE_BYTES = 1 << 20
 
@@ -189,14 +189,7 @@ class Archive:
         :param stamp: of the file before; None: when it was opened.
         :raises LogError: it was changed.
         """
-        try:
-            same = self.stamp() == (self._stamp if stamp is None else stamp)
-        except OSError:
-            same = False
-        if not same:
-            raise LogError('it was changed while it was being read: release it when it is '
-                           'complete',
-                           path=self.path)
+        check_unchanged(self.path, self._stamp if stamp is None else stamp)
 
     def schema(self) -> Any:
         """Return the schema of a release: types of subjects, routes and positions are kept."""
@@ -294,6 +287,17 @@ class Archive:
             self._is_open = False
             raise LogError(self._reader.ending(), path=self.path)
         return array
+
+
+def check_unchanged(path: Path, stamp: tuple[int, int, int]) -> None:
+    """Check that a file has the stamp that it had before; raise LogError if it was changed."""
+    try:
+        same = file_stamp(path) == stamp
+    except OSError:
+        same = False
+    if not same:
+        raise LogError('it was changed while it was being read: release it when it is complete',
+                       path=path)
 
 
 def chunk_of(batch: Any, columns: Columns, position_of: Mapping[str, int],

@@ -18,6 +18,7 @@ import os
 from pathlib import Path
 import secrets
 import shutil
+from threading import Event
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,6 +85,7 @@ class Work:
     :param record: what each file says of itself.
     :param threads: that draw, for each task.
     :param on_rows: called with the number of rows of each chunk that is written; in one process.
+    :param stopped: set when no more is to be done; in one process.
     """
 
     release: ReleaseKey
@@ -91,6 +93,12 @@ class Work:
     sizes: Sizes
     threads: int = 1
     on_rows: Callable[[int], None] | None = None
+    stopped: Event | None = None
+
+    def stop(self) -> None:
+        """Let attempts end early."""
+        if self.stopped is not None:
+            self.stopped.set()
 
     def __call__(self, numbered: tuple[int, Task]) -> Part | str:
         """
@@ -120,6 +128,8 @@ class Work:
         def counted(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
             nonlocal routes
             for chunk in chunks:
+                if self.stopped is not None and self.stopped.is_set():
+                    raise LogError('it was stopped')
                 routes += len(chunk.begins)
                 yield chunk
 
@@ -179,7 +189,7 @@ def write_release(tasks: Sequence[Task], settings: 'ReleaseSettings', path: Path
         local = engine == 'local'
         threads = min(os.cpu_count() or 1, sizes.threads) if local and len(tasks) == 1 else 1
         parts: dict[int, Part] = {}
-        work = Work(release, record, sizes, threads, on_rows if local else None)
+        work = Work(release, record, sizes, threads, *((on_rows, Event()) if local else ()))
         for part in engines.run(engine, work, list(enumerate(tasks)), scheduler):
             if isinstance(part, str):
                 raise LogError(part)
