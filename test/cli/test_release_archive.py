@@ -9,7 +9,7 @@ import sys
 
 from in_process import run_symdp
 import pytest
-from symdp_ros import Chain
+from symdp_ros import __version__, Chain
 from symdp_ros.cli.main import main
 from symdp_ros.logs import write_log
 
@@ -202,6 +202,9 @@ def test_a_directory_of_several_robots(here, capsys):
     assert main(arguments) == 0
     assert '3 subjects are charged for it, each ε = 1 to 3' in capsys.readouterr().out
     assert main(arguments) == 0 and '1 already released' in capsys.readouterr().out
+    file = here / 'o.parquet' / 'robot=r2' / 'part-0.parquet'
+    record = json.loads(pq.read_schema(file).metadata[b'symdp_ros'])
+    assert record['program'] == f'symdp {__version__}' and record['charge'] == 'route'
     (here / 'o.parquet').rename(here / 'elsewhere.parquet')
     assert main(['ledger', 'l', '--verify', 'elsewhere.parquet']) == 0
     told = capsys.readouterr().out
@@ -210,6 +213,8 @@ def test_a_directory_of_several_robots(here, capsys):
         file.write(b'x')
     assert main(['ledger', 'l', '--verify', 'elsewhere.parquet']) == 1
     assert 'no release of this ledger, or was changed' in capsys.readouterr().err
+    assert main(['ledger', 'l', '--verify', 'elsewhere.parquet', '--set-budget', 'r1', '2']) == 1
+    assert '--verify is given alone' in capsys.readouterr().err
     assert main(['ledger', 'l', '--verify', 'nowhere']) == 1
     assert 'nowhere cannot be read: No such file' in capsys.readouterr().err
 
@@ -231,3 +236,13 @@ def test_robots_over_their_budget_are_named(here, capsys):
     assert '2 subjects are charged for it, each ε = 1' in capsys.readouterr().out
     assert {path.parent.name for path in (here / 'o.parquet').rglob('*.parquet')} == {
         'robot=r1', 'robot=r3'}
+
+
+def test_robots_whose_names_look_alike_are_said(here, capsys):
+    several_robots(here)
+    (here / 'patrols' / 'robot=r3').rename(here / 'patrols' / 'robot=R1')
+    assert main(['release', 'patrols', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'o.parquet',
+                 '--mechanism', 'causal', '--policy', 'guided', '--ledger', 'l', '--subject-key',
+                 'robot']) == 0
+    told = capsys.readouterr().err
+    assert "the subject 'R1' looks like 'r1'" in told and "the subject 'r1' looks like" in told

@@ -47,6 +47,9 @@ def run(options) -> int:
     if budgets and options.delta and options.accounting != 'zcdp':
         raise ConfigurationError('--delta is stored with --accounting zcdp: give both, or neither')
     least = {subject: _amount(text) for subject, text in options.spent_at_least}
+    if options.verify and (budgets or least or options.recover or options.remaining
+                           or options.export):
+        raise ConfigurationError('--verify is given alone: it changes and lists nothing')
     if options.recover:
         from symdp_ros.ledger.recovery import recover
 

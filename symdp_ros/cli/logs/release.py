@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 import sys
 
+from symdp_ros import __version__
 from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import check_period, listed_logs, new_account
@@ -55,6 +56,7 @@ def run(options) -> int:
     """Release the logs; return 0 where all were."""
     from rich.console import Console
     from symdp_ros.ledger.ledger import Ledger
+    from symdp_ros.ledger.subjects import look_alike_texts
     from symdp_ros.release.outbox import check_apart, make_directory
     from symdp_ros.release.settings import ReleaseSettings
 
@@ -94,6 +96,7 @@ def run(options) -> int:
     directory = output.parent if archive else output
     make_directory(directory)
     choices: list[str] = []
+    notes: list[str] = []
     topics: list[OfTopics] = []
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
@@ -110,8 +113,11 @@ def run(options) -> int:
         account = ledger.account(charging.subject) if ledger and charging.subject else None
         if ledger and not charging.subject:
             choices += _charged(ledger, report, settings)
+            notes = list(look_alike_texts(ledger.subjects()))
     _print(report, settings, account, choices, options.ledger)
     print_topics(Console(highlight=False, markup=False), topics, options.coarse_stamps)
+    for note in notes:
+        _print_message(note)
     if account is not None and account.unit is not None and is_first:
         _print_message(f'from now on, the ledger counts what {account.subject} spends for '
                        f'{account.unit}. Releases that cannot be counted in this unit are refused')
@@ -205,7 +211,8 @@ def _archive_release(options, settings, output):
         with _progress() as (progress, bar):
             return release_archive(
                 settings, archive, output, engine=options.engine, scheduler=options.scheduler,
-                partial=options.partial, allow_unknown=options.allow_unknown, on_choice=on_choice,
+                partial=options.partial, program=f'symdp {__version__}',
+                allow_unknown=options.allow_unknown, on_choice=on_choice,
                 on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
                 **keeping)
 

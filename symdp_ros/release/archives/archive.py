@@ -35,7 +35,6 @@ import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros import __version__
 from symdp_ros.errors import LogError
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
@@ -78,6 +77,7 @@ class ArchiveSource:
     on_rows: Callable[[int, int], None] = lambda rows, total: None
     random: 'RandomBits | None' = None
     sizes: Sizes = Sizes()
+    program: str = 'symdp_ros'
     length: int = field(default=0, init=False)
     logs: Mapping[str, Span] | None = field(default=None, init=False)
     losses: dict[str, Loss] | None = field(default=None, init=False)
@@ -162,7 +162,7 @@ class ArchiveSource:
         tasks = data.tasks(None if self.engine == 'local' else survey, left_out)
         rows, routes = write_release(
             tasks, replace(self.settings, mechanism=self._chosen, privacy=self._privacy), path,
-            record=json.dumps({'symdp_ros': __version__, 'settings': self.settings.digest(),
+            record=json.dumps({'program': self.program, 'settings': self.settings.digest(),
                                'drawn': self._chosen.name} | self.settings.described()),
             engine=self.engine, scheduler=self.scheduler, sizes=self.sizes,
             on_rows=lambda rows: self.on_rows(rows, data.rows), random=self.random)
@@ -181,7 +181,7 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
                     on_rows: Callable[[int, int], None] = lambda rows, total: None,
                     on_choice: Callable[[str], None] = lambda text: None,
                     random: 'RandomBits | None' = None, sizes: Sizes = Sizes(),
-                    **keeping: Any) -> Report:
+                    program: str = 'symdp_ros', **keeping: Any) -> Report:
     """
     Release an archive into a file; a directory of files into one of files with the same names.
 
@@ -194,6 +194,7 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
     :param on_choice: as in `mechanisms.Mechanisms`.
     :param allow_unknown, random: as of `engine.Releaser`.
     :param sizes: of what is read, drawn and written at a time.
+    :param program: what the release says that it was made with.
     :param keeping: what else `Publisher` takes.
     :raises ConfigurationError: as `engine.Releaser`; the engine cannot be used.
     """
@@ -203,7 +204,7 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
     source = ArchiveSource(
         settings, log, Mechanisms(settings, random, on_choice),
         Moves.of(settings.chain, stays_only=True), allow_unknown, subject, ledger is not None,
-        engine, scheduler, on_rows, random, sizes)
+        engine, scheduler, on_rows, random, sizes, program)
     with Publisher(settings, output.parent, ledger=ledger, subject=subject,
                    **keeping) as publisher:
         outbox = publisher.outbox

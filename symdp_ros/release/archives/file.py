@@ -284,8 +284,9 @@ class Archive:
     def _array(self, count: int, type_: npt.DTypeLike) -> npt.NDArray[Any]:
         array = np.empty(count, type_)
         if not self._reader.fill(memoryview(array.data).cast('B')):
-            self._is_open = False
-            raise LogError(self._reader.ending(), path=self.path)
+            self._is_open, problem = False, self._reader.ending()
+            self._reader.end()
+            raise LogError(problem, path=self.path)
         return array
 
 
