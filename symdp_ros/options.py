@@ -307,6 +307,12 @@ PARTIAL = Option('partial', bool, False,
                  'of an archive of several subjects, leave out those who would pass their budget '
                  'or were charged for it before; otherwise it is refused')
 
+TABLE = Option('output', str, None,
+               'the directory to make, which must not exist; only you can read it',
+               unit='dataset')
+TABLE_PARTIAL = replace(PARTIAL, meaning='leave out logs that cannot be read; otherwise nothing '
+                        'is written')
+
 # Ledgers
 
 LEDGER_FILE = Option('ledger_file', str, None,
@@ -608,12 +614,16 @@ ISOLATION = Option('output', str, None, 'where the files go; made if it does not
 RELEASE_MECHANISM = (replace(
     MECHANISM, meaning=f'{MECHANISM.meaning}. For an archive, the longest route counts; '
     'permute_and_flip draws its routes one by one, which is slow'), *LOG_MECHANISM[1:])
+TABLE_SUBJECT = replace(SUBJECT, default='', meaning='whose logs all are; if not set: each '
+                        'directory in LOGS is named after a robot, like r7 or robot=r7')
 RELEASE_LEDGER = (
     replace(LEDGER_FILE, name='ledger', default='',
             meaning='file that records what was spent; made if it does not exist; not in DIR'),
     replace(SUBJECT, default=''), BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA)
 RECORDED_TYPE = replace(MESSAGE_TYPE, default='',
                         meaning='type of the recorded messages; if not set: as the recording says')
+OF_TABLE = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE, STAMP_KEY, SYMBOL_KEY, SAMPLING,
+            PERIOD, INPUT_TIMEOUT)
 OF_LEARNED_LOGS = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE, STAMP_KEY, SYMBOL_KEY,
                    SYMBOL_MAP, SAMPLING, PERIOD, INPUT_TIMEOUT, *VISITS)
 OF_LOGS = (

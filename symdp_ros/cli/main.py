@@ -9,13 +9,13 @@ from symdp_ros import __version__
 from symdp_ros.cli import (calibrate, call, demo, doctor, echo, explore, isolate, topics,
                            warm_up)
 from symdp_ros.cli.arguments import Parser
-from symdp_ros.cli.logs import learn, ledger, release
+from symdp_ros.cli.logs import learn, ledger, release, table
 from symdp_ros.cli.maps import automaton, chain, check, propose_zones
 from symdp_ros.core.compiled.notice import on_slow_loops
 from symdp_ros.errors import printable, SymdpError
 
-COMMANDS = (check, chain, propose_zones, calibrate, explore, demo, release, ledger, learn,
-            automaton, topics, echo, call, doctor, isolate, warm_up)
+COMMANDS = (check, chain, propose_zones, calibrate, explore, demo, release, table, ledger,
+            learn, automaton, topics, echo, call, doctor, isolate, warm_up)
 
 
 def make_parser() -> Parser:

@@ -17,7 +17,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.ledger.charging import loss_of
 from symdp_ros.ledger.units import Loss
-from symdp_ros.logs import Keep, LogFile, read_log, sample, sampled_values
+from symdp_ros.logs import Keep, LogFile, read_log, sample, sampled
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
@@ -243,7 +243,7 @@ class ReleaseSettings:
         :param moves: of the chain.
         """
         index, no_region = self.chain.state_index, self.input.no_region
-        counts = Counter(sampled_values(entries, self._sampled))
+        counts = Counter(value for _, value in sampled(entries, self._sampled))
         symbols, none = counts.total(), counts.pop(None, 0)
         if self.input.is_pose:  # positions name a state, or none
             names, unknown, silent = Counter[str](), none, 0

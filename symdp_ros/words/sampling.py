@@ -51,30 +51,31 @@ def sample(log: Log, table: Mapping[str, str],
     :raises ConfigurationError: a setting that is not valid.
     :raises LogError: more than 10,000,000 ticks.
     """
-    sampling.check()
-    words = _UNKNOWN[sampling.unknown_symbol]([
-        None if value is None else table.get(value) for value in _values(log, sampling)])
+    word = [None if value is None else table.get(value) for _, value in _entries(log, sampling)]
+    words = _UNKNOWN[sampling.unknown_symbol](word)
     if sampling.rule == 'change':
         words = [[symbol for symbol, _ in groupby(word)] for word in words]
     return [word for word in words if word]
 
 
-def sampled_values(log: Log, sampling: SamplingSettings) -> Word:
+def sampled(log: Log, sampling: SamplingSettings) -> list[tuple[int, str | None]]:
     """
-    Return the values that become symbols, before it is known which of them name states.
+    Return (stamp, value) of each symbol, before it is known which values name states.
 
     Parameters and errors as of `sample`.
     """
-    values = list(_values(log, sampling))
-    return [value for value, _ in groupby(values)] if sampling.rule == 'change' else values
+    entries = _entries(log, sampling)
+    if sampling.rule == 'change':
+        return [next(run) for _, run in groupby(entries, lambda entry: entry[1])]
+    return list(entries)
 
 
-def _values(log: Log, sampling: SamplingSettings) -> Iterator[str | None]:
-    entries: Iterable[tuple[int, str | None]] = log
-    if sampling.has_period:
-        entries = _ticks(log, stamps.from_seconds(sampling.period, 'period'),
-                         stamps.from_seconds(sampling.input_timeout, 'input_timeout', zero=True))
-    return (value for _, value in entries)
+def _entries(log: Log, sampling: SamplingSettings) -> Iterable[tuple[int, str | None]]:
+    sampling.check()
+    if not sampling.has_period:
+        return log
+    return _ticks(log, stamps.from_seconds(sampling.period, 'period'),
+                  stamps.from_seconds(sampling.input_timeout, 'input_timeout', zero=True))
 
 
 def _ticks(log: Log, period: int, timeout: int) -> Iterator[tuple[int, str | None]]:

@@ -87,6 +87,7 @@ def reader(tmp_path_factory):
     for name, word in zip(('monday', 'tuesday'), walks, strict=True):
         start = 10**9 * (100 if name == 'monday' else 10_000)
         write_bag(folder / 'data' / 'patrols' / name, 'mcap', patrol(word, start))
+    shutil.copytree(folder / 'data' / 'patrols', folder / 'data' / 'fleet' / 'r7')
     return folder, walks
 
 

@@ -40,13 +40,14 @@ def add_parser(commands) -> None:
     parser.set_defaults(run=run)
 
 
-def add_chain_arguments(parser, *names: str) -> None:
+def add_chain_arguments(parser, *names: str, required: bool = True) -> None:
     """
     Add the arguments that name a chain, for `graph_of` and `chain_of`.
 
     :param names: options for the file, such as `--map`; none: it is given without one.
+    :param required: whether one of them must be given.
     """
-    option = {'required': True, 'dest': CHAIN_FILE.name} if names else {}
+    option = {'required': required, 'dest': CHAIN_FILE.name} if names else {}
     parser.add_argument(*(names or [CHAIN_FILE.name]), metavar='MAP', help=CHAIN_FILE.meaning,
                         **option)
     add_arguments(parser, CHAIN[1:])
