@@ -303,6 +303,9 @@ SCHEDULER = Option('scheduler', str, '',
                    'the address of the engine: tcp://HOST:PORT of Dask, HOST:PORT of Ray, '
                    'spark://HOST:PORT; if not set, the engine is started on this machine',
                    unit='address')
+UPLOAD = Option('upload', str, '',
+                'copy the release to this place, such as s3://BUCKET/PATH, once it is charged; '
+                'given again, the same command goes on with a copy that was ended', unit='uri')
 PARTIAL = Option('partial', bool, False,
                  'of an archive of several subjects, leave out those who would pass their budget '
                  'or were charged for it before; otherwise it is refused')
@@ -640,7 +643,7 @@ DRY_RUN = Option('dry_run', bool, False,
                  'only print, on stderr, what is known of each log, what its release would cost, '
                  'and what would be left; release, charge and write nothing. These numbers are '
                  'about the true route: keep them to yourself')
-OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SUBJECT_KEY, PARTIAL, ENGINE, SCHEDULER)
+OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SUBJECT_KEY, PARTIAL, UPLOAD, ENGINE, SCHEDULER)
 
 
 #: Option → what it needs to have an effect, and whether that is so. Of nodes that sample.

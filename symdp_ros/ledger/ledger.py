@@ -20,13 +20,13 @@ Rows are sealed in a chain (`ledger.database`). A mark in the same folder (`ledg
 holds number and seal of the last row, to detect a ledger that was put back to an older state. A
 ledger with a problem is not charged: see `ledger.recovery`.
 """
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from symdp_ros.errors import BudgetError
 from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
@@ -75,16 +75,18 @@ class Ledger:
         """Return the HMAC of sensitive words under the key of the ledger."""
         return self._database.digest(json.dumps([list(word) for word in words]).encode())
 
-    def file_fingerprint(self, files: Mapping[str, Path]) -> bytes:
+    def file_fingerprint(self, files: Mapping[str, Callable[[], BinaryIO]]) -> bytes:
         """
         Return the HMAC of sensitive files, and their names, under the key of the ledger.
 
+        :param files: name → what opens the file.
         :raises OSError: one cannot be read.
         """
         hashed = self._database.begin_digest()
-        for name, path in sorted(files.items()):
-            with open(path, 'rb') as file:
-                size = os.fstat(file.fileno()).st_size
+        for name, opened in sorted(files.items()):
+            with opened() as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(0)
                 hashed.update(ascii((name, size)).encode())
                 while part := file.read(_PART_BYTES):
                     hashed.update(part)

@@ -57,6 +57,7 @@ def run(options) -> int:
     from rich.console import Console
     from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.ledger.subjects import look_alike_texts
+    from symdp_ros.release.archives.places import Remote, Upload
     from symdp_ros.release.outbox import check_apart, make_directory
     from symdp_ros.release.settings import ReleaseSettings
 
@@ -88,6 +89,9 @@ def run(options) -> int:
     logs, skipped, release = prepare(options, settings, output)
     if options.ledger:
         check_apart(options.ledger, output)
+    upload = Upload(Remote(options.upload), output) if options.upload else None
+    if upload is not None:
+        upload.check_free()
     if options.dry_run:
         from symdp_ros.cli.logs.dry_run import dry_run
 
@@ -123,12 +127,16 @@ def run(options) -> int:
                        f'{account.unit}. Releases that cannot be counted in this unit are refused')
     for problem in report.problems:
         _print_message(problem)
+    if upload is not None and report.ok:
+        written = upload.put()
+        print(f'{upload}: ' + ('uploaded' if written else 'it is there already'))
     return 0 if report.ok else 1
 
 
 def _is_archive(options):
     """Return whether an archive is to be released, after checking the arguments for it."""
     archives = [name for name in options.logs if name.rstrip('/').lower().endswith('.parquet')
+                or '://' in name
                 or os.path.isdir(name) and options.output.endswith('.parquet')]
     if archives and len(options.logs) > 1:
         raise ConfigurationError(f'{archives[0]} is an archive: release it alone, with no '
@@ -196,14 +204,16 @@ def _archive_release(options, settings, output):
     """Return the same for an archive."""
     from symdp_ros.logs import LogFile
     from symdp_ros.release.archives.archive import release_archive
+    from symdp_ros.release.archives.places import is_directory, place_of, Remote
     from symdp_ros.release.outbox import lies_within
 
-    [path] = map(Path, options.logs)
-    archive = LogFile(os.path.basename(os.path.realpath(path)), path)
+    [path] = map(place_of, options.logs)
+    archive = LogFile(path.name if isinstance(path, Remote) else
+                      os.path.basename(os.path.realpath(path)), path)
     if not archive.id.isprintable():
         raise ConfigurationError(f'the name of the archive {printable(archive.id)} holds '
                                  'characters that cannot be printed: rename it')
-    if path.is_dir() and (lies_within(path, output) or lies_within(output, path)):
+    if is_directory(path) and not isinstance(path, Remote) and (lies_within(path, output) or lies_within(output, path)):
         raise ConfigurationError(f'{printable(output)} and {printable(path)} lie inside one '
                                  'another: name another path for the release')
 

@@ -31,6 +31,7 @@ longer at its path is refused a second time, and not drawn again.
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
@@ -42,6 +43,7 @@ from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release.archives.dataset import Dataset, routes_at_once
 from symdp_ros.release.archives.file import end_readers, Sizes, Survey
+from symdp_ros.release.archives.places import opened
 from symdp_ros.release.archives.tasks import SUFFIX, write_release
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
@@ -104,7 +106,8 @@ class ArchiveSource:
 
     def fingerprint(self, ledger: Ledger) -> bytes:
         """Return the fingerprint of its files."""
-        return ledger.file_fingerprint({file.name: file.path for file in self._data.files})
+        return ledger.file_fingerprint({
+            file.name: partial(opened, file.path) for file in self._data.files})
 
     def inspect(self) -> Inspection:
         """Return what is known of the archive, for its operator alone."""

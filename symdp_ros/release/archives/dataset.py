@@ -21,6 +21,7 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import LogError, printable
 from symdp_ros.release.archives.file import Archive, check_unchanged, Columns, Sizes, Survey
+from symdp_ros.release.archives.places import is_directory, Place, Remote
 from symdp_ros.release.archives.tasks import SUFFIX, Task
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
@@ -39,7 +40,7 @@ class DatasetFile:
     :param stamp: of `Archive`.
     """
 
-    path: Path
+    path: Place
     name: str
     subject: str | None
     stamp: tuple[int, int, int]
@@ -56,9 +57,9 @@ class Dataset:
         others do not.
     """
 
-    def __init__(self, path: Path, columns: Columns, sizes: Sizes = Sizes()):
+    def __init__(self, path: Place, columns: Columns, sizes: Sizes = Sizes()):
         self.path, self.columns, self.sizes = path, columns, sizes
-        self.is_directory = os.path.isdir(path)
+        self.is_directory = is_directory(path)
         names = list(_names(path)) if self.is_directory else ['']
         self.files = self._each(names, lambda name: name, self._opened)
         self.rows = sum(file.rows for file in self.files)
@@ -67,10 +68,10 @@ class Dataset:
         self.has_subjects, self.has_stamps = told == {True}, timed == {True}
         if len(told) > 1:
             raise LogError(f'some of its files say whose routes they hold (column, or directory, '
-                           f'{columns.subject!r}), and others do not', path=path)
+                           f'{columns.subject!r}), and others do not', path=str(path))
         if len(timed) > 1:
             raise LogError(f'some of its files have stamps ({columns.stamp!r}), and others do not',
-                           path=path)
+                           path=str(path))
 
     def __repr__(self) -> str:
         return f'<Dataset {str(self.path)!r}>'
@@ -91,7 +92,7 @@ class Dataset:
             except LogError as error:
                 problem = error.reason
             where = f'{printable(name(item))}: ' if name(item) else ''
-            raise LogError(f'{where}{problem}', path=self.path)
+            raise LogError(f'{where}{problem}', path=str(self.path))
 
         with ThreadPoolExecutor(min(os.cpu_count() or 1, len(items))) as pool:
             return list(pool.map(named, items))
@@ -113,7 +114,7 @@ class Dataset:
         """
         if self.is_directory and list(_names(self.path)) != [file.name for file in self.files]:
             raise LogError('files were added or removed while it was being read: release it when '
-                           'it is complete', path=self.path)
+                           'it is complete', path=str(self.path))
         self._each(self.files, lambda file: file.name,
                    lambda file: check_unchanged(file.path, file.stamp))
 
@@ -186,12 +187,26 @@ def routes_at_once(spans: npt.NDArray[np.int64]) -> Ints:
     return most
 
 
-def _names(path: Path) -> Iterator[str]:
+def _names(path: Place) -> Iterator[str]:
     """Yield the names of the Parquet files in a directory, in order; raise LogError: none."""
+    count = 0
+    for name in sorted(path.names()) if isinstance(path, Remote) else _names_on_disk(path):
+        if any(part.startswith(('.', '_')) for part in name.split('/')):
+            continue  # what programs write beside data
+        if not name.endswith(SUFFIX):
+            raise LogError(f'it holds {printable(name)}, which is no {SUFFIX} file: move that '
+                           'elsewhere', path=str(path))
+        count += 1
+        yield name
+    if not count:
+        raise LogError(f'it holds no {SUFFIX} file', path=str(path))
+
+
+def _names_on_disk(path: Path) -> Iterator[str]:
+    """Yield the names of all files below a directory, in order, but not of hidden directories."""
     def failed(error: OSError) -> None:
         raise LogError(f'a directory of it cannot be read: {error.strerror}', path=path)
 
-    count = 0
     for directory, folders, names in os.walk(path, onerror=failed):
         folders[:] = sorted(name for name in folders if not name.startswith(('.', '_')))
         for name in folders:
@@ -199,15 +214,7 @@ def _names(path: Path) -> Iterator[str]:
                 raise LogError(f'it holds {printable(name)}, which is a link to a directory: put '
                                'the directory there', path=path)
         for name in sorted(names):
-            if name.startswith(('.', '_')):  # what programs write beside data
-                continue
-            if not name.endswith(SUFFIX):
-                raise LogError(f'it holds {printable(name)}, which is no {SUFFIX} file: move that '
-                               'elsewhere', path=path)
-            count += 1
             yield os.path.relpath(os.path.join(directory, name), path)
-    if not count:
-        raise LogError(f'it holds no {SUFFIX} file', path=path)
 
 
 def _subject(name: str, key: str) -> str | None:

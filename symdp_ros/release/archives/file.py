@@ -17,7 +17,7 @@ A child process reads the files (`archive_reading`), one after another: damaged 
 library abort. No row becomes a Python object.
 """
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 import fcntl
 import marshal
@@ -30,8 +30,9 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Ints, ShortInts
 from symdp_ros.errors import LogError
 from symdp_ros.files import child
-from symdp_ros.files.regular_file import file_stamp, RegularFile
+from symdp_ros.files.regular_file import RegularFile
 from symdp_ros.release.archives import reading as archive_reading
+from symdp_ros.release.archives.places import is_directory, Place, Remote, stamp_of
 from symdp_ros.release.archives.reading import Columns, parquet, Survey
 from symdp_ros.release.inspection import Moves
 
@@ -139,14 +140,14 @@ class Archive:
         it has no such columns, others of their type, or no rows.
     """
 
-    def __init__(self, path: str | Path, columns: Columns, sizes: Sizes = Sizes()):
-        self.path, self.columns, self.sizes = Path(path), columns, sizes
+    def __init__(self, path: Place, columns: Columns, sizes: Sizes = Sizes()):
+        self.path, self.columns, self.sizes = path, columns, sizes
         parquet()
         problem = None
         try:
-            if self.path.is_dir():
+            if is_directory(path):
                 raise LogError('it is a directory: give one Parquet file')
-            with RegularFile(self.path):
+            with nullcontext() if isinstance(path, Remote) else RegularFile(path):
                 self._stamp = self.stamp()
         except LogError as error:
             problem = error.reason
@@ -155,7 +156,7 @@ class Archive:
         except OSError as error:
             problem = f'it cannot be read: {error.strerror}'
         if problem is not None:
-            raise LogError(problem, path=self.path)
+            raise LogError(problem, path=str(path))
         self._is_open, self._asked, self.rows, self.has_stamps = False, False, 0, False
         self._open()
 
@@ -179,8 +180,8 @@ class Archive:
         return self.columns.subject in self._schema.names
 
     def stamp(self) -> tuple[int, int, int]:
-        """Return what changes when the file does: size, time of modification and inode."""
-        return file_stamp(self.path)
+        """Return what changes when the file does."""
+        return stamp_of(self.path)
 
     def check_unchanged(self, stamp: tuple[int, int, int] | None = None) -> None:
         """
@@ -259,7 +260,7 @@ class Archive:
         except IndexError:
             self._reader = _Reader()
         self._is_open, self._asked = True, False
-        self._ask('open', str(self.path), self.columns.names(), self.sizes.buffer_bytes,
+        self._ask('open', self.path.uri if isinstance(self.path, Remote) else str(self.path), self.columns.names(), self.sizes.buffer_bytes,
                   self.sizes.batch_rows)
         self.rows, schema, self.has_stamps = self._answer()
         self._asked = False
@@ -279,26 +280,26 @@ class Archive:
             problem = error.reason
         self._reader.end()
         self._is_open = False
-        raise LogError(problem, path=self.path)
+        raise LogError(problem, path=str(self.path))
 
     def _array(self, count: int, type_: npt.DTypeLike) -> npt.NDArray[Any]:
         array = np.empty(count, type_)
         if not self._reader.fill(memoryview(array.data).cast('B')):
             self._is_open, problem = False, self._reader.ending()
             self._reader.end()
-            raise LogError(problem, path=self.path)
+            raise LogError(problem, path=str(self.path))
         return array
 
 
-def check_unchanged(path: Path, stamp: tuple[int, int, int]) -> None:
+def check_unchanged(path: Place, stamp: tuple[int, int, int]) -> None:
     """Check that a file has the stamp that it had before; raise LogError if it was changed."""
     try:
-        same = file_stamp(path) == stamp
-    except OSError:
+        same = stamp_of(path) == stamp
+    except (LogError, OSError):
         same = False
     if not same:
         raise LogError('it was changed while it was being read: release it when it is complete',
-                       path=path)
+                       path=str(path))
 
 
 def chunk_of(batch: Any, columns: Columns, position_of: Mapping[str, int],

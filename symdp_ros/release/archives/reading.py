@@ -19,10 +19,12 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.files import child
+from symdp_ros.release.archives.places import place_of, Remote
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
 _MEMORY = 4 << 30  # bytes that the process may take beyond its libraries
 _MOST_VALUES = 100_000  # different unknown ones that are counted by name
+_REQUEST = 8 << 20  # bytes
 _SORT = 'sort the archive by route and position'
 
 
@@ -144,15 +146,18 @@ class _File:
     def __init__(self, path: str, names: tuple[str, ...], buffer_bytes: int, batch_rows: int):
         self._pyarrow, pq = parquet()
         columns = self._columns = Columns(*names)
-        self._batch_rows = batch_rows
-        with pq.ParquetFile(path) as file:
+        self._batch_rows, place = batch_rows, place_of(path)
+        source: Any = path
+        if isinstance(place, Remote):  # each piece is a request
+            buffer_bytes, source = max(buffer_bytes, _REQUEST), place.open()
+        with pq.ParquetFile(source) as file:
             self._schema = schema_of(file.schema_arrow, columns)
             plain = _delta_encoded(file.metadata)
             if not file.metadata.num_rows:
                 raise LogError('it holds no symbols')
         self._keys = self._schema.names[:-1]
         self._file = pq.ParquetFile(
-            path, read_dictionary=sorted({*self._keys, columns.symbol} - plain),
+            source, read_dictionary=sorted({*self._keys, columns.symbol} - plain),
             pre_buffer=False, buffer_size=buffer_bytes, page_checksum_verification=True)
         self._has_stamps = columns.stamp in self._file.schema_arrow.names
         metadata = self._file.metadata

@@ -27,6 +27,7 @@ from symdp_ros.logs.files import remove
 from symdp_ros.release.archives import engines, file as archive_file
 from symdp_ros.release.archives.batch import mechanism_of, privatized, ReleaseKey
 from symdp_ros.release.archives.file import Archive, Chunk, Columns, Sizes
+from symdp_ros.release.archives.places import Place
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -50,7 +51,7 @@ class Task:
     :param left_out: subjects whose routes are not released.
     """
 
-    path: Path
+    path: Place
     file: str
     stamp: tuple[int, int, int]
     first: int = 0

@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where archives lie: on the disk, or in a store that pyarrow reads, as s3://BUCKET/PATH."""
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from io import BytesIO
+import json
+import os
+from pathlib import Path
+import re
+import shutil
+from typing import Any, BinaryIO, cast, TypeAlias
+from urllib.parse import quote, unquote
+
+from symdp_ros.errors import ConfigurationError, LogError, printable, raising
+from symdp_ros.files.durable import files_in
+from symdp_ros.files.regular_file import file_stamp
+
+#: Of an uploaded directory; its name is not that of data.
+MANIFEST = '_release.json'
+_DRAFT = '_release.json.draft'
+_NO_DIRECTORIES = 's3', 'gcs', 'abfs'
+_PIECE = 1 << 20  # bytes
+_URI = re.compile(r'(?P<scheme>[A-Za-z][\w+.-]+)://(?:[^/?@]*@)?(?P<path>[^?]*)(\?.*)?')
+
+
+@dataclass(frozen=True, repr=False)
+class Remote:
+    """
+    A file or directory in a store.
+
+    :param uri: for `pyarrow.fs.FileSystem.from_uri`. What it says besides the place, such as
+        `?endpoint_override=HOST:PORT` or a key, is not shown.
+    :raises ConfigurationError: it is no URI of a store that pyarrow knows.
+    """
+
+    uri: str
+
+    def __post_init__(self) -> None:
+        self._match()
+
+    def __repr__(self) -> str:
+        return f'<Remote {str(self)!r}>'
+
+    def __str__(self) -> str:
+        return '{scheme}://{path}'.format(**self._match().groupdict())
+
+    def __truediv__(self, name: str) -> 'Remote':
+        end = self._match().end('path')
+        return Remote(f'{self.uri[:end].rstrip("/")}/{quote(name, safe="/=")}{self.uri[end:]}')
+
+    @property
+    def name(self) -> str:
+        """Return the last part of the path."""
+        return unquote(self._match()['path'].rstrip('/').rpartition('/')[2])
+
+    def absolute(self) -> 'Remote':
+        """Return itself."""
+        return self
+
+    def kind(self) -> str:
+        """Return 'File', 'Directory' or 'NotFound'."""
+        return str(self._info().type.name)
+
+    def is_directory(self) -> bool:
+        """Return whether it is a directory; raise LogError where there is nothing."""
+        kind = self.kind()
+        if kind == 'NotFound':
+            raise LogError('there is no such file', path=str(self))
+        return kind == 'Directory'
+
+    def stamp(self) -> tuple[int, int, int]:
+        """Return what changes when the file does: size and time of modification."""
+        info = self._info()
+        return info.size, info.mtime_ns or 0, 0
+
+    def open(self) -> Any:  # noqa: A003 (as of paths)
+        """Return the file, open for reading."""
+        with self._opened() as (store, path):
+            return store.open_input_file(path)
+
+    def write(self, source: BinaryIO) -> None:
+        """Write a new file with what another one holds; it is there when it is complete."""
+        with self._opened() as (store, path):
+            if store.type_name not in _NO_DIRECTORIES:
+                store.create_dir(path.rpartition('/')[0], recursive=True)
+            with store.open_output_stream(path) as target:
+                shutil.copyfileobj(source, target, _PIECE)
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all files below a directory."""
+        from pyarrow.fs import FileSelector
+
+        with self._opened() as (store, path):
+            found = store.get_file_info(FileSelector(path, recursive=True))
+        for info in found:
+            if info.type.name == 'File':
+                yield info.path.removeprefix(path.rstrip('/') + '/')
+
+    def _match(self) -> re.Match[str]:
+        match = _URI.fullmatch(self.uri)
+        if match is None or not match['path'].strip('/'):
+            raise ConfigurationError(f'{printable(self.uri)} is no place in a store: write it like '
+                                     's3://BUCKET/PATH')
+        return match
+
+    def _info(self) -> Any:
+        with self._opened() as (store, path):
+            return store.get_file_info(path)
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Any, str]]:
+        """Give the file system, and the path in it; turn the errors of the store into ours."""
+        from pyarrow.fs import FileSystem
+
+        problem = None
+        try:
+            store, path = FileSystem.from_uri(self.uri)
+        except (ValueError, OSError) as error:  # its text may hold a key
+            problem = type(error).__name__
+        if problem is not None:
+            raise ConfigurationError(f'{self} cannot be opened ({problem}): pyarrow knows s3://, '
+                                     'gs://, abfs:// and hdfs://, each with its own settings')
+        with raising(partial(LogError, path=str(self)), 'the store refuses, or does not answer',
+                     OSError):
+            yield store, path
+
+
+class Upload:
+    """
+    A copy of a release in a store, which has no rename.
+
+    A file is there when it is complete. Of a directory, a manifest is written first under the name
+    of a draft, and last under its own: the names and the SHA-256 of all files. What an upload that
+    was ended has left, the next one writes again.
+
+    :param target: where nothing else may be.
+    :param release: what is to be there; it may not exist yet.
+    """
+
+    def __init__(self, target: Remote, release: Path):
+        self._target, self._release = target, release
+
+    def __str__(self) -> str:
+        return str(self._target)
+
+    def check_free(self) -> None:
+        """
+        Check that the place is free, or holds the release, or a part of it.
+
+        :raises ConfigurationError: something else is there.
+        :raises LogError: the store refuses, or does not answer.
+        """
+        self._is_whole()
+
+    def put(self) -> bool:
+        """
+        Write the release, unless it is there; return whether it was written.
+
+        :raises ConfigurationError, LogError: as `check_free`.
+        """
+        if self._is_whole():
+            return False
+        if not self._release.is_dir():
+            self._put(self._release, self._target)
+            return True
+        manifest = self._described().encode()
+        (self._target / _DRAFT).write(BytesIO(manifest))
+        for file in files_in(self._release):
+            self._put(file, self._target / file.relative_to(self._release).as_posix())
+        (self._target / MANIFEST).write(BytesIO(manifest))
+        return True
+
+    def _is_whole(self) -> bool:
+        """Return whether the release is there."""
+        kind, here = self._target.kind(), self._release.exists()
+        if kind == 'NotFound':
+            return False
+        if here and kind == 'File' and not self._release.is_dir():
+            with self._target.open() as file:
+                if _sha256(file) == self._described():
+                    return True
+        if here and kind == 'Directory' and self._release.is_dir():
+            for name in (MANIFEST, _DRAFT):
+                place = self._target / name
+                if place.kind() == 'File':
+                    with place.open() as file:
+                        if bytes(file.read()) == self._described().encode():
+                            return name == MANIFEST
+        raise ConfigurationError(f'{self._target} holds something else, or another release: name '
+                                 'another place', setting='upload')
+
+    @staticmethod
+    def _put(file: Path, target: Remote) -> None:
+        with open(file, 'rb') as source:
+            target.write(source)
+
+    def _described(self) -> str:
+        """Return the manifest of a directory, or the SHA-256 of a file."""
+        found = {}
+        for path in files_in(self._release):
+            with open(path, 'rb') as file:
+                found[path.relative_to(self._release).as_posix()] = _sha256(file)
+        return json.dumps(found, indent=1) if self._release.is_dir() else found['.']
+
+
+def _sha256(file: Any) -> str:
+    hashed = sha256()
+    while piece := file.read(_PIECE):
+        hashed.update(piece)
+    return hashed.hexdigest()
+
+
+#: Where an archive lies.
+Place: TypeAlias = Path | Remote
+
+
+def place_of(name: str) -> Place:
+    """Return the place that a user has named: a path, or the URI of a store."""
+    return Remote(name) if '://' in name else Path(name)
+
+
+def is_directory(place: Place) -> bool:
+    """Return whether it is a directory."""
+    return place.is_directory() if isinstance(place, Remote) else os.path.isdir(place)
+
+
+def stamp_of(place: Place) -> tuple[int, int, int]:
+    """Return what changes when the file does; raise OSError or LogError where there is none."""
+    return place.stamp() if isinstance(place, Remote) else file_stamp(place)
+
+
+def opened(place: Place) -> BinaryIO:
+    """Return a file that is open for reading."""
+    return cast(BinaryIO, place.open()) if isinstance(place, Remote) else open(place, 'rb')
