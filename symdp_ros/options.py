@@ -275,8 +275,8 @@ KEEP_NAMES = Option('keep_names', bool, False,
                     'or places')
 KEEP = Option('keep', list, [],
               'a topic to copy into the release, which is then a recording: format mcap or '
-              'sqlite3. ε does not cover what is copied. Types that show where the robot is are '
-              'refused', unit='topic')
+              'sqlite3; of an archive, a column. ε does not cover what is copied. Types of topics '
+              'that show where the robot is are refused', unit='topic')
 KEEP_ANYWAY = Option('keep_anyway', list, [],
                      'a topic to copy even if its type shows where the robot is', unit='topic')
 COARSE_STAMPS = Option('coarse_stamps', float, 0.0,
@@ -632,7 +632,7 @@ OF_LEARNED_LOGS = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE, STAMP_KEY, 
 OF_LOGS = (
     TOPIC, RECORDED_TYPE,
     INPUT, FIELD, WHERE, *POSE, SAMPLING, PERIOD, REPORT_PERIOD, INPUT_TIMEOUT, *VISITS,
-    UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS)
+    UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES, KEEP_ANYWAY, COARSE_STAMPS)
 ALLOW_UNKNOWN = Option(
     'allow_unknown', float, 0.05,
     'refuse a log, before anything is charged, if more than this share of its symbols are values '

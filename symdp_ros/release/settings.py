@@ -71,7 +71,8 @@ class ArchiveSettings:
     def of(cls, values: Mapping[str, Any]) -> 'ArchiveSettings':
         """Return those among the values of options."""
         return cls(Columns(values['route_key'], values['position_key'], values['symbol_key'],
-                           values['subject_key'], values['stamp_key']), values['charge'])
+                           values['subject_key'], values['stamp_key'], tuple(values['keep'])),
+                   values['charge'])
 
     def check(self) -> None:
         """

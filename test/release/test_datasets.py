@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from symdp_ros import BudgetError, LogError, Privacy
+from symdp_ros import BudgetError, ConfigurationError, LogError, Privacy
 from symdp_ros.ledger.ledger import Ledger
 
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
@@ -402,3 +402,56 @@ def test_names_are_all_different(walks):
         assert (names_of(batch, b'l' * 32) != names).any()
     with pytest.raises(LogError, match='more than 1000 bytes'):
         names_of(pa.record_batch({'route': ['a' * 1001]}), b'k' * 32)
+
+
+@pytest.mark.parametrize('values', [
+    pa.array(['night', None, 'day', 'day', 'night', 'dusk']),
+    pa.array(['night', None, 'day', 'day', 'night', 'dusk']).dictionary_encode(),
+    pa.array([1.5, None, 2, 3, 4, 5]), pa.array([1, 2, 3, 4, 5, None], pa.uint8()),
+    pa.array([1, 2, 3, 4, 5, None], pa.timestamp('ms', 'UTC')), pa.array([True, None] * 3)])
+def test_columns_that_are_named_are_kept(walks, values):
+    """As they are, row by row, through chunks that end elsewhere than row groups."""
+    walks.sizes = {'chunk_rows': 2, 'batch_rows': 4}
+    walks.archive([(1, 'abb'), (2, 'ab'), (3, 'a')], shift=values, other=[1] * 6, group=4)
+    settings = walks.settings(columns=Columns(keep=('shift',)), policy='guided')
+    assert walks.release(settings).kind == 'released'
+    found = pq.read_table(walks.output)
+    assert found.column_names == ['route', 'position', 'symbol', 'shift']
+    assert found.column('shift').to_pylist() == values.to_pylist()
+    release = ReleaseKey.new(settings, walks.base / 'key', random.Random(1))
+    batch = pq.read_table(walks.path).combine_chunks().to_batches()[0]
+    assert privatize_batch(batch, release).column('shift').to_pylist() == values.to_pylist()
+
+
+def test_of_subjects_that_are_left_out_nothing_is_kept(walks):
+    """Not a row, and no value in a dictionary."""
+    routes = several(walks, group=2)
+    names = [name for name, _, length in routes for _ in range(length)]
+    walks.archive([(i, 'abbcc'[:1 + i % 5]) for i in (0, 1, 2, 0, 1, 0)], subject=names, group=2,
+                  nick=pa.array([f'nick of {name}' for name in names]).dictionary_encode())
+    with Ledger(walks.ledger) as ledger:
+        ledger.keep_budget('r2', 0.5)
+    outcome = walks.release(walks.settings(columns=Columns(keep=('nick',))), subject='',
+                            partial=True)
+    assert outcome.kind == 'released', outcome.reason
+    found = pq.read_table(walks.output)
+    assert found.column('nick').to_pylist() == [f'nick of {name}' for name in found.column(
+        'subject').to_pylist()]
+    assert b'nick of r1' in walks.output.read_bytes()
+    assert b'nick of r2' not in walks.output.read_bytes()
+
+
+@pytest.mark.parametrize('name, values', [
+    ('missing', None), ('shift', pa.array([[1]] * 3)), ('shift', pa.array([b'x'] * 3))])
+def test_columns_that_cannot_be_kept(walks, name, values):
+    walks.archive([(1, 'abb')], **({} if values is None else {name: values}))
+    outcome = walks.release(walks.settings(columns=Columns(keep=(name,))))
+    assert outcome.kind == 'failed' and name in outcome.reason
+    assert walks.spent() == 0
+
+
+@pytest.mark.parametrize('keep', [('symbol',), ('stamp',), ('a', 'a')])
+def test_columns_that_may_not_be_kept(keep):
+    with pytest.raises(ConfigurationError) as caught:
+        Columns(keep=keep)
+    assert caught.value.setting == 'keep'

@@ -14,7 +14,7 @@ from symdp_ros.cli.logs.topics import OfTopics, print_topics
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
-from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, OF_ARCHIVES, OF_LOGS, OUTPUT, PRIVACY,
+from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, KEEP, OF_ARCHIVES, OF_LOGS, OUTPUT, PRIVACY,
                                RELEASE_LEDGER, RELEASE_MECHANISM, STAMP_KEY, SYMBOL_KEY,
                                SYMBOL_MAP, warnings_of, ZONES_FILE)
 
@@ -47,7 +47,7 @@ def add_parser(commands) -> None:
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('before ε is spent'), (DRY_RUN, ALLOW_UNKNOWN))
     add_arguments(parser.add_argument_group('reading and writing'),
-                  (SYMBOL_KEY, SYMBOL_MAP, STAMP_KEY, *OF_LOGS))
+                  (SYMBOL_KEY, SYMBOL_MAP, STAMP_KEY, KEEP, *OF_LOGS))
     add_arguments(parser.add_argument_group('archives'), OF_ARCHIVES)
     parser.set_defaults(run=run)
 

@@ -65,6 +65,7 @@ class Chunk:
     :param start: the position of each route's first row.
     :param states: the position of each row's symbol among the states of the chain, −1: it is none
         of them; shape (rows,).
+    :param kept: a record batch with one row for each row; None: nothing is kept.
     """
 
     keys: Any
@@ -72,6 +73,7 @@ class Chunk:
     begins: Ints
     start: int
     states: npt.NDArray[np.int16 | np.int32]
+    kept: Any = None
 
     def __repr__(self) -> str:
         return f'<Chunk of {self.rows} rows>'
@@ -93,21 +95,24 @@ class Chunk:
 
     def of_routes(self, kept: npt.NDArray[np.bool_]) -> 'Chunk':
         """Return some of the routes; `kept`: shape (routes,)."""
-        lengths = np.diff(self.offsets)
-        return replace(self, keys=self.keys.filter(parquet()[0].array(kept)),
+        lengths, mask = np.diff(self.offsets), parquet()[0].array
+        rows = np.repeat(kept, lengths)
+        return replace(self, keys=self.keys.filter(mask(kept)),
                        offsets=np.append(0, np.cumsum(lengths[kept])), begins=self.begins[kept],
-                       states=self.states[np.repeat(kept, lengths)])
+                       states=self.states[rows],
+                       kept=None if self.kept is None else self.kept.filter(mask(rows)))
 
     def with_symbols(self, schema: Any, names: Any, symbols: ShortInts) -> Any:
         """
-        Return a table of the routes, their positions, and other symbols.
+        Return a table of the routes, their positions, other symbols, and what is kept.
 
         :param schema: `Archive.schema`.
         :param names: of the symbols, by number.
         """
         pyarrow, _ = parquet()
         lengths = np.diff(self.offsets)
-        *keys, position, _ = schema
+        kept = [] if self.kept is None else self.kept.columns
+        *keys, position, _ = list(schema)[:len(schema) - len(kept)]
         columns = []
         for key in keys:
             ids = self.keys.column(key.name)
@@ -124,7 +129,7 @@ class Chunk:
         positions = np.cumsum(steps, out=steps).astype(position.type.to_pandas_dtype(), copy=False)
         column = pyarrow.DictionaryArray.from_arrays(symbols, names, safe=False)
         return pyarrow.Table.from_arrays(
-            [*columns, pyarrow.array(positions, position.type), column], schema=schema)
+            [*columns, pyarrow.array(positions, position.type), column, *kept], schema=schema)
 
 
 #: Chunks, each with the symbols released for it.
@@ -194,7 +199,7 @@ class Archive:
 
     def schema(self) -> Any:
         """Return the schema of a release: types of subjects, routes and positions are kept."""
-        return _with_symbols(self._schema, self.columns)
+        return _with_symbols(self._schema, self.columns, self._kept)
 
     def chunks(self, *, position_of: Mapping[str, int], first: int = 0, end: int | None = None,
                start: int | None = None) -> Iterator[Chunk]:
@@ -210,11 +215,13 @@ class Archive:
         self._ask('chunks', dict(position_of), first, self.rows if end is None else end, start,
                   self.sizes.chunk_rows)
         while described := self._answer():
-            rows, routes, size, route_start, kind = described
+            rows, routes, size, route_start, kind, size_kept = described
             offsets = self._array(routes + 1, np.int64)
             keys = pyarrow.ipc.open_stream(self._array(size, np.uint8)).read_next_batch()
-            yield Chunk(keys, offsets, offsets[:-1] + first, route_start,
-                        self._array(rows, np.dtype(kind)))
+            states = self._array(rows, np.dtype(kind))
+            kept = pyarrow.ipc.open_stream(self._array(size_kept, np.uint8)).read_next_batch() \
+                if size_kept else None
+            yield Chunk(keys, offsets, offsets[:-1] + first, route_start, states, kept)
             first += rows
         self._asked = False
 
@@ -260,11 +267,14 @@ class Archive:
         except IndexError:
             self._reader = _Reader()
         self._is_open, self._asked = True, False
-        self._ask('open', self.path.uri if isinstance(self.path, Remote) else str(self.path), self.columns.names(), self.sizes.buffer_bytes,
-                  self.sizes.batch_rows)
-        self.rows, schema, self.has_stamps = self._answer()
+        name = self.path.uri if isinstance(self.path, Remote) else str(self.path)
+        self._ask('open', name, self.columns.names(), self.columns.keep,
+                  self.sizes.buffer_bytes, self.sizes.batch_rows)
+        self.rows, schema, self.has_stamps, kept = self._answer()
         self._asked = False
-        self._schema = parquet()[0].ipc.read_schema(parquet()[0].py_buffer(schema))
+        pyarrow, _ = parquet()
+        self._schema, self._kept = (pyarrow.ipc.read_schema(pyarrow.py_buffer(each))
+                                    for each in (schema, kept))
 
     def _ask(self, kind: str, *arguments: object) -> None:
         if self._asked:  # the last answer was not read to its end
@@ -312,6 +322,7 @@ def chunk_of(batch: Any, columns: Columns, position_of: Mapping[str, int],
     """
     pyarrow, _ = parquet()
     schema = archive_reading.schema_of(batch.schema, columns)
+    kept = archive_reading.kept_schema(batch.schema, columns)
     keys, offsets = schema.names[:-1], np.zeros(1, np.int64)
     problem = None
     try:
@@ -326,13 +337,14 @@ def chunk_of(batch: Any, columns: Columns, position_of: Mapping[str, int],
         offsets = np.append(order.starts(batch), len(batch))
     states = archive_reading.StatePositions(position_of).of(batch.column(columns.symbol))
     return Chunk(archive_reading.keys_at(batch, keys, offsets[:-1]), offsets, offsets[:-1], start,
-                 states), _with_symbols(schema, columns)
+                 states, archive_reading.kept_of(batch, kept) if columns.keep else None), (
+                     _with_symbols(schema, columns, kept))
 
 
-def _with_symbols(schema: Any, columns: Columns) -> Any:
+def _with_symbols(schema: Any, columns: Columns, kept: Any) -> Any:
     pyarrow, _ = parquet()
-    return schema.append(pyarrow.field(
-        columns.symbol, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())))
+    return pyarrow.schema([*schema, pyarrow.field(
+        columns.symbol, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())), *kept])
 
 
 class _Reader:
@@ -391,7 +403,7 @@ def end_readers() -> None:
         _IDLE.pop().end()
 
 
-def write(path: Path, chunks: Drawn, schema: Any, states: tuple[str, ...],
+def write(path: Path, chunks: Drawn, schema: Any, symbol: str, states: tuple[str, ...],
           on_rows: Callable[[int], None] = lambda rows: None) -> int:
     """
     Write a new file of released routes, and make it durable; return the number of rows.
@@ -401,6 +413,7 @@ def write(path: Path, chunks: Drawn, schema: Any, states: tuple[str, ...],
     :param chunks: each with the symbols released for it, as positions in `states`; closed at the
         end, or after an error.
     :param schema: `Archive.schema`.
+    :param symbol: the name of the column of symbols.
     :param on_rows: called with the number of rows of each chunk that was written.
     :raises OSError: it cannot be written.
     """
@@ -408,7 +421,8 @@ def write(path: Path, chunks: Drawn, schema: Any, states: tuple[str, ...],
     names, rows = pyarrow.array(states, pyarrow.string()), 0
     with closing(chunks), open(path, 'xb') as file:
         # Statistics of symbols are useless, and double the time that symbols take.
-        with pq.ParquetWriter(file, schema, write_statistics=schema.names[:-1]) as writer:
+        with pq.ParquetWriter(file, schema, write_statistics=[
+                name for name in schema.names if name != symbol]) as writer:
             for chunk, symbols in chunks:
                 writer.write_table(chunk.with_symbols(schema, names, symbols),
                                    row_group_size=chunk.rows)

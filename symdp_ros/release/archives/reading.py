@@ -49,6 +49,7 @@ class Columns:
     The names of the columns of an archive.
 
     :param subject: whose route it is; `stamp`: when a row was. A file needs no such columns.
+    :param keep: others, whose values are released as they are.
     """
 
     route: str = 'route'
@@ -56,11 +57,19 @@ class Columns:
     symbol: str = 'symbol'
     subject: str = 'subject'
     stamp: str = 'stamp'
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(set(self.names())) < 5:
             raise ConfigurationError('route_key, position_key, symbol_key, subject_key and '
                                      'stamp_key must name different columns', setting='symbol_key')
+        for name in self.keep:
+            if name in self.names() or self.keep.count(name) > 1:
+                raise ConfigurationError(
+                    f'keep names the column {name!r}, ' + (
+                        'whose times can show where a robot was: to release them all the same, '
+                        'copy them into another column' if name == self.stamp else
+                        'which is there anyway, or named twice: leave it out'), setting='keep')
 
     def names(self) -> tuple[str, str, str, str, str]:
         """Return the names in order."""
@@ -138,20 +147,22 @@ class _File:
     """
     A Parquet file that is open for reading.
 
-    :param names: of `Columns`.
+    :param names, keep: of `Columns`.
     :raises LogError: it has no such columns, others of their type, or no rows. The library may
         raise other errors.
     """
 
-    def __init__(self, path: str, names: tuple[str, ...], buffer_bytes: int, batch_rows: int):
+    def __init__(self, path: str, names: tuple[str, str, str, str, str], keep: tuple[str, ...],
+                 buffer_bytes: int, batch_rows: int):
         self._pyarrow, pq = parquet()
-        columns = self._columns = Columns(*names)
+        columns = self._columns = Columns(*names, keep)
         self._batch_rows, place = batch_rows, place_of(path)
         source: Any = path
         if isinstance(place, Remote):  # each piece is a request
             buffer_bytes, source = max(buffer_bytes, _REQUEST), place.open()
         with pq.ParquetFile(source) as file:
             self._schema = schema_of(file.schema_arrow, columns)
+            self._kept = kept_schema(file.schema_arrow, columns)
             plain = _delta_encoded(file.metadata)
             if not file.metadata.num_rows:
                 raise LogError('it holds no symbols')
@@ -166,8 +177,9 @@ class _File:
         self._rows = int(self._group_rows[-1])
 
     def open(self, *arguments: object) -> Iterator[tuple[Any, ...]]:  # noqa: A003 (a request)
-        """Yield the number of rows, and the serialized schema of all columns but the symbols."""
-        yield (self._rows, self._schema.serialize().to_pybytes(), self._has_stamps),
+        """Yield the number of rows, and the schemas of all columns but the symbols, serialized."""
+        yield (self._rows, self._schema.serialize().to_pybytes(), self._has_stamps,
+               self._kept.serialize().to_pybytes()),
 
     def survey(self, wanted: Sequence[int], timed: bool) -> Iterator[tuple[Any, ...]]:
         """Yield a `Survey`; `wanted`: the rows of `cuts`, in order; `timed`: with its spans."""
@@ -204,16 +216,17 @@ class _File:
         """
         Yield the rows from `first` to `end`, between which there are whole routes, in chunks.
 
-        A chunk is ((rows, routes, size of the keys, start, type of the states), offsets, keys,
-        states), the last three in bytes, as in `archive_file.Chunk`; () is the end.
+        A chunk is ((rows, routes, size of the keys, start, type of the states, size of what is
+        kept), offsets, keys, states, what is kept), the last four in bytes, as in
+        `archive_file.Chunk`; () is the end.
         """
         order = RouteOrder(self._columns, self._keys, first, start)
         states = StatePositions(position_of)
         held: list[Any] = []
         begins: list[Ints] = []
         size = 0
-        for batch in self._batches((*self._keys, self._columns.position, self._columns.symbol),
-                                   first, end):
+        names = (*self._keys, self._columns.position, self._columns.symbol, *self._columns.keep)
+        for batch in self._batches(names, first, end):
             starts = order.starts(batch)
             while True:
                 i = np.searchsorted(starts, chunk_rows - size)
@@ -282,17 +295,23 @@ class _File:
                            np.searchsorted(offsets, row + len(batch))] - row
             parts.append(keys_at(batch, self._keys, here))
             row += len(batch)
-        keys = pyarrow.concat_batches(parts)
-        if not all(map(_is_whole, keys.columns)):
-            raise LogError('a route or subject is not UTF-8 text: convert its column')
-        sink = pyarrow.BufferOutputStream()
-        with pyarrow.ipc.new_stream(sink, keys.schema) as stream:
-            stream.write_batch(keys)
-        written = sink.getvalue()
+        keys = self._stream(pyarrow.concat_batches(parts))
+        kept = self._stream(pyarrow.concat_batches(
+            [kept_of(batch, self._kept) for batch in batches])) if self._columns.keep else b''
         found = np.concatenate([states.of(batch.column(self._columns.symbol))
                                 for batch in batches])
-        return ((rows, len(offsets) - 1, written.size, order.start, found.dtype.str), offsets,
-                written, found)
+        return ((rows, len(offsets) - 1, len(keys), order.start, found.dtype.str, len(kept)),
+                offsets, keys, found, kept)
+
+    def _stream(self, batch: Any) -> Any:
+        """Return a batch as it is sent, after checking it."""
+        if not all(map(_is_whole, batch.columns)):
+            raise LogError('a route, a subject or what is kept is not UTF-8 text, or damaged: '
+                           'convert its column')
+        sink = self._pyarrow.BufferOutputStream()
+        with self._pyarrow.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
+        return sink.getvalue()
 
     def _batches(self, names: Iterable[str], first: int, end: int) -> Iterator[Any]:
         """Yield the rows from `first` to `end` of some columns in record batches."""
@@ -492,6 +511,35 @@ def keys_at(batch: Any, keys: Sequence[str], rows: Ints) -> Any:
     return pyarrow.record_batch(
         [column.cast(pyarrow.string()) if pyarrow.types.is_dictionary(column.type) else column
          for column in columns], names=list(keys))
+
+
+def kept_schema(schema: Any, columns: Columns) -> Any:
+    """
+    Return the schema of the columns that are kept, as they are released.
+
+    :raises LogError: there is no such column, or it holds what cannot be copied row by row.
+    """
+    pyarrow, _ = parquet()
+    types, fields = pyarrow.types, []
+    for name in columns.keep:
+        if schema.names.count(name) != 1:
+            raise LogError(f'it must have one column {name!r}, which is to be kept (--keep)')
+        type_ = schema.field(name).type
+        if types.is_dictionary(type_):  # which may hold values of rows that are not released
+            type_ = type_.value_type
+        if not (_is_text(types, type_) or types.is_boolean(type_) or types.is_integer(type_)
+                or types.is_floating(type_) or types.is_timestamp(type_)):
+            raise LogError(f'the column {name!r} cannot be kept: it holds neither texts, numbers, '
+                           'booleans nor times: convert it')
+        fields.append((name, type_))
+    return pyarrow.schema(fields)
+
+
+def kept_of(batch: Any, schema: Any) -> Any:
+    """Return the columns of a batch that are kept; `schema`: of `kept_schema`."""
+    pyarrow, _ = parquet()
+    return pyarrow.record_batch([batch.column(field.name).cast(field.type) for field in schema],
+                                schema=schema)
 
 
 def _check_indices(column: Any) -> None:

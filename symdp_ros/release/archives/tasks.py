@@ -144,7 +144,8 @@ class Work:
                 rows = archive_file.write(
                     path, privatized(counted(chunks), mechanisms, key),
                     archive.schema().with_metadata({RECORD: self.record}),
-                    settings.chain.states, self.on_rows or (lambda rows: None))
+                    settings.archive.columns.symbol, settings.chain.states,
+                    self.on_rows or (lambda rows: None))
                 archive.check_unchanged(task.stamp)
             return Part(number, path.name, rows, routes, os.path.getsize(path))
         except BaseException:
