@@ -221,7 +221,8 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
 def write_log(path: str | Path, word: Sequence[str], *,
               format: str, period: float = 1.0,  # noqa: A002 (a public name)
               topic: str = 'private_region', message_type: str = 'std_msgs/msg/String',
-              stamp_key: str = 'stamp', symbol_key: str = 'symbol', durable: bool = True) -> None:
+              stamp_key: str = 'stamp', symbol_key: str = 'symbol', record: str = '',
+              durable: bool = True) -> None:
     """
     Write a released word to a new path, and make it durable.
 
@@ -237,6 +238,7 @@ def write_log(path: str | Path, word: Sequence[str], *,
     :param topic: recordings only; the only topic.
     :param message_type: recordings only: a standard type whose only field, `data`, is a string,
         or an integer if all symbols are.
+    :param record: recordings only; what it says of itself, in the metadata.
     :param durable: False: the caller calls `make_durable`, and makes the directory durable.
     :raises LogError: the path exists, cannot be written, or its disk is full; a symbol that the
         format cannot hold.
@@ -251,7 +253,7 @@ def write_log(path: str | Path, word: Sequence[str], *,
     def write(path: Path) -> None:
         if format in STORAGES:
             os.mkdir(path)
-            rosbag.write(path, word, ticks, format, topic, message_type)
+            rosbag.write(path, word, ticks, format, topic, message_type, record)
         else:
             with open(path, 'x', encoding='utf-8', newline='') as target:
                 target.writelines(_TEXT[f'.{format}'].text(word, ticks, stamp_key, symbol_key))
@@ -261,7 +263,7 @@ def write_log(path: str | Path, word: Sequence[str], *,
 
 def write_with_topics(path: str | Path, word: Sequence[str], kept: KeptTopics, *,
                       format: str, period: float,  # noqa: A002 (a public name)
-                      field: str, values: Mapping[str, str],
+                      field: str, values: Mapping[str, str], record: str = '',
                       durable: bool = True) -> tuple[TopicOutcome, ...]:
     """
     Write a released word and the kept topics of a recording; return what became of its topics.
@@ -278,7 +280,7 @@ def write_with_topics(path: str | Path, word: Sequence[str], kept: KeptTopics, *
     def write(path: Path) -> None:
         nonlocal outcomes
         os.mkdir(path)
-        outcomes = kept.write(path, word, ticks, format, field, values)
+        outcomes = kept.write(path, word, ticks, format, field, values, record)
 
     _write(Path(path), word, ticks, write, durable)
     return outcomes

@@ -176,20 +176,22 @@ class KeptTopics:
         return self._outcomes(region, reason)
 
     def write(self, directory: Path, word: Sequence[str], period: int, storage: str, field: str,
-              values: Mapping[str, str]) -> tuple[TopicOutcome, ...]:
+              values: Mapping[str, str], record: str = '') -> tuple[TopicOutcome, ...]:
         """
         Write a recording into an empty directory; return what became of each topic.
 
         :param word: the private symbols, `period` nanoseconds apart.
         :param field: the path to the region in the recorded messages.
         :param values: state → the value that stands for it in the recorded messages.
+        :param record: what the recording says of itself.
         """
         region, encoded, reason = self._private(field, values)
         kept = [self._found[name] for name in self._kept()]
         symbols = (RecordedMessage(region.name, i * period, encoded[symbol])
                    for i, symbol in enumerate(word))
         with_rosbags.write_topics(directory, storage, [region, *map(_written, kept)],
-                                  merge(symbols, self._messages(), key=attrgetter('stamp')))
+                                  merge(symbols, self._messages(), key=attrgetter('stamp')),
+                                  record)
         return self._outcomes(region, reason)
 
     def _kept(self) -> list[str]:

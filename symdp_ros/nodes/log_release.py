@@ -15,6 +15,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_srvs.srv import Trigger
+from symdp_ros import __version__
 from symdp_ros.core.compiled.notice import COMPILING, interrupted_if, on_slow_loops
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept, resolve_path
@@ -142,6 +143,7 @@ class LogRelease(ManagedNode):
 
     def _releaser(self, ledger):
         return Releaser(self._release_settings, self._release_dir, ledger=ledger,
+                        program=f'symdp_ros {__version__}',
                         mechanisms=self._mechanisms, **self._charging.limits())
 
     def _check_field(self):

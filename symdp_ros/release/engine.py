@@ -44,7 +44,7 @@ class LogSource:
 
     :param mechanisms: None: any, at the loss of the settings.
     :param moves: of the chain, to inspect the log.
-    :param allow_unknown, on_topics: as of `Releaser`.
+    :param allow_unknown, on_topics, program: as of `Releaser`.
     :ivar words: of the log, once it was read.
     :ivar found: what was found in it, once it was inspected.
     """
@@ -55,6 +55,7 @@ class LogSource:
     moves: Moves
     allow_unknown: float | None = None
     on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None
+    program: str = 'symdp_ros'
     length: int = field(default=0, init=False)
     logs: Mapping[str, Span] | None = field(default=None, init=False)
     losses: dict[str, Loss] | None = field(default=None, init=False)
@@ -118,16 +119,18 @@ class LogSource:
 
     def _write(self, path: Path, word: Sequence[str]) -> None:
         settings, writing, read = self.settings, self.settings.writing, self.settings.input
-        period = settings.sampling.seconds
+        period, record = settings.sampling.seconds, settings.record(self.program)
         if not writing.keep.topics:
             write_log(path, word, format=writing.format, topic=writing.topic, period=period,
-                      stamp_key=read.stamp_key, symbol_key=read.symbol_key, durable=False)
+                      stamp_key=read.stamp_key, symbol_key=read.symbol_key, record=record,
+                      durable=False)
             return
         with KeptTopics(self.log.path, writing.keep, read.topic,
                         strict=self.on_topics is not None) as kept:
             topics = write_with_topics(path, word, kept, format=writing.format, period=period,
                                        field=read.field,
-                                       values=read.values(settings.chain.states), durable=False)
+                                       values=read.values(settings.chain.states), record=record,
+                                       durable=False)
         if self.on_topics is not None:
             self.on_topics(self.log, topics)
 
@@ -225,6 +228,7 @@ class Releaser:
     :param on_topics: called for each log of which topics are kept. A log then fails where one of
         them is missing or cannot be kept. Only for callers who show this to nobody else. None:
         such topics are left out.
+    :param program: what a released recording says that it was made with.
     :param mechanisms: those of the settings, if they were made before.
     :param random: for tests, an object with `getrandbits`.
     :param wait: seconds to wait for another process that releases into the same directory.
@@ -240,14 +244,15 @@ class Releaser:
                  mechanisms: Mechanisms | None = None,
                  random: 'RandomBits | None' = None, wait: float = 10.0,
                  on_wait: Callable[[], None] = lambda: None,
-                 on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None):
+                 on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None,
+                 program: str = 'symdp_ros'):
         settings.check()
         if ledger is not None:
             check_apart(ledger.path, release_dir)
         self._settings, self._allow_unknown = settings, allow_unknown
         self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
-        self._on_topics = on_topics
+        self._on_topics, self._program = on_topics, program
         self._publisher = Publisher(
             settings, release_dir, ledger=ledger, subject=subject, budget=budget,
             subject_budget=subject_budget, compare=tell_changes, wait=wait, on_wait=on_wait)
@@ -335,7 +340,7 @@ class Releaser:
                    and monotonic() < until and not (stopped := stop())):
                 log = waiting.popleft()
                 source = LogSource(self._settings, log, self._mechanisms, self._moves,
-                                   self._allow_unknown, self._on_topics)
+                                   self._allow_unknown, self._on_topics, self._program)
                 found.append(outcome_of(log.id, partial(
                     self._publisher.prepare, source, self._place(source), stack)))
                 symbols += found[-1].length or 0

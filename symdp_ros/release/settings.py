@@ -8,6 +8,7 @@ Releases with the same `digest` are the same release; other settings change only
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+import json
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,11 @@ class ReleaseSettings:
     def digest(self) -> str:
         """Return a SHA-256 (hex) of `described`."""
         return digest_of_settings(self.described())
+
+    def record(self, program: str, **more: str) -> str:
+        """Return in JSON what a release made with these settings says of itself."""
+        return json.dumps({'program': program, 'settings': self.digest(), **more}
+                          | self.described())
 
     def privacy_for(self, length: int) -> Privacy:
         """

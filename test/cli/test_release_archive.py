@@ -204,7 +204,7 @@ def test_a_directory_of_several_robots(here, capsys):
     assert main(arguments) == 0 and '1 already released' in capsys.readouterr().out
     file = here / 'o.parquet' / 'robot=r2' / 'part-0.parquet'
     record = json.loads(pq.read_schema(file).metadata[b'symdp_ros'])
-    assert record['program'] == f'symdp {__version__}' and record['charge'] == 'route'
+    assert record['program'] == f'symdp_ros {__version__}' and record['charge'] == 'route'
     (here / 'o.parquet').rename(here / 'elsewhere.parquet')
     assert main(['ledger', 'l', '--verify', 'elsewhere.parquet']) == 0
     told = capsys.readouterr().out

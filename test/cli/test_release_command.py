@@ -12,13 +12,15 @@ import subprocess
 import sys
 
 from in_process import run_symdp
+from mcap.reader import make_reader
 import pytest
-from symdp_ros import Chain, OfflineMechanism
+from symdp_ros import __version__, Chain, OfflineMechanism
 from symdp_ros.cli.main import main
 from symdp_ros.core.compiled.notice import COMPILING, loops_begin
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.release import outbox
 from symdp_ros.release.outbox import Outbox
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
@@ -424,3 +426,35 @@ def test_names_that_cannot_be_printed(place, option, value):
 def test_a_large_epsilon_is_warned_of(place):
     run = release(place, '--epsilon', '25')
     assert run.returncode == 0 and 'epsilon is 25: others can be practically sure' in run.stderr
+
+
+@pytest.mark.parametrize('form', ['mcap', 'sqlite3'])
+def test_a_released_recording_says_how_it_was_made(place, form):
+    """In what `ros2 bag info` and readers of MCAP show; nothing of it depends on the log."""
+    arguments = ('--mechanism', 'causal', '--policy', 'guided', '--format', form, *LEDGER)
+    assert release(place, *arguments).returncode == 0
+    charges = json.loads(symdp('ledger', 'robots.ledger', '--export', 'json', cwd=place).stdout)
+    records = []
+    for path in sorted((place / 'out').glob('[!.]*')):
+        described = yaml.safe_load((path / 'metadata.yaml').read_text())
+        records.append(described['rosbag2_bagfile_information']['custom_data']['symdp_ros'])
+        if form == 'mcap':
+            with open(path / 'private_0.mcap', 'rb') as file:
+                [found] = make_reader(file).iter_metadata()
+            assert (found.name, found.metadata) == ('symdp_ros', {'release': records[-1]})
+        assert len(read_log(path, topic='private_region')) in (9, 24)
+        assert symdp('ledger', 'robots.ledger', '--verify', f'out/{path.name}',
+                     cwd=place).returncode == 0
+    assert len(records) == 2 and len(set(records)) == 1
+    record = json.loads(records[0])
+    assert record['program'] == f'symdp_ros {__version__}' and record['epsilon'] == 1.0
+    of_each_log = {'routes', 'bound', 'length'}
+    assert len(charges) == 2 and all(
+        {name: charge['settings'][name] for name in charge['settings'].keys() - of_each_log}.items()
+        <= record.items() for charge in charges)
+    # Written once more, it is the same release.
+    before = sorted(path.read_bytes() for path in (place / 'out').rglob('private_0.*'))
+    for path in list((place / 'out').glob('[!.]*')):
+        path.rename(place / path.name)
+    assert '2 already released' in release(place, *arguments).stdout
+    assert before == sorted(path.read_bytes() for path in (place / 'out').rglob('private_0.*'))

@@ -16,8 +16,8 @@ import pytest
 from symdp_ros import ConfigurationError, LogError
 from symdp_ros.ledger.ledger import Ledger
 
-pytest.importorskip('pyarrow', reason='archives need pyarrow')
-from pyarrow import fs  # noqa: E402
+fs = pytest.importorskip('pyarrow.fs', reason='archives need pyarrow')
+
 from symdp_ros.release.archives.file import Columns  # noqa: E402, I100
 from symdp_ros.release.archives.places import MANIFEST, Remote, Upload  # noqa: E402
 
@@ -76,7 +76,8 @@ def put(place, files):
 def test_an_archive_in_a_store_is_released_as_one_on_the_disk(walks, uri):
     """The same bits with the same key: files of robots, one of them with an odd name."""
     place, local = Remote(uri('walks%20of%202026')), walks.path
-    names = [f'robot={robot}/part-{i}.parquet' for robot in ('r1', 'r 2#', 'r%20?') for i in (0, 1)]
+    names = [f'robot={robot}/part-{i}.parquet' for robot in ('r1', 'r 2#', 'r%20?')
+             for i in (0, 1)]
     for name in names:
         path = local / name.replace('?', '%3F')
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -182,6 +182,7 @@ def _logs_release(options, settings, output):
                           allow_unknown=options.allow_unknown, tell_changes=True,
                           mechanisms=Mechanisms(settings, on_choice=on_choice),
                           on_topics=lambda log, found: topics.append((log.id, found)),
+                          program=f'symdp_ros {__version__}',
                           **keeping) as releaser, \
                     _progress(len(logs) > 1) as (progress, bar):
                 progress.update(bar, total=len(logs))
@@ -204,16 +205,16 @@ def _archive_release(options, settings, output):
     """Return the same for an archive."""
     from symdp_ros.logs import LogFile
     from symdp_ros.release.archives.archive import release_archive
-    from symdp_ros.release.archives.places import is_directory, place_of, Remote
+    from symdp_ros.release.archives.places import place_of, Remote
     from symdp_ros.release.outbox import lies_within
 
     [path] = map(place_of, options.logs)
-    archive = LogFile(path.name if isinstance(path, Remote) else
-                      os.path.basename(os.path.realpath(path)), path)
+    remote = isinstance(path, Remote)
+    archive = LogFile(path.name if remote else os.path.basename(os.path.realpath(path)), path)
     if not archive.id.isprintable():
         raise ConfigurationError(f'the name of the archive {printable(archive.id)} holds '
                                  'characters that cannot be printed: rename it')
-    if is_directory(path) and not isinstance(path, Remote) and (lies_within(path, output) or lies_within(output, path)):
+    if not remote and path.is_dir() and (lies_within(path, output) or lies_within(output, path)):
         raise ConfigurationError(f'{printable(output)} and {printable(path)} lie inside one '
                                  'another: name another path for the release')
 
@@ -221,7 +222,7 @@ def _archive_release(options, settings, output):
         with _progress() as (progress, bar):
             return release_archive(
                 settings, archive, output, engine=options.engine, scheduler=options.scheduler,
-                partial=options.partial, program=f'symdp {__version__}',
+                partial=options.partial, program=f'symdp_ros {__version__}',
                 allow_unknown=options.allow_unknown, on_choice=on_choice,
                 on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
                 **keeping)

@@ -14,7 +14,7 @@ import zlib
 from symdp_ros.errors import LogError
 from symdp_ros.files import bounds
 from symdp_ros.files.regular_file import RegularFile
-from symdp_ros.logs.recordings.recorded import RecordedMessage, Topic
+from symdp_ros.logs.recordings.recorded import RECORD, RecordedMessage, Topic
 from symdp_ros.logs.recordings.unpack import Allowance
 
 _MAGIC = b'\x89MCAP0\r\n'
@@ -22,7 +22,7 @@ _HEADER, _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = range(1, 7)
 _STATISTICS, _DATA_END = 11, 15
 _WANTED = {_HEADER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS, _DATA_END}
 _CHUNK_START = 64  # bytes of a chunk that hold its sizes and the name of its compression
-_RECORD, _MESSAGE_START = Struct('<BQ'), Struct('<HIQQ')
+_OPCODE_AND_SIZE, _MESSAGE_START = Struct('<BQ'), Struct('<HIQQ')
 _U16, _U32, _U64 = Struct('<H'), Struct('<I'), Struct('<Q')
 
 
@@ -139,8 +139,8 @@ def _records(file: RegularFile, allowance: Allowance) -> Iterator[tuple[int, byt
 
 def _head(file: RegularFile) -> tuple[bytes, int, int]:
     """Return the head of the next record, its opcode, and the size of its content."""
-    head = file.read(_RECORD.size)
-    opcode, size = _RECORD.unpack(head) if len(head) == _RECORD.size else (0, 0)
+    head = file.read(_OPCODE_AND_SIZE.size)
+    opcode, size = _OPCODE_AND_SIZE.unpack(head) if len(head) == _OPCODE_AND_SIZE.size else (0, 0)
     if opcode == 0 or size > file.left:
         raise _damaged(file)
     if opcode in _WANTED:
@@ -158,8 +158,8 @@ def _chunk_records(file: RegularFile, content: bytes,
         raise _damaged(file)
     place = 0
     while place < size:
-        opcode, length = _RECORD.unpack_from(unpacked, place)
-        place += _RECORD.size
+        opcode, length = _OPCODE_AND_SIZE.unpack_from(unpacked, place)
+        place += _OPCODE_AND_SIZE.size
         if opcode == 0 or length > size - place:
             raise _damaged(file)
         if opcode in (_SCHEMA, _CHANNEL, _MESSAGE):
@@ -201,7 +201,8 @@ class _Fields:
         return found
 
 
-def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage]) -> None:
+def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage],
+          record: str = '') -> None:
     """
     Write a new file; parameters as in `sqlite3_file.write`.
 
@@ -212,6 +213,8 @@ def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessag
     with open(path, 'xb') as file:
         writer = Writer(file, compression=CompressionType.NONE)
         writer.start(profile='ros2', library='symdp_ros')
+        if record:
+            writer.add_metadata(RECORD, {'release': record})
         schemas, channels = dict[str, int](), dict[str, int]()
         for topic in topics:
             if topic.type not in schemas:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from symdp_ros.files import bounds
 
 METADATA = 'metadata.yaml'
+#: The name under which a release says of itself how it was made.
+RECORD = 'symdp_ros'
 
 
 class Topic(NamedTuple):

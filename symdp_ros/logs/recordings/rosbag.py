@@ -62,8 +62,12 @@ class Library(Protocol):
         """
 
     def write(self, directory: Path, messages: Sequence[tuple[int, bytes]], storage: str,
-              topic: str, message_type: str) -> None:
-        """Write (stamp, serialized) into `private_0.db3` or `.mcap`, and metadata.yaml."""
+              topic: str, message_type: str, record: str) -> None:
+        """
+        Write (stamp, serialized) into `private_0.db3` or `.mcap`, and metadata.yaml.
+
+        :param record: what the recording says of itself; '': nothing.
+        """
 
 
 #: The first of these that is installed is used.
@@ -118,7 +122,7 @@ def read(path: Path, topic: str, message_type: str | None,
 
 
 def write(directory: Path, word: Sequence[str], period: int, storage: str, topic: str,
-          message_type: str) -> None:
+          message_type: str, record: str) -> None:
     """
     Write a word into an empty directory; parameters as in `write_log`.
 
@@ -127,7 +131,7 @@ def write(directory: Path, word: Sequence[str], period: int, storage: str, topic
     using = library()
     serialized = _serialized(word, using.encoder(message_type), message_type)
     using.write(directory, [(i * period, serialized[symbol]) for i, symbol in enumerate(word)],
-                storage, '/' + topic.removeprefix('/'), message_type)
+                storage, '/' + topic.removeprefix('/'), message_type, record)
 
 
 class _Metadata:

@@ -112,8 +112,13 @@ def _is_plain(db: sqlite3.Connection, name: str, definition: object) -> bool:
             and not any(hidden for *_, hidden in columns))
 
 
-def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage]) -> None:
-    """Write a new file; the definitions of the topics are of the form `ros2msg` or `ros2idl`."""
+def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage],
+          record: str = '') -> None:
+    """
+    Write a new file, without the record.
+
+    The definitions of the topics are of the form `ros2msg` or `ros2idl`.
+    """
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(f'PRAGMA page_size = {_PAGE_SIZE}')
         db.execute('PRAGMA journal_mode = MEMORY')

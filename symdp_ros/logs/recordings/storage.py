@@ -22,9 +22,13 @@ class StorageFile(Protocol):
     def check(self, path: Path) -> None:
         """Check that another program can read the file within bounds; raise LogError if not."""
 
-    def write(self, path: Path, topics: Sequence[Topic],
-              messages: Iterable[RecordedMessage]) -> None:
-        """Write a new file; topics of one type have the same definition."""
+    def write(self, path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage],
+              record: str) -> None:
+        """
+        Write a new file; topics of one type have the same definition.
+
+        :param record: what it says of itself, if its format has a place for that.
+        """
 
 
 #: kind of storage → how its files end.

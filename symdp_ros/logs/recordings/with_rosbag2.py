@@ -15,7 +15,7 @@ from typing import Any
 
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files import child
-from symdp_ros.logs.recordings.recorded import METADATA, Recorded
+from symdp_ros.logs.recordings.recorded import METADATA, RECORD, Recorded
 from symdp_ros.logs.recordings.storage import FILES, read as storage_read, STORAGES
 from symdp_ros.logs.recordings.wanted import Values, values_of, Wanted
 from symdp_ros.messages.fields import fields_of, INTEGERS, message_class, name_of_type
@@ -82,7 +82,7 @@ def encoder(message_type: str) -> Callable[[str], bytes]:
 
 
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
-          message_type: str) -> None:
+          message_type: str, record: str = '') -> None:
     """
     Write (stamp, serialized) into the files of a recording.
 
@@ -94,7 +94,8 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
     made, written = directory / 'private', False
     try:
         writer = rosbag2_py.SequentialWriter()
-        writer.open(rosbag2_py.StorageOptions(uri=str(made), storage_id=storage),
+        writer.open(rosbag2_py.StorageOptions(uri=str(made), storage_id=storage,
+                                              custom_data={RECORD: record} if record else {}),
                     rosbag2_py.ConverterOptions('cdr', 'cdr'))
         writer.create_topic(rosbag2_py.TopicMetadata(
             id=0, name=topic, type=message_type, serialization_format='cdr'))

@@ -14,7 +14,7 @@ from typing import Any
 
 from symdp_ros.files import child
 from symdp_ros.logs.recordings import qos
-from symdp_ros.logs.recordings.recorded import METADATA, Recorded, RecordedMessage, Topic
+from symdp_ros.logs.recordings.recorded import METADATA, RECORD, Recorded, RecordedMessage, Topic
 from symdp_ros.logs.recordings.storage import FILES, read as storage_read, STORAGES
 from symdp_ros.logs.recordings.wanted import Values, Wanted
 import yaml
@@ -62,22 +62,23 @@ def encoder(message_type: str) -> Callable[[str], bytes]:
 
 
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
-          message_type: str) -> None:
+          message_type: str, record: str = '') -> None:
     """Write (stamp, serialized) into the files of a recording."""
     from symdp_ros.logs.recordings.messages import definition_of
 
     definition, type_hash = definition_of(message_type)
     described = Topic(topic, message_type, 'cdr', qos.DEFAULT, type_hash, 'ros2msg', definition)
     write_topics(directory, storage, [described], (
-        RecordedMessage(topic, *message) for message in messages))
+        RecordedMessage(topic, *message) for message in messages), record)
 
 
 def write_topics(directory: Path, storage: str, topics: Sequence[Topic],
-                 messages: Iterable[RecordedMessage]) -> None:
+                 messages: Iterable[RecordedMessage], record: str = '') -> None:
     """
     Write the files of a recording.
 
     :param messages: those of all topics; the earliest has the stamp 0.
+    :param record: what it says of itself.
     """
     counts, last = dict.fromkeys((topic.name for topic in topics), 0), 0
 
@@ -89,8 +90,8 @@ def write_topics(directory: Path, storage: str, topics: Sequence[Topic],
             yield message
 
     file = directory / f'private_0{STORAGES[storage]}'
-    FILES[storage].write(file, topics, counted())
-    (directory / METADATA).write_text(_metadata(storage, file.name, topics, counts, last),
+    FILES[storage].write(file, topics, counted(), record)
+    (directory / METADATA).write_text(_metadata(storage, file.name, topics, counts, last, record),
                                       encoding='utf-8')
 
 
@@ -102,7 +103,7 @@ def _decode(message_type: str, definitions: Mapping[str, tuple[str, str]],
 
 
 def _metadata(storage: str, file: str, topics: Sequence[Topic], counts: Mapping[str, int],
-              duration: int) -> str:
+              duration: int, record: str) -> str:
     """Return the text of metadata.yaml."""
     extent = {'starting_time': {'nanoseconds_since_epoch': 0},
               'duration': {'nanoseconds': duration}, 'message_count': sum(counts.values())}
@@ -119,5 +120,6 @@ def _metadata(storage: str, file: str, topics: Sequence[Topic], counts: Mapping[
         'compression_format': '',
         'compression_mode': '',
         'files': [{'path': file, **extent}],
+        **({'custom_data': {RECORD: record}} if record else {}),
     }}, sort_keys=False)
     return text

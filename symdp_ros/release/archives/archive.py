@@ -32,7 +32,6 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-import json
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -165,8 +164,7 @@ class ArchiveSource:
         tasks = data.tasks(None if self.engine == 'local' else survey, left_out)
         rows, routes = write_release(
             tasks, replace(self.settings, mechanism=self._chosen, privacy=self._privacy), path,
-            record=json.dumps({'program': self.program, 'settings': self.settings.digest(),
-                               'drawn': self._chosen.name} | self.settings.described()),
+            record=self.settings.record(self.program, drawn=self._chosen.name),
             engine=self.engine, scheduler=self.scheduler, sizes=self.sizes,
             on_rows=lambda rows: self.on_rows(rows, data.rows), random=self.random)
         data.check_unchanged()

@@ -103,8 +103,8 @@ class Remote:
     def _match(self) -> re.Match[str]:
         match = _URI.fullmatch(self.uri)
         if match is None or not match['path'].strip('/'):
-            raise ConfigurationError(f'{printable(self.uri)} is no place in a store: write it like '
-                                     's3://BUCKET/PATH')
+            raise ConfigurationError(f'{printable(self.uri)} is no place in a store: write it '
+                                     'like s3://BUCKET/PATH')
         return match
 
     def _info(self) -> Any:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from symdp_ros.errors import ConfigurationError, LogError, SymdpError
 from symdp_ros.logs.files import remove
+from symdp_ros.logs.recordings.recorded import RECORD
 from symdp_ros.release.archives import engines, file as archive_file
 from symdp_ros.release.archives.batch import mechanism_of, privatized, ReleaseKey
 from symdp_ros.release.archives.file import Archive, Chunk, Columns, Sizes
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from symdp_ros.release.settings import ReleaseSettings
 
 SUFFIX = '.parquet'
-#: The key, in the metadata of a released file, of what it says of itself.
-RECORD = 'symdp_ros'
 
 
 @dataclass(frozen=True)
