@@ -450,7 +450,8 @@ def test_a_released_recording_says_how_it_was_made(place, form):
     assert record['program'] == f'symdp_ros {__version__}' and record['epsilon'] == 1.0
     of_each_log = {'routes', 'bound', 'length'}
     assert len(charges) == 2 and all(
-        {name: charge['settings'][name] for name in charge['settings'].keys() - of_each_log}.items()
+        {name: value for name, value in charge['settings'].items()
+         if name not in of_each_log}.items()
         <= record.items() for charge in charges)
     # Written once more, it is the same release.
     before = sorted(path.read_bytes() for path in (place / 'out').rglob('private_0.*'))

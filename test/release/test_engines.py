@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Archives on engines with two workers on this machine: once each, whatever is lost."""
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from math import exp
@@ -14,7 +15,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 
 from forked_children import fork_children
 import pytest
@@ -429,65 +429,33 @@ def test_parts_that_are_charged_and_cannot_be_moved_are_moved_at_the_next_start(
     walks.check()
 
 
-def slow(folder):
-    """Return what makes a worker wait before it hands in its second part, until it is told to."""
-    def patch():
-        from pathlib import Path
-        import time
+def test_workers_that_are_killed_change_no_bit(walks, engine, monkeypatch):
+    """Three die, each when its part is written and not yet handed in."""
+    routes, real = walks.words(400), engines.run
+    walks.archive(routes, group=100)
+    undisturbed = walks.base / 'undisturbed.parquet'
+    assert walks.release(**engine, output=undisturbed, ledger=False,
+                         random=random.Random(3)).kind == 'released'
+    folder = walks.base
 
-        from symdp_ros.release.archives.tasks import Work
-
-        real, done = Work._attempt, []
-
-        def attempt(self, number, task):
-            part = real(self, number, task)
-            done.append(part)
-            if len(done) == 2:
-                Path(folder, f'waiting-{os.getpid()}').touch()
-                while not Path(folder, 'go').exists():
-                    time.sleep(0.01)
+    def run(name, work, tasks, address):
+        def deadly(numbered):
+            part = work(numbered)
+            if numbered[0] < 3:
+                with suppress(FileExistsError):
+                    os.close(os.open(folder / f'killed-{numbered[0]}', os.O_CREAT | os.O_EXCL))
+                    os.kill(os.getpid(), signal.SIGKILL)
             return part
 
-        Work._attempt = attempt
-        return os.getpid()
+        return real(name, deadly, tasks, address)
 
-    return patch
-
-
-def wait_for(condition):
-    until = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < until, 'it does not come'
-        time.sleep(0.01)
-
-
-def test_a_worker_that_is_killed_changes_no_bit(walks, scheduler):
-    """Both have handed in a part, and have another on the disk, when one of them is killed."""
-    routes = walks.words(400)
-    walks.archive(routes, group=100)
-    undisturbed = walks.output.with_name('undisturbed.parquet')
-    assert walks.release(engine='dask', scheduler=scheduler, output=undisturbed, ledger=False,
-                         random=random.Random(3)).kind == 'released'
-    outcomes = []
-    with distributed.Client(scheduler, set_as_default=False) as client:
-        pids = list(client.run(slow(str(walks.base))).values())
-    assert len(set(pids)) == 2
-    thread = threading.Thread(target=lambda: outcomes.append(walks.release(
-        engine='dask', scheduler=scheduler, subject_budget=1.0, random=random.Random(3))))
-    thread.start()
-    wait_for(lambda: len(list(walks.base.glob('waiting-*'))) == 2)
-    attempts = list(walks.output.parent.glob('.staging-*/*.attempts/*.parquet'))
-    assert len(attempts) >= 4 and walks.visible() == [undisturbed.name] and walks.spent() == 0
-    os.kill(pids[0], signal.SIGKILL)
-    wait_for(lambda: not Path(f'/proc/{pids[0]}').exists())
-    (walks.base / 'go').touch()
-    thread.join(120)
-    [outcome] = outcomes
+    monkeypatch.setattr(engines, 'run', run)
+    outcome = walks.release(**engine, subject_budget=1.0, random=random.Random(3))
     assert outcome.kind == 'released', outcome.reason
+    assert len(list(folder.glob('killed-*'))) == 3
     assert {path.name: path.read_bytes() for path in walks.output.iterdir()} == {
         path.name: path.read_bytes() for path in undisturbed.iterdir()}
     assert walks.spent() == 1
-    undisturbed.rename(walks.base / 'undisturbed')
     walks.check()
     again = walks.release(walks.settings(privacy=Privacy(0.5)), subject_budget=1.0,
                           output=walks.output.with_name('more.parquet'))
