@@ -90,10 +90,12 @@ class Concentrated:
     def __add__(self, other: 'Concentrated') -> 'Concentrated':
         return Concentrated(self.linear + other.linear, self.quadratic + other.quadratic)
 
+    @lru_cache(maxsize=10_000)  # of many robots, most spend alike
     def repeated(self, times: int) -> 'Concentrated':
         """Return the same where the words differ in so many times as many symbols."""
         return Concentrated(self.linear * times, self.quadratic * times**2)
 
+    @lru_cache(maxsize=10_000)
     def rho(self, symbols: int) -> Fraction:
         """Return ρ for words that differ in this many symbols."""
         return self.linear * symbols + self.quadratic * symbols**2

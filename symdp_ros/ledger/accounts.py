@@ -313,6 +313,14 @@ class Account:
 
         :raises BudgetError: it is counted in another unit than the subject.
         """
+        return self.check_unit(loss).cost(loss)
+
+    def check_unit(self, loss: Loss) -> Unit:
+        """
+        Return the unit in which a release would be counted.
+
+        :raises BudgetError: it is another than that of the subject.
+        """
         unit = loss.unit if self.unit is None else self.unit
         if not unit.accepts(loss):
             raise BudgetError(
@@ -320,7 +328,7 @@ class Account:
                 f'would be counted for {loss.unit}: the two cannot be added. Release with the '
                 'settings of before, or under another subject: anyone who reads both releases '
                 'gets the sum of their ε', subject=self.subject)
-        return unit.cost(loss)
+        return unit
 
     @property
     def budget_text(self) -> str:
@@ -421,6 +429,7 @@ def rounded_up(rho: Fraction) -> Fraction:
     return Fraction(ceil(rho * 10**30), 10**30)
 
 
+@lru_cache(maxsize=10_000)
 def written(number: Fraction) -> str:
     """Return an amount as the text that a ledger stores: exact, or rounded up where too long."""
     if number.denominator.bit_length() > _MOST_BITS:  # of hundreds of lengths of short logs

@@ -135,7 +135,7 @@ def check_budgets(account: Account, loss: Loss, log_id: str | None = None,
     :param changes: what `changed_settings` returns.
     :raises BudgetError: it would not be, or is counted in another unit than its subject.
     """
-    cost = account.cost(loss)  # refuses what is counted in another unit
+    account.check_unit(loss)
     counted = ''
     if account.delta is not None:
         counted = f' ({accounting_text(account.delta)})'
@@ -143,7 +143,7 @@ def check_budgets(account: Account, loss: Loss, log_id: str | None = None,
         raise _refusal(f'the subject_budget of {account.subject!r}', account, loss, None,
                        account.budget, account.counted, after, changes, counted)
     if log_id is not None and budget is not None:
-        spent = account.spent(log_id)
+        spent, cost = account.spent(log_id), account.cost(loss)
         if spent + cost > budget:
             raise _refusal(f'the budget of the log {log_id!r}', account, loss, log_id, budget,
                            spent, spent + cost, changes)

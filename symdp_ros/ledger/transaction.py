@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One transaction of a ledger, in which releases of a subject are charged."""
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 import json
@@ -54,13 +54,9 @@ class NewCharge:
         object.__setattr__(self, 'packed', zlib.compress(
             json.dumps([list(word) for word in self.words]).encode()))
 
-    def entry(self, subject: str, files: int) -> Entry:
-        """Return the entry that the ledger stores, for a release of so many files."""
-        return replace(self._entry, subject=subject, files=files)
-
     @cached_property
-    def _entry(self) -> Entry:
-        """Return the entry of nobody."""
+    def entry(self) -> Entry:
+        """Return the entry that the ledger stores, of nobody yet, and of no file."""
         loss, description = self.loss, self.description
         if more := self._more_described():
             description = json.dumps(json.loads(description or '{}') | more)
@@ -132,7 +128,7 @@ class ChargeTransaction:
             self._is_read = True  # nobody else can write before the end of the transaction
         check_budgets(entries.account(subject), new.loss, new.log_id, self._budget,
                       changed_settings(entries.latest_of(subject, new.log_id), new.description))
-        entry = entries.append(new.entry(subject, len(files)))
+        entry = entries.append(new.entry, subject=subject, files=len(files))
         for path, staged, digest in files:
             self._database.insert_file(LedgerFile(entry.number, path, staged, digest, False))
         return entry, True

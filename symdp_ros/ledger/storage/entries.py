@@ -17,7 +17,7 @@ from typing import Any
 from symdp_ros.errors import LedgerError, printable
 from symdp_ros.ledger.accounts import Account, Entry
 from symdp_ros.ledger.storage.database import FAILURES, FILE_COLUMNS, is_damage, LedgerDatabase
-from symdp_ros.ledger.storage.mark import Mark
+from symdp_ros.ledger.storage.mark import Mark, of_account
 from symdp_ros.ledger.subjects import check_subject
 
 
@@ -36,6 +36,7 @@ class LedgerEntries:
         """Begin again with the first entry."""
         self.number, self._seal = 0, self._database.id.encode()
         self.accounts: dict[str, Account] = {}
+        self._marked: dict[str, dict[str, Any]] = {}  # what the mark says of them
         self._charges: dict[tuple[str, str, str], int] = {}  # by subject, log id and settings
         self._latest: dict[tuple[str, str | None], int] = {}  # by subject and log id
         self._is_read = self._has_appended = False
@@ -82,10 +83,14 @@ class LedgerEntries:
                 self._has_appended = False
                 self._update_mark()
 
-    def append(self, entry: Entry) -> Entry:
-        """Write one more entry, after all were read; return it with its number and the time."""
-        entry = replace(entry, number=self.number + 1,
-                        made=datetime.now(timezone.utc).isoformat(timespec='seconds'))
+    def append(self, entry: Entry, **changes: Any) -> Entry:
+        """
+        Write one more entry, after all were read; return it with its number and the time.
+
+        :param changes: of its fields.
+        """
+        entry = replace(entry, number=self.number + 1, made=datetime.now(timezone.utc).isoformat(
+            timespec='seconds'), **changes)
         self._has_appended = True
         seal = self._database.insert(entry, self._seal)
         self._add(entry, seal)
@@ -107,7 +112,9 @@ class LedgerEntries:
         # not agree is kept, as evidence. An error does not matter: the charge is committed.
         with suppress(OSError, LedgerError, *FAILURES), self._database.transaction():
             if not self.problems():
-                Mark.of(self._database.id, self.number, self._seal, self.accounts).write(
+                for subject in self.accounts.keys() - self._marked.keys():
+                    self._marked[subject] = of_account(self.accounts[subject])
+                Mark(self._database.id, self.number, self._seal.hex(), self._marked).write(
                     self._database.mark)
 
     def problems(self) -> list[str]:
@@ -184,6 +191,7 @@ class LedgerEntries:
             if entry.subject not in self.accounts:
                 self.accounts[entry.subject] = Account(entry.subject)
             self.accounts[entry.subject].add(entry)
+            self._marked.pop(entry.subject, None)
         if entry.kind == 'charge' and entry.log_id is not None:
             self._charges.setdefault((entry.subject, entry.log_id, entry.settings), entry.number)
             self._latest[entry.subject, entry.log_id] = entry.number

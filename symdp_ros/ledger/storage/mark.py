@@ -35,12 +35,6 @@ class Mark:
     subjects: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, ledger: str, number: int, seal: bytes, accounts: dict[str, Account]) -> 'Mark':
-        """Return the mark of a ledger."""
-        return cls(ledger, number, seal.hex(), {
-            subject: _written(account) for subject, account in accounts.items()})
-
-    @classmethod
     def read(cls, path: Path) -> 'Mark | None':
         """
         Return the mark, or None where there is none.
@@ -84,7 +78,8 @@ class Mark:
                 for subject, stored in self.subjects.items()}
 
 
-def _written(account: Account) -> dict[str, Any]:
+def of_account(account: Account) -> dict[str, Any]:
+    """Return what the mark of a ledger says of an account."""
     unit = account.unit or Unit()
     # Without a stored accounting there is no δ in the mark, not even none.
     accounting = {'delta': account.delta} if account.has_accounting else {}
