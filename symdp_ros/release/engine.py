@@ -20,6 +20,7 @@ from symdp_ros.ledger.transaction import Placed
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, SkippedLog,
                             TopicOutcome, write_log, write_with_topics)
+from symdp_ros.logs.recordings.storage import STORAGES
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.naming import Naming
@@ -119,7 +120,8 @@ class LogSource:
 
     def _write(self, path: Path, word: Sequence[str]) -> None:
         settings, writing, read = self.settings, self.settings.writing, self.settings.input
-        period, record = settings.sampling.seconds, settings.record(self.program)
+        period = settings.sampling.seconds
+        record = settings.record(self.program) if writing.format in STORAGES else ''
         if not writing.keep.topics:
             write_log(path, word, format=writing.format, topic=writing.topic, period=period,
                       stamp_key=read.stamp_key, symbol_key=read.symbol_key, record=record,
