@@ -19,6 +19,8 @@ import pytest
 rclpy = pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
 
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402, I100
+from lifecycle_msgs.msg import Transition  # noqa: E402
+from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 from node_server import NodeServer  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
@@ -34,10 +36,27 @@ DATA = ROOT.parent / 'shared' / 'data'
 #: No test asserts a time.
 PATIENCE = 150.0
 _LOST = 40.0  # seconds after which an answer counts as lost
+SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
 
 LATCHED = QoSProfile(depth=5000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RELIABLE = QoSProfile(depth=5000)
 BEST_EFFORT = QoSProfile(depth=5000, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+#: Transitions that stop a node and start it again.
+REACTIVATE = Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE
+RECONFIGURE = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
+               Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
+
+
+def send(publisher, *values):
+    """Publish messages with these values in their field data."""
+    for value in values:
+        publisher.publish(publisher.msg_type(data=value))
+
+
+def values_of(status):
+    """Return key → value of a diagnostic status."""
+    return {pair.key: pair.value for pair in status.values}
 
 
 def wait_until(condition, what, spin=lambda: time.sleep(0.02)):
@@ -209,6 +228,12 @@ class World:
                                       lambda message: values.append(message.data), qos)
         return values
 
+    def listen_whole(self, topic, message_type) -> list:
+        """Return the list that whole messages of a topic are appended to."""
+        messages = []
+        self.node.create_subscription(message_type, topic, messages.append, LATCHED)
+        return messages
+
     def diagnostics(self) -> list:
         """Return the list that diagnostic statuses are appended to."""
         statuses = []
@@ -222,13 +247,17 @@ class World:
             self._clients[name] = self.node.create_client(service_type, name)
         return self._clients[name]
 
-    def call(self, service_type, name, request):
-        """Call a service; return the response."""
+    def _ready_client(self, service_type, name):
+        """Return the client of a service that is there and knows of it."""
         new = name not in self._clients
         client = self.client(service_type, name)
         self.wait_until(client.service_is_ready, f'service {name}')
         self.settle(0.3 if new else 0.0)  # the service learns of the client a moment later
-        calls = []
+        return client
+
+    def call(self, service_type, name, request):
+        """Call a service; return the response."""
+        client, calls = self._ready_client(service_type, name), []
 
         def answered():
             # On a busy machine the moment may be too short: the answer is then lost.
@@ -237,6 +266,19 @@ class World:
             return next((future for _, future in calls if future.done()), None)
 
         return self.wait_until(answered, f'a response of {name}').result()
+
+    def change(self, node, *transitions) -> bool:
+        """Ask a node for transitions, one after another; return whether all succeeded."""
+        return all(self.call(ChangeState, f'/{node}/change_state', ChangeState.Request(
+            transition=Transition(id=transition))).success for transition in transitions)
+
+    def state_of(self, node) -> str:
+        """Return the name of a node's lifecycle state."""
+        return self.call(GetState, f'/{node}/get_state', GetState.Request()).current_state.label
+
+    def begin_call(self, name):
+        """Call a service (Trigger); return the future of its response."""
+        return self._ready_client(Trigger, name).call_async(Trigger.Request())
 
     def trigger(self, name):
         """Call a service (Trigger) once its node has compiled its loops; return the response."""

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`policy: auto`, the default of nodes: chosen at configure, from public settings alone."""
-from harness import RELIABLE
+from harness import RELIABLE, send, values_of
 import pytest
-from std_msgs.msg import String
 from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
@@ -20,12 +19,6 @@ def modes(tmp_path):
     return file
 
 
-def policy_in_diagnostics(world, statuses):
-    statuses.clear()
-    world.wait_until(lambda: statuses, 'a report')
-    return {pair.key: pair.value for pair in statuses[-1].values}['policy']
-
-
 def test_a_node_takes_what_the_library_takes_and_says_so(world, chain_file, tmp_path):
     """And the word of the policy goes on after a restart: it takes the same again."""
     given = {'chain_file': chain_file, 'epsilon': 1.5, 'state_file': tmp_path / 'word'}
@@ -35,10 +28,10 @@ def test_a_node_takes_what_the_library_takes_and_says_so(world, chain_file, tmp_
         f'live, {policy}' for policy in ('guided', 'planned', 'adaptive')}
     assert f'{SAID}"{taken.name}". {compared}' in run.log
     assert f'policy {taken.policy}; how it moves' in run.log
-    assert policy_in_diagnostics(world, statuses) == taken.policy
-    publisher = world.publisher(qos=RELIABLE)
-    for region in 'bca':
-        publisher.publish(String(data=region))
+    statuses.clear()
+    world.wait_until(lambda: statuses, 'a report')
+    assert values_of(statuses[-1])['policy'] == taken.policy
+    send(world.publisher(qos=RELIABLE), *'bca')
     world.wait_until(lambda: len(private) == 3, 'three regions')
     assert run.stop() == 0
     again = world.privatizer(**given)

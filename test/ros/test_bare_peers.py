@@ -5,11 +5,10 @@ import subprocess
 import sys
 
 from bare_peer import BarePeer
-from harness import LATCHED, RELIABLE, ROOT
+from harness import LATCHED, RELIABLE, ROOT, SURE
 import pytest
 from std_msgs.msg import String
 
-SURE = 1000.0
 NO_TEXT = b'\xff\xfe'
 WARNING = 'a participant announces a name that is no text'
 

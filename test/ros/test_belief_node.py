@@ -4,11 +4,9 @@
 import signal
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from harness import LATCHED, ROOT
+from harness import RECONFIGURE, ROOT, send
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
-from std_msgs.msg import String
 from strategies import grid
 from studies.belief import structured
 from symdp_ros import Chain, OnlineMechanism, Privacy
@@ -24,15 +22,8 @@ def believe(world, *arguments, **parameters):
     return run
 
 
-def send(publisher, *regions):
-    for region in regions:
-        publisher.publish(String(data=region))
-
-
 def listen_to_beliefs(world, topic='region_belief') -> list:
-    statuses = []
-    world.node.create_subscription(DiagnosticStatus, topic, statuses.append, LATCHED)
-    return statuses
+    return world.listen_whole(topic, DiagnosticStatus)
 
 
 def followed(chain_file, outputs, *, epsilon, policy='guided', adjacency=1):
@@ -274,19 +265,14 @@ def test_the_two_topics_must_differ(world, chain_file):
 
 
 def test_lifecycle(world, chain_file):
-    def change(transition):
-        request = ChangeState.Request()
-        request.transition.id = transition
-        return world.call(ChangeState, '/belief/change_state', request).success
-
-    def label():
-        return world.call(GetState, '/belief/get_state', GetState.Request()).current_state.label
+    def change(*transitions):
+        return world.change('belief', *transitions)
 
     run = world.start('belief', chain_file=chain_file, epsilon=1.0, policy='guided',
                       autostart='false')
-    assert label() == 'unconfigured'
+    assert world.state_of('belief') == 'unconfigured'
     assert not change(Transition.TRANSITION_ACTIVATE), 'it is not configured'
-    assert change(Transition.TRANSITION_CONFIGURE) and label() == 'inactive'
+    assert change(Transition.TRANSITION_CONFIGURE) and world.state_of('belief') == 'inactive'
     assert world.node.count_subscribers('private_region') == 0, 'an inactive node must not listen'
     believed = world.listen('believed_region')
     send(world.publisher('private_region', subscribers=0), 'b', 'b')
@@ -297,10 +283,10 @@ def test_lifecycle(world, chain_file):
     world.wait_until(lambda: world.node.count_subscribers('private_region') == 0, 'silence')
     assert change(Transition.TRANSITION_ACTIVATE)
     world.wait_until(lambda: believed == best * 2, 'the latched word again, from its beginning')
-    assert change(Transition.TRANSITION_DEACTIVATE) and change(Transition.TRANSITION_CLEANUP)
-    assert change(Transition.TRANSITION_CONFIGURE) and change(Transition.TRANSITION_ACTIVATE)
+    assert change(*RECONFIGURE)
     world.wait_until(lambda: believed == best * 3, 'and again')
-    assert change(Transition.TRANSITION_ACTIVE_SHUTDOWN) and label() == 'finalized'
+    assert change(Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    assert world.state_of('belief') == 'finalized'
     assert run.stop() == 0
 
 

@@ -5,13 +5,10 @@ from random import Random
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseWithCovarianceStamped
-from harness import LATCHED, RELIABLE, ROOT
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
+from harness import REACTIVATE, RECONFIGURE, RELIABLE, ROOT, send, SURE, values_of
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
-from std_msgs.msg import String
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.regions import read_places
@@ -19,29 +16,9 @@ from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.ros.outputs.pose_output import moments
 from test_sampling import SimulatedTime
 
-SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
 DEPOT = ROOT / 'config' / 'depot.geojson'
 LATE = {'policy': 'adaptive', 'delay': 3}
 WORD = 'bcaabddab'  # feasible
-
-
-def send(publisher, *values):
-    for value in values:
-        publisher.publish(String(data=value))
-
-
-def change(world, *transitions):
-    for transition in transitions:
-        request = ChangeState.Request()
-        request.transition.id = transition
-        assert world.call(ChangeState, '/privatizer/change_state', request).success
-
-
-def listen_to_status(world, topic='private_belief'):
-    """Return the list that whole messages are appended to."""
-    statuses = []
-    world.node.create_subscription(DiagnosticStatus, topic, statuses.append, LATCHED)
-    return statuses
 
 
 @pytest.mark.parametrize('sampling', ['message', 'change'])
@@ -57,7 +34,7 @@ def test_each_region_leaves_so_many_messages_later(world, chain_file, sampling):
     assert ''.join(private) == expected
     statuses.clear()
     world.wait_until(lambda: statuses, 'a report')
-    values = {pair.key: pair.value for pair in statuses[-1].values}
+    values = values_of(statuses[-1])
     assert values['published'] == str(len(expected))
     assert values['delay'] == ('3 messages' if sampling == 'message' else '3 changes')
     assert f'each private region leaves {values["delay"]} later' in run.log
@@ -72,8 +49,8 @@ def test_one_region_a_tick_once_the_delay_is_over(world, chain_file):
     for _ in range(6):
         time.pass_quietly(0.5)
     time.stand_until(lambda: len(private) == 3, 'the ticks but the last three')
-    world.wait_until(lambda: any(pair.key == 'delay' and pair.value == '1.5 s'
-                                 for status in statuses for pair in status.values), 'a report')
+    world.wait_until(lambda: any(values_of(status).get('delay') == '1.5 s'
+                                 for status in statuses), 'a report')
     assert 'each private region leaves 1.5 s later' in run.log
 
 
@@ -98,9 +75,8 @@ def test_what_is_held_back_stays_so_until_the_word_goes_on(world, chain_file, tm
             publisher = world.publisher(qos=RELIABLE)
             world.settle()
         else:
-            again = (Transition.TRANSITION_CLEANUP, Transition.TRANSITION_CONFIGURE)
-            change(world, Transition.TRANSITION_DEACTIVATE, *(again if how == 'configure' else ()),
-                   Transition.TRANSITION_ACTIVATE)
+            assert world.change(
+                'privatizer', *(RECONFIGURE if how == 'configure' else REACTIVATE))
             world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
             world.settle()
         assert ''.join(private) == expected, 'what was held back has left'
@@ -129,9 +105,9 @@ def test_the_belief_is_the_posterior_of_the_mechanism(world, delay, top):
     chain = read_chain(DEPOT, '1', self_loops=True)
     mechanism = OnlineMechanism(chain, Privacy(1.0), policy='adaptive', delay=delay,
                                 random=Random(5))
-    statuses, poses, private = listen_to_status(world), [], world.listen()
-    world.node.create_subscription(PoseWithCovarianceStamped, 'private_pose', poses.append,
-                                   LATCHED)
+    statuses = world.listen_whole('private_belief', DiagnosticStatus)
+    poses = world.listen_whole('private_pose', PoseWithCovarianceStamped)
+    private = world.listen()
     end = in_this_process(
         world, chain_file=str(DEPOT), initial_state='1', self_loops=True, epsilon=1.0,
         policy='adaptive', delay=delay, outputs=['string', 'belief', 'pose'], top=top)
@@ -144,7 +120,7 @@ def test_the_belief_is_the_posterior_of_the_mechanism(world, delay, top):
                 expected.append((report, mechanism.posterior.copy()))
             world.wait_until(lambda n=len(expected): len(statuses) == len(poses) == len(private)
                              == n, 'what is due')
-        late = listen_to_status(world)
+        late = world.listen_whole('private_belief', DiagnosticStatus)
         world.wait_until(lambda: late, 'the last belief, for who comes late')
     finally:
         end()
@@ -172,11 +148,12 @@ def test_the_last_region_is_shown_after_a_restart_without_a_draw(world, chain_fi
     send(publisher, *'bcabd')
     world.wait_until(lambda: len(private) == 2, 'two regions')
     assert run.stop() == 0
-    statuses, diagnostics = listen_to_status(world), world.diagnostics()
+    statuses = world.listen_whole('private_belief', DiagnosticStatus)
+    diagnostics = world.diagnostics()
     world.privatizer(**given)
     world.wait_until(lambda: len(private) == 3 and diagnostics, 'the last one again')
     assert private[2] == private[1] and not statuses, 'what was believed then is not stored'
-    assert {pair.key: pair.value for pair in diagnostics[-1].values}['published'] == '0'
+    assert values_of(diagnostics[-1])['published'] == '0'
     world.node.destroy_publisher(publisher)
     publisher = world.publisher(qos=RELIABLE)
     world.settle()

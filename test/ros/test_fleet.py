@@ -10,8 +10,7 @@ import signal
 import subprocess
 import sys
 
-from harness import LATCHED, RELIABLE, ROOT, wait_until, world_in
-from lifecycle_msgs.srv import GetState
+from harness import LATCHED, RELIABLE, ROOT, SURE, wait_until, world_in
 import pytest
 from rcl_interfaces.msg import Log
 from rclpy.context import Context
@@ -24,8 +23,6 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.nodes.fleet import FleetNode, main
 from symdp_ros.ros.process import spinning
 from symdp_ros.ros.process.output_domain import leave_domains
-
-SURE = 1000.0
 
 
 def fleet_file(directory, chain_file, robots, epsilon=SURE, **top):
@@ -62,8 +59,7 @@ def reload(world):
 
 
 def state_of(world, robot):
-    answer = world.call(GetState, f'/{robot}/privatizer/get_state', GetState.Request())
-    return answer.current_state.label
+    return world.state_of(f'{robot}/privatizer')
 
 
 def levels(statuses):
@@ -189,12 +185,10 @@ def test_a_robot_is_removed_while_messages_reach_it(world, chain_file, tmp_path)
             sent += 1
             world.spin(0.001)
 
-    client = world.client(Trigger, '/fleet/reload')
-    world.wait_until(client.service_is_ready, 'the service')
     for number in range(6):
         fleet_file(tmp_path, chain_file, {'stays': {}} if number % 2 == 0 else robots,
                    state_dir='state')
-        future = client.call_async(Trigger.Request())
+        future = world.begin_call('/fleet/reload')
         world.wait_until(lambda future=future: future.done() or stream(5), 'the reload')
         assert future.result().success
         stream(20)
@@ -224,12 +218,10 @@ def test_reload_leaves_the_others_untouched(world, chain_file, tmp_path):
             world.spin(0.001)
 
     world.wait_until(lambda: private or stream(1), 'the first symbol')
-    client = world.client(Trigger, '/fleet/reload')
-    world.wait_until(client.service_is_ready, 'the service')
     for change in ({'stays': {}, 'changes': {'epsilon': 800.0}, 'comes': {}},
                    {'stays': {}, 'lost': {'chain_file': 'none'}}, robots):
         fleet_file(tmp_path, chain_file, change)
-        future = client.call_async(Trigger.Request())
+        future = world.begin_call('/fleet/reload')
         world.wait_until(lambda future=future: future.done() or stream(5), 'the reload')
         assert future.result().success == ('lost' not in change), future.result().message
         assert '1 left as they were' in future.result().message
@@ -438,10 +430,7 @@ def test_a_fleet_works_while_a_reload_compiles(world, chain_file, tmp_path, monk
     run = start(world, fleet_file(tmp_path, chain_file, {'fast': guided}))
     fleet_file(tmp_path, chain_file, {'fast': guided, 'new': guided,
                                       'slow': {'policy': 'adaptive'}})
-    client = world.client(Trigger, '/fleet/reload')
-    world.wait_until(client.service_is_ready, 'the service')
-    world.settle(0.3)
-    answer = client.call_async(Trigger.Request())
+    answer = world.begin_call('/fleet/reload')
     run.wait_for('compiling the inner loops')
     for robot in 'fast', 'new':
         hears(world, robot, 'bca')

@@ -8,7 +8,7 @@ lifecycle_service_client.cpp of Jazzy, with `bond_timeout: 0.0`: services are fo
 of the nodes, and what a transition achieved is read from get_state, not from its response.
 """
 from lifecycle_msgs.msg import State, Transition
-from lifecycle_msgs.srv import ChangeState, GetState
+from lifecycle_msgs.srv import GetState
 from std_msgs.msg import String
 
 REACHES = {
@@ -54,9 +54,7 @@ class Manager:
                    for name in (self._names if upward else reversed(self._names)))
 
     def _change(self, name, transition):
-        request = ChangeState.Request()
-        request.transition.id = transition
-        self._world.call(ChangeState, f'{name}/change_state', request)
+        self._world.change(name, transition)
         state = self._world.call(GetState, f'{name}/get_state', GetState.Request())
         return state.current_state.id == REACHES[transition]
 

@@ -4,9 +4,8 @@
 import os
 import signal
 
-from harness import BEST_EFFORT, RELIABLE, wait_until
+from harness import BEST_EFFORT, RELIABLE, values_of, wait_until
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 import rclpy
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
@@ -43,6 +42,10 @@ def reported(world, statuses, text):
     assert statuses[-1].level == statuses[-1].WARN
 
 
+def no_warning(world, statuses):
+    world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
+
+
 def test_nobody_publishes(world, chain_file):
     statuses = world.diagnostics()
     run = world.privatizer('-r', '__ns:=/robot_1', chain_file=chain_file, epsilon=1.0)
@@ -63,7 +66,7 @@ def test_two_publishers(world, chain_file):
     statuses = world.diagnostics()
     world.privatizer(chain_file=chain_file, epsilon=1.0)
     world.publisher(qos=RELIABLE)
-    world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
+    no_warning(world, statuses)
     world.publisher(qos=RELIABLE)
     reported(world, statuses, '2 publishers on /region, of /observer: their regions are mixed')
 
@@ -118,10 +121,8 @@ def test_an_inactive_node(world, chain_file):
     statuses = world.diagnostics()
     publisher = world.publisher(subscribers=0)
     run = world.privatizer(chain_file=chain_file, epsilon=1.0)
-    world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
-    request = ChangeState.Request()
-    request.transition.id = Transition.TRANSITION_DEACTIVATE
-    assert world.call(ChangeState, '/privatizer/change_state', request).success
+    no_warning(world, statuses)
+    assert world.change('privatizer', Transition.TRANSITION_DEACTIVATE)
     reported(world, statuses, 'the node is not active: nothing is published')
     world.node.destroy_publisher(publisher)  # which matters to an active node alone
     world.wait_until(lambda: values_of(statuses[-1])['publishers of the raw topic'] == '0',
@@ -144,17 +145,13 @@ def test_names_that_are_shown_are_few(world, chain_file):
         node.destroy_node()
 
 
-def values_of(status):
-    return {pair.key: pair.value for pair in status.values}
-
-
 def test_lost_messages(world, chain_file):
     """A node that stands still, and a publisher that keeps fewer messages than it sends."""
     statuses = world.diagnostics()
     run = world.privatizer('-p', 'qos_overrides./region.subscription.depth:=5',
                            chain_file=chain_file, epsilon=1.0)
     publisher = world.publisher(qos=QoSProfile(depth=5))
-    world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
+    no_warning(world, statuses)
     assert values_of(statuses[-1])['lost messages'] == '0'
 
     def loses():
@@ -174,5 +171,5 @@ def test_losses_are_not_shown_where_it_is_protected_whether_messages_come(world,
     statuses = world.diagnostics()
     world.privatizer(chain_file=chain_file, epsilon=1.0, sampling='change')
     world.publisher()
-    world.wait_until(lambda: statuses and statuses[-1].level == statuses[-1].OK, 'no warning')
+    no_warning(world, statuses)
     assert 'lost messages' not in values_of(statuses[-1])

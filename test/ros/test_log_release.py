@@ -10,7 +10,6 @@ import threading
 
 from harness import DATA, rclpy, wait_until, world_in
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 import pytest
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -175,10 +174,7 @@ def test_it_answers_while_a_release_runs(world, place, chain_file):
     for i in range(6):
         write_log(place / 'logs' / f'{i}.csv', list('abc') * 20_000, format='csv')
     run = start(world, place, chain_file)
-    client = world.node.create_client(Trigger, '/log_release/release')
-    world.wait_until(client.service_is_ready, 'the service')
-    answer = client.call_async(Trigger.Request())
-    seen = []
+    answer, seen = world.begin_call('/log_release/release'), []
     while not answer.done():
         seen.append(call(world, 'status').message)
     assert any('a release is running' in message for message in seen)
@@ -191,9 +187,7 @@ def test_signals_lose_nothing(world, place, chain_file, number):
     for i in range(8):
         write_log(place / 'logs' / f'{i}.csv', list('abc') * 10_000, format='csv')
     run = start(world, place, chain_file)
-    client = world.node.create_client(Trigger, '/log_release/release')
-    world.wait_until(client.service_is_ready, 'the service')
-    client.call_async(Trigger.Request())
+    world.begin_call('/log_release/release')
     world.wait_until(lambda: released(place), 'the first release')
     if number == signal.SIGKILL:
         run.kill()
@@ -243,28 +237,20 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
     assert said[0] == said[2]
 
 
-def lifecycle(world, transition):
-    request = ChangeState.Request()
-    request.transition.id = transition
-    return world.call(ChangeState, '/log_release/change_state', request).success
-
-
 def pending_release(world, place, chain_file):
     """Return a node that is in the middle of many releases, and the call that waits for them."""
     for i in range(30):
         write_log(place / 'logs' / f'{i:02}.csv', list('abc') * 10_000, format='csv')
     run = start(world, place, chain_file)
-    client = world.node.create_client(Trigger, '/log_release/release')
-    world.wait_until(client.service_is_ready, 'the service')
-    answer = client.call_async(Trigger.Request())
+    answer = world.begin_call('/log_release/release')
     world.wait_until(lambda: released(place), 'the first release')
     return run, answer
 
 
 def test_lifecycle_calls_while_a_release_runs(world, place, chain_file):
     run, answer = pending_release(world, place, chain_file)
-    assert lifecycle(world, Transition.TRANSITION_DEACTIVATE)
-    lifecycle(world, Transition.TRANSITION_CLEANUP)  # refused, or all had stopped by then
+    assert world.change('log_release', Transition.TRANSITION_DEACTIVATE)
+    world.change('log_release', Transition.TRANSITION_CLEANUP)  # refused, or all had stopped
     world.wait_until(answer.done, 'the answer')
     assert 'stopped before the rest' in answer.result().message
     count = len(released(place))
@@ -282,9 +268,7 @@ def test_who_waits_for_an_answer_gets_one_at_the_end(world, place, chain_file):
 def test_an_inactive_node_releases_nothing(world, place, chain_file):
     write_log(place / 'logs' / 'a.csv', list('abc'), format='csv')
     start(world, place, chain_file)
-    request = ChangeState.Request()
-    request.transition.id = Transition.TRANSITION_DEACTIVATE
-    assert world.call(ChangeState, '/log_release/change_state', request).success
+    assert world.change('log_release', Transition.TRANSITION_DEACTIVATE)
     answer = call(world)
     assert not answer.success and 'not active' in answer.message and released(place) == []
 
@@ -358,12 +342,10 @@ def test_many_calls_at_once_share_a_run(world, place, chain_file):
     for i in range(6):
         write_log(place / 'logs' / f'{i}.csv', list('abc') * 10_000, format='csv')
     run = start(world, place, chain_file, mechanism='causal')
-    client = world.client(Trigger, '/log_release/release')
-    world.wait_until(client.service_is_ready, 'the service')
-    first = client.call_async(Trigger.Request())
+    first = world.begin_call('/log_release/release')
     world.wait_until(lambda: released(place), 'the first release')
     (place / 'logs' / 'bad.csv').write_text('no log')  # each run after this tells of it
-    answers = [client.call_async(Trigger.Request()) for _ in range(8)]
+    answers = [world.begin_call('/log_release/release') for _ in range(8)]
     world.wait_until(lambda: all(answer.done() for answer in (first, *answers)), 'the answers')
     assert run.stop() == 0
     assert '6 released' in first.result().message

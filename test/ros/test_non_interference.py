@@ -13,8 +13,8 @@ import re
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
-from harness import LATCHED, RELIABLE, world_in
-from lifecycle_msgs.msg import Transition, TransitionEvent
+from harness import LATCHED, RECONFIGURE, RELIABLE, values_of, world_in
+from lifecycle_msgs.msg import TransitionEvent
 from lifecycle_msgs.srv import ChangeState
 import pytest
 from rcl_interfaces.msg import Log, ParameterEvent
@@ -71,7 +71,7 @@ def record(directory, word, parameters):
         # Who gets an answer is known to the node, and so are the readers that were made before.
         declared = world.call(ListParameters, '/privatizer/list_parameters',
                               ListParameters.Request()).result.names
-        begin(world, '/privatizer', run)
+        begin(world, 'privatizer', run)
         world.wait_until(lambda: publisher.get_subscription_count() > 0, 'a subscription')
         world.wait_until(lambda: statuses, 'the first report')
         world.settle()  # the reader's side of the connection
@@ -83,7 +83,7 @@ def record(directory, word, parameters):
         world.wait_until(lambda: len(private) >= due, 'the private word')
         statuses.clear()
         world.wait_until(lambda: len(statuses) > 1, 'reports on the whole word')
-        reported = {pair.key: pair.value for pair in statuses[-1].values}
+        reported = values_of(statuses[-1])
         ticking = parameters.get('sampling') == 'period'
         published = None if ticking else reported['published']
         names = world.call(ListParameters, '/privatizer/list_parameters',
@@ -135,7 +135,7 @@ def record_fleet(directory, word, chain_file):
         run = world.start('fleet', fleet=directory / 'fleet.yaml')
         run.wait_for('3 of 3 robots started')
         for robot, publisher in publishers.items():
-            begin(world, f'/{robot}/privatizer', run)
+            begin(world, f'{robot}/privatizer', run)
             world.wait_until(lambda publisher=publisher: publisher.get_subscription_count() > 0,
                              'a subscription')
         world.settle()  # the reader's side of the connections
@@ -189,10 +189,7 @@ def listen_to(world, topics):
 
 def begin(world, node, run):
     """Configure and activate a node."""
-    for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-        request = ChangeState.Request()
-        request.transition.id = transition
-        assert world.call(ChangeState, f'{node}/change_state', request).success, run.log
+    assert world.change(node, *RECONFIGURE[2:]), run.log
 
 
 def message_of(region, parameters):

@@ -4,13 +4,12 @@
 import json
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from harness import ROOT, world_in
+from harness import RECONFIGURE, ROOT, send, SURE, world_in
 import pytest
 import rclpy
 from rclpy.context import Context
 from std_msgs.msg import String
 
-SURE = 1000.0
 #: What DDS itself shows of every ROS program that looks.
 DISCOVERY = 'ros_discovery_info'
 
@@ -67,9 +66,7 @@ def shows_alone(world, nodes, topics=None):
 
 def hears(world, outer, name='', word='bca'):
     private = outer.listen(f'{name}/private_region')
-    publisher = world.publisher(f'{name}/region')
-    for symbol in word:
-        publisher.publish(String(data=symbol))
+    send(world.publisher(f'{name}/region'), *word)
 
     def both():
         world.spin(0.005)
@@ -109,8 +106,7 @@ def test_every_output_goes_through(world, outer, tmp_path):
     outer.wait_until(lambda: topics_of_others(outer) == wanted, 'the topics')
     [info] = outer.node.get_publishers_info_by_topic('/private_region')
     assert info.qos_profile.durability.name == 'TRANSIENT_LOCAL'
-    believed = []
-    outer.node.create_subscription(DiagnosticStatus, 'private_belief', believed.append, 10)
+    believed = outer.listen_whole('private_belief', DiagnosticStatus)
     publisher = world.publisher()
 
     def send():
@@ -144,21 +140,14 @@ def nodes_for_a_newcomer(world):
 
 
 def test_it_can_be_configured_again(world, outer, chain_file, tmp_path):
-    from lifecycle_msgs.msg import Transition
-    from lifecycle_msgs.srv import ChangeState
-
     run = world.privatizer(chain_file=chain_file, epsilon=SURE, output_domain=outer.domain,
                            state_file=tmp_path / 'word')
     hears(world, outer)
-    for number in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP):
-        assert world.call(ChangeState, '/privatizer/change_state', ChangeState.Request(
-            transition=Transition(id=number))).success
+    assert world.change('privatizer', *RECONFIGURE[:2])
     outer.wait_until(lambda: not topics_of_others(outer), lambda: (
         f'the end of {topics_of_others(outer)}\n{run.log}'))
     outer.wait_until(lambda: not nodes_for_a_newcomer(outer), 'the end of the outer node')
-    for number in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-        assert world.call(ChangeState, '/privatizer/change_state', ChangeState.Request(
-            transition=Transition(id=number))).success
+    assert world.change('privatizer', *RECONFIGURE[2:])
     outer.wait_until(lambda: nodes_for_a_newcomer(outer) == {'privatizer'}, 'the outer node')
     outer.wait_until(lambda: topics_of_others(outer) == {'/private_region'}, 'its topic')
     assert run.stop() == 0

@@ -9,7 +9,7 @@ map alone.
 from itertools import pairwise
 
 from geometry_msgs.msg import PoseWithCovarianceStamped
-from harness import LATCHED, ROOT
+from harness import ROOT
 import numpy as np
 import pytest
 from std_msgs.msg import Int16MultiArray, String, UInt8
@@ -28,18 +28,11 @@ PLACES = read_places(read_graph(DEPOT))
 WORD = ['2', '3', '4', '5', '4', '3', '2', '1', '1', '2', '3', '4', '5', '6']
 
 
-def heard(world, topic, kind, qos=LATCHED):
-    """Return the list that whole messages of a topic are appended to."""
-    messages = []
-    world.node.create_subscription(kind, topic, messages.append, qos)
-    return messages
-
-
 @pytest.fixture
 def published(world):
     """Publish a word; return the private one and, for each topic, its messages."""
     private = world.listen()
-    topics = {name: heard(world, f'private_{name}', kind) for name, kind in (
+    topics = {name: world.listen_whole(f'private_{name}', kind) for name, kind in (
         ('pose', PoseWithCovarianceStamped), ('markers', MarkerArray),
         ('custom', Int16MultiArray))}
     run = world.privatizer(epsilon=1.0, outputs='[string, pose, markers, custom]',
@@ -125,8 +118,8 @@ def assert_pictures(private, arrays):
 
 def test_late_readers_get_the_map_and_the_last_region(world, published):
     _, private, _ = published
-    arrays = heard(world, 'private_markers', MarkerArray)
-    poses = heard(world, 'private_pose', PoseWithCovarianceStamped)
+    arrays = world.listen_whole('private_markers', MarkerArray)
+    poses = world.listen_whole('private_pose', PoseWithCovarianceStamped)
     world.wait_until(lambda: len(arrays) == 2 and poses, 'what is latched')
     arrays.sort(key=lambda array: array.markers[0].ns != 'moves')
     assert {marker.ns for marker in arrays[0].markers} == {
@@ -137,7 +130,7 @@ def test_late_readers_get_the_map_and_the_last_region(world, published):
 
 def test_next_is_drawn_anew_by_the_chain(world):
     """From each region, all that can follow comes; that it is so rare not to: below 1e-6."""
-    custom = heard(world, 'private_custom', Int16MultiArray)
+    custom = world.listen_whole('private_custom', Int16MultiArray)
     chain = world.directory / 'two.chain.yaml'
     chain.write_text("initial_state: '1'\ntransitions: {'1': {'1': 0.75, '2': 0.25}, '2': ['1']}")
     world.privatizer(chain_file=chain, epsilon=0.0, policy='guided', outputs='[custom]',
@@ -153,7 +146,7 @@ def test_next_is_drawn_anew_by_the_chain(world):
 
 
 def test_the_last_region_is_shown_again_after_a_restart(world):
-    poses, private = heard(world, 'private_pose', PoseWithCovarianceStamped), world.listen()
+    poses, private = world.listen_whole('private_pose', PoseWithCovarianceStamped), world.listen()
     options = {**MAP, 'epsilon': 1.0, 'outputs': '[string, pose]',
                'state_file': world.directory / 'word.state'}
     run = world.privatizer(**options)
@@ -228,8 +221,8 @@ def test_the_moments_of_a_mixture():
 
 def test_belief_publishes_what_it_infers(world):
     """It reads integers as the privatizer writes them."""
-    poses = heard(world, 'believed_pose', PoseWithCovarianceStamped)
-    pictures = heard(world, 'believed_markers', MarkerArray)
+    poses = world.listen_whole('believed_pose', PoseWithCovarianceStamped)
+    pictures = world.listen_whole('believed_markers', MarkerArray)
     regions = world.listen('believed_region', UInt8)
     statuses = world.diagnostics()
     options = {**MAP, 'epsilon': 2.0, 'output_type': 'std_msgs/msg/UInt8',

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from harness import ROOT
+from harness import ROOT, send
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -203,9 +203,7 @@ def test_parameter_services_can_be_switched_off(world, chain_file, tmp_path, nod
 def test_a_privatizer_without_parameter_services_works(world, chain_file):
     world.privatizer(chain_file=chain_file, epsilon=1000.0, parameter_services='false')
     private = world.listen()
-    publisher = world.publisher()
-    for value in 'bca':
-        publisher.publish(String(data=value))
+    send(world.publisher(), *'bca')
     world.wait_until(lambda: private == ['b', 'c', 'a'], 'the private symbols')
 
 

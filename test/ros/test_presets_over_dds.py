@@ -8,11 +8,10 @@ A test is skipped where the message package is not installed: few of them are on
 from importlib import import_module
 from pathlib import Path
 
-from harness import BEST_EFFORT, LATCHED, RELIABLE, wait_until
+from harness import BEST_EFFORT, LATCHED, RELIABLE, SURE, wait_until
 import pytest
 
 PRESETS = Path(__file__).resolve().parents[2] / 'config' / 'presets'
-SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
 
 
 def package(name):

@@ -3,9 +3,9 @@
 """The node `privatizer` in a process of its own, over real DDS: what it promises on the graph."""
 import signal
 
-from harness import BEST_EFFORT, DATA, LATCHED, RELIABLE, wait_until
+from harness import (BEST_EFFORT, DATA, LATCHED, RECONFIGURE, RELIABLE, send, SURE, values_of,
+                     wait_until)
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
@@ -13,18 +13,6 @@ from std_msgs.msg import Bool, Int32, String, UInt8, UInt8MultiArray
 from symdp_ros import Chain
 from symdp_ros.core.registry import POLICIES
 from symdp_ros.maps import read_chain
-
-SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
-
-
-def words(chain_file):
-    return Chain.from_yaml(chain_file)
-
-
-def send(publisher, *values):
-    kind = publisher.msg_type
-    for value in values:
-        publisher.publish(kind(data=value))
 
 
 def send_until(world, publisher, value, condition):
@@ -42,7 +30,7 @@ def test_each_symbol_in_gives_a_feasible_one_out(world, chain_file):
     publisher = world.publisher()
     send(publisher, *'abcdabdabbbbcaadcb' * 10)
     world.wait_until(lambda: len(private) == 180, '180 private symbols')
-    assert words(chain_file).is_feasible(private)
+    assert Chain.from_yaml(chain_file).is_feasible(private)
 
 
 @pytest.mark.parametrize('name, initial', [
@@ -118,10 +106,9 @@ def test_an_index_beyond_the_list_is_an_unknown_region(world, chain_file):
                            message_type='std_msgs/msg/UInt8MultiArray', symbol_map="['4=b']")
     private = world.listen()
     publisher = world.publisher(message_type=UInt8MultiArray)
-    for data in ([], [1], [0, 0, 0, 4]):
-        publisher.publish(UInt8MultiArray(data=data))
+    send(publisher, [], [1], [0, 0, 0, 4])
     world.wait_until(lambda: len(private) == 3, 'three symbols')
-    assert run.process.poll() is None and words(chain_file).is_feasible(private)
+    assert run.process.poll() is None and Chain.from_yaml(chain_file).is_feasible(private)
 
 
 def test_integer_output(world, chain_file):
@@ -181,39 +168,27 @@ def test_the_private_topic_is_latched(world, chain_file):
     world.wait_until(lambda: late == ['b', 'c'], 'the word so far')
 
 
-def lifecycle_label(world):
-    return world.call(GetState, '/privatizer/get_state', GetState.Request()).current_state.label
-
-
-def change(world, transition):
-    request = ChangeState.Request()
-    request.transition.id = transition
-    return world.call(ChangeState, '/privatizer/change_state', request).success
-
-
 def test_lifecycle(world, chain_file):
     run = world.privatizer(chain_file=chain_file, epsilon=SURE, autostart='false', wait=False)
-    assert lifecycle_label(world) == 'unconfigured'
-    assert not change(world, Transition.TRANSITION_ACTIVATE), 'it is not configured'
-    assert change(world, Transition.TRANSITION_CONFIGURE)
-    assert lifecycle_label(world) == 'inactive'
+    assert world.state_of('privatizer') == 'unconfigured'
+    assert not world.change('privatizer', Transition.TRANSITION_ACTIVATE), 'it is not configured'
+    assert world.change('privatizer', Transition.TRANSITION_CONFIGURE)
+    assert world.state_of('privatizer') == 'inactive'
     assert world.node.count_subscribers('region') == 0, 'an inactive node must not listen'
     private = world.listen()
     send(world.publisher(qos=LATCHED, subscribers=0), 'b')
-    assert change(world, Transition.TRANSITION_ACTIVATE)
+    assert world.change('privatizer', Transition.TRANSITION_ACTIVATE)
     world.wait_until(lambda: private == ['b'], 'the latched symbol')
-    assert change(world, Transition.TRANSITION_DEACTIVATE)
+    assert world.change('privatizer', RECONFIGURE[0])
     world.wait_until(lambda: world.node.count_subscribers('region') == 0, 'silence')
-    assert change(world, Transition.TRANSITION_CLEANUP)
-    assert change(world, Transition.TRANSITION_CONFIGURE)
-    assert change(world, Transition.TRANSITION_ACTIVATE)
+    assert world.change('privatizer', *RECONFIGURE[1:])
     # The word goes on from b, and the region that is still latched is not drawn again.
     other = world.publisher(qos=LATCHED)
     send(other, 'c')
     world.wait_until(lambda: len(private) == 2, 'the next symbol')
     assert private == ['b', 'c'] and run.process.poll() is None
-    assert change(world, Transition.TRANSITION_ACTIVE_SHUTDOWN)
-    assert lifecycle_label(world) == 'finalized'
+    assert world.change('privatizer', Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    assert world.state_of('privatizer') == 'finalized'
     assert run.stop() == 0
 
 
@@ -223,9 +198,9 @@ def test_the_word_goes_on_over_deactivation(world, chain_file):
     publisher = world.publisher()
     send(publisher, 'b', 'c')
     world.wait_until(lambda: len(private) == 2, 'two symbols')
-    assert change(world, Transition.TRANSITION_DEACTIVATE)
+    assert world.change('privatizer', Transition.TRANSITION_DEACTIVATE)
     world.node.destroy_publisher(publisher)
-    assert change(world, Transition.TRANSITION_ACTIVATE)
+    assert world.change('privatizer', Transition.TRANSITION_ACTIVATE)
     publisher = world.publisher(qos=RELIABLE)
     send_until(world, publisher, 'c', lambda: len(private) > 2)
     send(publisher, 'a')
@@ -239,9 +214,7 @@ def test_what_is_latched_is_drawn_once_however_often_a_caller_activates(world, c
     send(world.publisher(qos=LATCHED), 'b')
     world.wait_until(lambda: private, 'its symbol')
     for _ in range(5):
-        for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-                           Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-            assert change(world, transition)
+        assert world.change('privatizer', *RECONFIGURE)
         world.wait_until(lambda: world.node.count_subscribers('region') == 1, 'a subscription')
         world.settle(0.2)
     assert len(private) == 1
@@ -368,8 +341,8 @@ def test_period_needs_staying(world, tmp_path):
 
 def test_a_manager_sees_the_failure_of_configure(world):
     run = world.privatizer(wait=False, chain_file='nowhere.yaml', epsilon=1.0, autostart='false')
-    assert not change(world, Transition.TRANSITION_CONFIGURE)
-    assert lifecycle_label(world) == 'unconfigured'
+    assert not world.change('privatizer', Transition.TRANSITION_CONFIGURE)
+    assert world.state_of('privatizer') == 'unconfigured'
     assert 'nowhere.yaml: the file cannot be read' in run.log
     assert run.stop() == 0
 
@@ -401,7 +374,7 @@ def test_diagnostics(world, chain_file):
     statuses.clear()
     world.wait_until(lambda: statuses, 'a report')
     status = statuses[0]
-    values = {pair.key: pair.value for pair in status.values}
+    values = values_of(status)
     assert status.level == status.OK and status.name == '/privatizer: private region'
     rate = float(values.pop('published per second'))
     assert 0 <= rate <= 3

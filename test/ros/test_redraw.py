@@ -11,16 +11,12 @@ import subprocess
 import sys
 
 from geometry_msgs.msg import PoseStamped
-from harness import LATCHED, PATIENCE, RELIABLE, ROOT, wait_until
+from harness import LATCHED, PATIENCE, REACTIVATE, RECONFIGURE, RELIABLE, ROOT, wait_until
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 import pytest
 from std_msgs.msg import String
 from symdp_ros.ledger.ledger import Ledger
 
-REACTIVATE = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
-RECONFIGURE = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-               Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
 ROUNDS = 4
 
 
@@ -36,13 +32,6 @@ def given(tmp_path):
 def spent(given):
     with Ledger(given['ledger_file']) as ledger:
         return float(ledger.spent('r1'))
-
-
-def change(world, *transitions):
-    for transition in transitions:
-        request = ChangeState.Request()
-        request.transition.id = transition
-        assert world.call(ChangeState, '/privatizer/change_state', request).success
 
 
 def send(world, publisher, region, times=5):
@@ -74,7 +63,7 @@ def test_a_robot_that_stands_still_is_drawn_once(world, given, tmp_path, transit
     send(world, publisher, 's7')
     world.wait_until(lambda: private, 'its symbol')
     for _ in range(ROUNDS):
-        change(world, *transitions)
+        assert world.change('privatizer', *transitions)
         send(world, publisher, 's7')
     assert len(private) == 1
     send(world, publisher, 's8')
@@ -114,7 +103,7 @@ def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, on_a_border
     send_poses(7.95, 8.05, 7.95)
     world.wait_until(lambda: private, 'its symbol')
     for number in range(2 * ROUNDS):  # each time it is on the other side by the noise
-        change(world, *transitions)
+        assert world.change('privatizer', *transitions)
         send_poses(*[8.05, 7.95][::1 if number % 2 else -1] * 3)
     assert len(private) == 1, 'it was drawn again'
 
@@ -164,7 +153,8 @@ def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given
             run.kill()
             run = start()
         else:
-            change(world, *(REACTIVATE if how == 'activate' else RECONFIGURE))
+            assert world.change(
+                'privatizer', *(REACTIVATE if how == 'activate' else RECONFIGURE))
             world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
         world.settle()
     assert len(set(private)) == 1, 'it was drawn again'
@@ -200,14 +190,12 @@ def test_a_full_disk_costs_nothing(world, given, full_disk):
         assert run.wait() == 1
         assert 'cannot be written: No space left' in run.log and 'Traceback' not in run.log
     run = world.privatizer(**given, autostart='false', wait=False)
-    change(world, Transition.TRANSITION_CONFIGURE)
-    request = ChangeState.Request()
-    request.transition.id = Transition.TRANSITION_ACTIVATE
+    assert world.change('privatizer', Transition.TRANSITION_CONFIGURE)
     for _ in range(10):
-        assert not world.call(ChangeState, '/privatizer/change_state', request).success
+        assert not world.change('privatizer', Transition.TRANSITION_ACTIVATE)
     assert spent(given) == 0 and 'a new word begins' not in run.log
     full_disk.unlink()
-    change(world, Transition.TRANSITION_ACTIVATE)
+    assert world.change('privatizer', Transition.TRANSITION_ACTIVATE)
     assert spent(given) == 0.1
     run.stop()
     run = world.privatizer(**given)

@@ -1,17 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What survives a restart: the state file."""
-from harness import RELIABLE, wait_until
+from harness import RELIABLE, send, SURE, values_of, wait_until
 import pytest
-from std_msgs.msg import String
 from symdp_ros import Chain
-
-SURE = 1000.0
-
-
-def send(publisher, *values):
-    for value in values:
-        publisher.publish(String(data=value))
 
 
 def test_after_a_kill_the_same_feasible_word_goes_on(world, tmp_path):
@@ -74,8 +66,7 @@ def test_a_late_reader_sees_the_last_symbol_after_a_restart(world, chain_file, t
         statuses, late = world.diagnostics(), world.listen()
         world.wait_until(lambda late=late, statuses=statuses: late == ['c'] and statuses,
                          'the last symbol, and a report')
-        values = {pair.key: pair.value for pair in statuses[-1].values}
-        assert values['published'] == '0', 'it is not a new symbol'
+        assert values_of(statuses[-1])['published'] == '0', 'it is not a new symbol'
         assert run.stop() == 0
 
 

@@ -1,20 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What becomes a symbol: each sampling mode, unknown regions, the node's clock."""
-from harness import RELIABLE, wait_until
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
+from harness import RECONFIGURE, RELIABLE, send, SURE, wait_until
 import pytest
 from rosgraph_msgs.msg import Clock
-from std_msgs.msg import String
 from symdp_ros import Chain
-
-SURE = 1000.0
-
-
-def send(publisher, *values):
-    for value in values:
-        publisher.publish(String(data=value))
 
 
 def test_change_drops_repeats(world, chain_file):
@@ -155,11 +145,7 @@ def test_a_clock_that_jumps_ahead_and_a_caller_who_starts_again_gain_no_symbol(w
     time.pass_quietly(1000)
     assert len(private) == 2, 'ticks that were missed are not made up for'
     for _ in range(3):
-        for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-                           Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-            request = ChangeState.Request()
-            request.transition.id = transition
-            assert world.call(ChangeState, '/privatizer/change_state', request).success
+        assert world.change('privatizer', *RECONFIGURE)
         time.pass_quietly(3)  # 9 s in all
     assert len(private) == 2, 'a caller who starts the node again gains no symbol'
     time.pass_quietly(1)

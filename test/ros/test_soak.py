@@ -14,9 +14,7 @@ import sys
 import time
 
 from bench.fleet import Observer, write_fleet
-from harness import apart, RELIABLE, wait_until
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
+from harness import apart, RECONFIGURE, RELIABLE, wait_until
 from long_runs import first_seed, report, SOAK_SECONDS
 from std_msgs.msg import String
 from symdp_ros import Chain
@@ -191,12 +189,8 @@ def test_a_storm_of_publishers_and_of_transitions_ends_no_node(world, chain_file
     storm = Storm(world, *'abcd', count=4)  # 200 publishers
     until, transitions = time.monotonic() + SOAK_SECONDS, 0
     while not transitions or time.monotonic() < until:
-        for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-                           Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-            request = ChangeState.Request()
-            request.transition.id = transition
-            assert world.call(ChangeState, '/privatizer/change_state', request).success
-            transitions += 1
+        assert world.change('privatizer', *RECONFIGURE)
+        transitions += len(RECONFIGURE)
         run.warm()
         storm.keep_on()
     report(f'{transitions:,} transitions in {SOAK_SECONDS:.0f} s, while 200 publishers come and '

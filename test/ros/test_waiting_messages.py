@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transitions of a privatizer, and the messages that wait meanwhile."""
 from geometry_msgs.msg import PoseStamped
-from harness import LATCHED, RELIABLE, ROOT
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
+from harness import LATCHED, RECONFIGURE, RELIABLE, ROOT
 import pytest
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -70,11 +68,7 @@ def test_the_frame_of_the_first_pose_alone_is_reported(world, frames, reported):
         if count == 3:
             if reported:
                 run.wait_for("are in the frame 'odom'")
-            for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP,
-                               Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-                request = ChangeState.Request()
-                request.transition.id = transition
-                assert world.call(ChangeState, '/privatizer/change_state', request).success
+            assert world.change('privatizer', *RECONFIGURE)
             world.wait_until(publisher.get_subscription_count, 'a subscription')
         pose = PoseStamped()
         pose.header.frame_id = frame

@@ -3,11 +3,10 @@
 """Zones through the real nodes: what is told, what is refused, restarts, and that no more is."""
 from pathlib import Path
 
-from harness import LATCHED
+from harness import send, values_of
 import pytest
-from std_msgs.msg import String
 from symdp_ros import Chain
-from test_sampling import send, SimulatedTime
+from test_sampling import SimulatedTime
 from visualization_msgs.msg import MarkerArray
 
 CLINIC = Path(__file__).resolve().parents[2] / 'config' / 'clinic.regions.yaml'
@@ -36,7 +35,7 @@ def test_the_zone_is_told_at_once_and_the_region_is_in_it(world, corridor):
     time.tick(private)
     world.wait_until(lambda: publisher.get_subscription_count() == 1, 'the node')
     for region in 'cadb':
-        publisher.publish(String(data=region))
+        send(publisher, region)
         for _ in range(20):  # the message may come after the instant of a tick
             time.tick(private)
             world.wait_until(lambda: len(zones) == len(private), 'its zone')
@@ -48,7 +47,7 @@ def test_the_zone_is_told_at_once_and_the_region_is_in_it(world, corridor):
         assert zone_of(private[-1]) == zones[-1] == zone_of(region)
     assert Chain(CORRIDOR, 'a').is_feasible(private)
     world.wait_until(lambda: statuses, 'a report')
-    assert {pair.key: pair.value for pair in statuses[-1].values}['zones'] == '2'
+    assert values_of(statuses[-1])['zones'] == '2'
 
 
 def test_zones_go_out_before_a_delayed_region(world, corridor):
@@ -102,8 +101,7 @@ def test_what_is_warned_of(world, corridor):
 def test_markers_show_zones(world):
     world.privatizer(chain_file=CLINIC, zones_file=CLINIC, self_loops='true', epsilon=1.0,
                      outputs='[markers]', sampling='period', period=1.0)
-    pictures = []
-    world.node.create_subscription(MarkerArray, 'private_markers', pictures.append, LATCHED)
+    pictures = world.listen_whole('private_markers', MarkerArray)
     world.wait_until(lambda: any(marker.ns == 'zones' for picture in pictures
                                  for marker in picture.markers), 'the map')
     [zones] = [[marker for marker in picture.markers if marker.ns == 'zones']
