@@ -82,11 +82,7 @@ class Option:
         return result
 
     def parse(self, text: str) -> Any:
-        """
-        Return the value that a text names; a list is one of YAML.
-
-        :raises ConfigurationError: as `check`.
-        """
+        """Return the value that a text names; a list is one of YAML."""
         from symdp_ros.files.yaml_reader import yaml_value
 
         try:

@@ -19,11 +19,7 @@ def domain_of(options: argparse.Namespace) -> int:
 
 @contextmanager
 def needing_ros() -> Iterator[None]:
-    """
-    Import in here what needs ROS.
-
-    :raises ConfigurationError: there is none.
-    """
+    """Import in here what needs ROS."""
     try:
         yield
     except ImportError:

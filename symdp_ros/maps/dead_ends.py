@@ -63,11 +63,7 @@ def _without(row: Row, gone: Collection[str]) -> Row:
 
 
 def require_moves(graph: TransitionGraph) -> None:
-    """
-    Refuse isolated and dead-end states.
-
-    :raises ChainError: which states have no successor, and what to do.
-    """
+    """Refuse isolated and dead-end states."""
     ends = [state for state, row in graph.successors.items() if not row and not graph.complete]
     if ends:
         raise graph.problem(

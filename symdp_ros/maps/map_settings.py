@@ -43,19 +43,11 @@ class MapSettings:
 
     @property
     def path(self) -> Path:
-        """
-        Return the path of the map.
-
-        :raises ConfigurationError: the package is not found.
-        """
+        """Return the path of the map."""
         return resolve_path(self.chain_file)
 
     def read(self) -> TransitionGraph:
-        """
-        Return the map; its initial state may be None.
-
-        :raises ChainError, ConfigurationError: with the file and the reason.
-        """
+        """Return the map; its initial state may be None."""
         return read_graph(self.path, initial_state=self.initial_state or None,
                           self_loops=self.self_loops, graph=None if self.graph < 0 else self.graph,
                           level=self.level or None, prune=self.prune)

@@ -123,11 +123,7 @@ class Outbox:
                 remove(path)
 
     def make_staging_durable(self) -> None:
-        """
-        Make the entries of the staging directory durable, before what it holds is charged.
-
-        :raises ConfigurationError: that is not possible.
-        """
+        """Make the entries of the staging directory durable, before what it holds is charged."""
         with _using(self.directory):
             flush(self._staging)
 
@@ -245,11 +241,7 @@ class Outbox:
 
 
 def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
-    """
-    Check that a ledger is, or would be, outside a release directory.
-
-    :raises ConfigurationError: it is inside.
-    """
+    """Check that a ledger is, or would be, outside a release directory."""
     if lies_within(ledger_path, release_dir):
         raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
                                  'it where readers of releases cannot read it',
@@ -257,11 +249,7 @@ def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
 
 
 def check_directories_apart(log_dir: str | Path, release_dir: str | Path) -> None:
-    """
-    Check that neither directory is inside the other.
-
-    :raises ConfigurationError: one is, or they are the same.
-    """
+    """Check that neither directory is inside the other."""
     for inner, outer in ((log_dir, release_dir), (release_dir, log_dir)):
         if lies_within(inner, outer):
             raise ConfigurationError(f'log_dir {log_dir} and release_dir {release_dir} are the '
@@ -271,11 +259,7 @@ def check_directories_apart(log_dir: str | Path, release_dir: str | Path) -> Non
 
 
 def make_directory(directory: Path) -> None:
-    """
-    Make a directory, and those that it lies in, where there is none.
-
-    :raises ConfigurationError: it cannot be made.
-    """
+    """Make a directory, and those that it lies in, where there is none."""
     problem = None
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -54,11 +54,7 @@ def add_chain_arguments(parser, *names: str, required: bool = True) -> None:
 
 
 def graph_of(options) -> TransitionGraph:
-    """
-    Return the graph that the arguments name; its initial state may be None.
-
-    :raises ChainError, ConfigurationError: with the file and the place in it.
-    """
+    """Return the graph that the arguments name; its initial state may be None."""
     return MapSettings.of(vars(options)).read()
 
 
@@ -71,11 +67,7 @@ def pruned_graph_of(options) -> TransitionGraph:
 
 
 def chain_of(options) -> Chain:
-    """
-    Return the chain that the arguments name, and print pruned states on stderr.
-
-    :raises ChainError, ConfigurationError: with the file and the place in it.
-    """
+    """Return the chain that the arguments name, and print pruned states on stderr."""
     return SamplingSettings.of(vars(options)).chain(pruned_graph_of(options))
 
 

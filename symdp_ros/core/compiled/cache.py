@@ -33,11 +33,7 @@ class WaitingCache(FunctionCache):
     _locked: BinaryIO | None = None
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """
-        Find a directory for it.
-
-        :raises RuntimeError: none can be written.
-        """
+        """Find a directory for it."""
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._module = function.__module__
 

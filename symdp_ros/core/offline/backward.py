@@ -118,9 +118,7 @@ class BackwardSampler:
 
     Words are lists of state numbers of the `ReachableChain`; 0 is a symbol that no state matches.
 
-    :param chain: the public chain.
     :param epsilon_per_symbol: ε/k ≥ 0.
-    :param random: an object with `getrandbits`.
     :param weights: h of each move in the order of `chain.targets`, in (2⁻⁴¹, 1], the rows summing
         to 1 within 2⁻²³ (`core.models`); None: h = 1.
     """

@@ -20,7 +20,6 @@ class ExponentialBatch:
     Words of like length are swept side by side. Where they cannot be (one exponent for each state
     is needed, or too much memory), they are drawn one by one.
 
-    :param chain: the public chain.
     :param sampler: draws single words from the mechanism, on the same chain.
     """
 

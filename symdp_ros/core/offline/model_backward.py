@@ -88,10 +88,7 @@ class ModelSampler:
 
     Words are lists of state numbers of the `ReachableChain`; 0 is a symbol that no state matches.
 
-    :param chain: the public chain.
-    :param models: of that chain.
     :param epsilon_per_symbol: ε/k ≥ 0.
-    :param random: an object with `getrandbits`.
     """
 
     def __init__(self, chain: ReachableChain, models: Models, epsilon_per_symbol: Fraction,

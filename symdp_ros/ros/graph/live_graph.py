@@ -41,11 +41,7 @@ class LiveGraph:
 
 
 def look(domain: int, seconds: float) -> LiveGraph:
-    """
-    Join a ROS domain and return what is there after some seconds, without the own node.
-
-    :raises ConfigurationError: the domain cannot be joined.
-    """
+    """Join a ROS domain and return what is there after some seconds, without the own node."""
     with joined(domain, 'symdp_doctor') as node:
         time.sleep(seconds)  # other threads receive what nodes announce
         return _graph(node)
