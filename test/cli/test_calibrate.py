@@ -9,6 +9,7 @@ import sys
 
 from in_process import run_symdp
 import pytest
+from shared_data import shared
 from symdp_ros import Chain, Privacy
 from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
@@ -20,7 +21,6 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
-RMF = ROOT.parent / 'shared' / 'data' / 'rmf'
 QUICK = ('--length', '5', '--walks', '4')
 WORD = ['dock', 'gate', 'none', 'aisle_1', 'packing', 'charger']
 EPSILONS = command.EPSILONS[::5]
@@ -262,9 +262,7 @@ def test_a_word_with_nothing_known(tmp_path):
 
 
 def test_a_building_map():
-    file = RMF / 'hotel.building.yaml'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('rmf', 'hotel.building.yaml')
     options = [file, '--graph', '0', '--level', 'L1', '--self-loops', *QUICK]
     failed = calibrate(*options)
     assert failed.returncode == 1 and 'as initial_state' in failed.stderr

@@ -8,7 +8,6 @@ import pytest
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import TransitionGraph
 
-DATA = ROOT.parent / 'shared' / 'data'
 REGIONS = ROOT / 'config' / 'depot.regions.yaml'
 
 

@@ -11,9 +11,9 @@ import time
 
 from in_process import run_symdp as symdp
 import pytest
+from shared_data import shared
 
 ROOT = Path(__file__).resolve().parents[2]
-NAV2 = ROOT.parent / 'shared' / 'data' / 'nav2'
 
 #: From the maps' own description: states, edges, out-degrees, period.
 MAPS = {
@@ -32,9 +32,7 @@ def report(run):
 
 @pytest.mark.parametrize('name', MAPS)
 def test_check_tells_what_a_map_is_like(name):
-    file = NAV2 / f'{name}.geojson'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('nav2', f'{name}.geojson')
     run = symdp('check', file)
     states, edges, degrees, period = MAPS[name]
     lines = report(run)
@@ -48,9 +46,7 @@ def test_check_tells_what_a_map_is_like(name):
 
 
 def test_check_refuses_a_map_that_cannot_be_a_chain():
-    file = NAV2 / 'test_error_codes.geojson'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('nav2', 'test_error_codes.geojson')
     run = symdp('check', file)
     assert run.returncode == 1
     assert report(run)['isolated'].startswith('400, 401, 402')

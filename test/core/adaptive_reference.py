@@ -6,7 +6,8 @@ from math import exp, log
 
 from hidden_switch import adaptive_posteriors
 import numpy as np
-from strategies import feasible_words
+import pytest
+from strategies import feasible_words, FOUR, RING, SPLIT
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.core.compiled.vectors import lane_sum
 
@@ -24,6 +25,9 @@ ALONE = Chain({'a': ['a']}, 'a')
 #: no cell for the other, from which no moves lead to it either.
 FORKED = Chain({'a': {'c': 0.4, 'd': 0.3, 'e': 0.3}, 'b': {'c': 0.7, 'e': 0.3}, 'c': ['b'],
                 'd': ['g'], 'e': ['b'], 'g': ['d']}, 'a')
+MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
+          'period': PERIOD, 'restless': RESTLESS, 'forked': FORKED}
+for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 
 
 def made(chain, epsilon=2.0, adjacency=1, **options):

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the online mechanisms share."""
+import gc
 from itertools import product
 from math import prod
+import sys
 
 import numpy as np
 from strategies import exp_bounds, per_symbol
@@ -22,6 +24,26 @@ def histories(mechanism, length):
             yield history, rows
             following += [(*history, output) for output in rows[None]]
         reached = following
+
+
+def way_of(call):
+    """Call, and return every instruction that it takes, and what it returns."""
+    way, tracing = [], sys.gettrace()
+
+    def follow(frame, event, argument):
+        frame.f_trace_opcodes = True
+        if event == 'opcode':
+            way.append((frame.f_code, frame.f_lasti))
+        return follow
+
+    gc.disable()  # it calls functions of others
+    sys.settrace(follow)
+    try:
+        returned = call()
+    finally:
+        sys.settrace(tracing)
+        gc.enable()
+    return tuple(way), returned
 
 
 def every_signal(mechanism, length):

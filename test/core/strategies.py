@@ -130,6 +130,13 @@ def privacies(draw, max_epsilon=2000.0):
     return Privacy(epsilon, draw(st.integers(1, 5)))
 
 
+def flat(chain, some):
+    """Return words as (symbols, offsets): positions of states, −1 for an unknown symbol."""
+    index = {**chain.state_index, None: -1}
+    return (np.array([index[symbol] for word in some for symbol in word], np.int32),
+            np.cumsum([0, *map(len, some)]))
+
+
 def per_symbol(epsilon, adjacency):
     """Return ε/k, the smaller of both readings of the float ε: as a decimal, as a binary."""
     return min(Fraction(str(epsilon)), Fraction(*epsilon.as_integer_ratio())) / adjacency

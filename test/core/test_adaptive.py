@@ -3,33 +3,27 @@
 """The signals of the adaptive policy: their privacy, exactly; its filter; its cells; its draws."""
 from collections import Counter
 from fractions import Fraction
-import gc
-from math import exp, log
+from math import exp
 from random import Random
-import sys
 
-from adaptive_reference import (ALONE, belief, candidates, FORKED, HABIT, hub, joined, made,
-                                PARTED, PERIOD, RESTLESS, table, values, worth)
+from adaptive_reference import (ALONE, belief, candidates, for_all_models, HABIT, hub, joined,
+                                made, MODELS, PERIOD, table, values, worth)
 from hidden_switch import adaptive_beliefs, adaptive_posteriors, hidden_switch, likelihoods
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-from online_checks import every_signal, excess, histories
+from offline_checks import assert_drawn
+from online_checks import every_signal, excess, histories, way_of
 import pytest
 from refusals import refused
-from scipy.stats import chi2
-from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR,
-                        grid, per_symbol, privacies, replayable_random, RING, Scripted, SPLIT)
+from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasible_words, flat,
+                        FOUR, grid, per_symbol, privacies, replayable_random, RING, Scripted,
+                        SPLIT)
 from symdp_ros import (ChainError, ConfigurationError, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.adaptive import adaptive
 from symdp_ros.core.online.response import exp_lower_bound, Response
-
-ALPHA = 1e-6
-MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
-          'period': PERIOD, 'restless': RESTLESS, 'forked': FORKED}
-for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 
 
 # The promise, in exact arithmetic.
@@ -110,24 +104,10 @@ def test_every_integer_that_a_step_can_draw(chain, epsilon, delay, monkeypatch):
             assert drawn == expected
 
 
-def g_test(counts, chances):
-    """Return whether counts agree with their chances, rare ones together; α = 1e-6."""
-    assert sum(chances.values()) == pytest.approx(1, abs=1e-12) and counts.keys() <= chances.keys()
-    draws, cells, rest = sum(counts.values()), [], [0, 0.0]
-    for output, chance in chances.items():
-        if chance * draws >= 10:
-            cells.append((counts[output], float(chance * draws)))
-        else:
-            rest = [rest[0] + counts[output], rest[1] + float(chance * draws)]
-    cells += [tuple(rest)] if rest[1] >= 10 else []
-    g = 2 * sum(seen * log(seen / expected) for seen, expected in cells if seen)
-    return len(cells) == 1 or chi2.sf(g, len(cells) - 1) > ALPHA
-
-
 @pytest.mark.parametrize('epsilon, delay', [(0.7, 0), (3.0, 1), (3.0, None)])
 @for_all_models
 def test_signals_and_reports_are_drawn_from_their_law(chain, epsilon, delay):
-    """G-tests, each of α = 1e-6."""
+    """Chi-square tests, each of α = 1e-6."""
     mechanism = made(chain, epsilon, 2, delay=delay, random=replayable_random())
     word, draws = [chain.states[-1], None, chain.initial_state], 4_000
     law, signals = mechanism.law, every_signal(mechanism, len(word))
@@ -136,12 +116,11 @@ def test_signals_and_reports_are_drawn_from_their_law(chain, epsilon, delay):
     reports = Counter()
     for z, chance in chances.items():
         reports[tuple(mechanism.decode(z))] += chance
-    many = np.array([-1 if s is None else chain.state_index[s] for s in word] * draws, np.int32)
     for drawn, expected in zip(
-            mechanism.draw_signals(many, np.arange(draws + 1) * len(word)), (reports, chances)):
-        assert g_test(Counter(tuple(chain.states[i] for i in row)
-                              for row in drawn.reshape(draws, -1).tolist()), expected)
-    assert g_test(Counter(tuple(mechanism.privatize(word)) for _ in range(1_000)), reports)
+            mechanism.draw_signals(*flat(chain, [word] * draws)), (reports, chances)):
+        assert_drawn(Counter(tuple(chain.states[i] for i in row)
+                             for row in drawn.reshape(draws, -1).tolist()), expected, draws)
+    assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(1_000)), reports, 1_000)
     for output in feasible_words(chain, len(word)):
         assert exp(law.log_probability(word, output)) == pytest.approx(float(reports[output]))
 
@@ -150,8 +129,9 @@ def test_the_statistics_notice_a_wrong_epsilon():
     """The seed is fixed."""
     mechanism, wrong = made(FOUR, 1.0), made(FOUR, 1.3, random=Random(1))
     counts = Counter(tuple(wrong.privatize(['s2'])) for _ in range(20_000))
-    assert not g_test(counts, {o: exp(mechanism.law.log_probability(['s2'], o))
-                               for o in feasible_words(FOUR, 1)})
+    with pytest.raises(AssertionError):
+        assert_drawn(counts, {o: exp(mechanism.law.log_probability(['s2'], o))
+                              for o in feasible_words(FOUR, 1)}, 20_000)
 
 
 # The filter, in rationals.
@@ -392,26 +372,12 @@ def test_a_step_takes_the_same_way_for_every_symbol(chain, delay):
             before = mechanism.state
         mechanism.step(symbol)
 
-    def follow(frame, event, argument):
-        frame.f_trace_opcodes = True
-        if event == 'opcode':
-            way.append((frame.f_code, frame.f_lasti))
-        return follow
-
     ways, met = {}, Counter()
-    tracing = sys.gettrace()
     for symbol in (*chain.states, None) * (120 // (len(chain) + 1)):
         mechanism.restore(before)
         mechanism._word._draws.fill()
-        way = []
-        gc.disable()  # it calls functions of others
-        sys.settrace(follow)
-        try:
-            mechanism.step(symbol)
-        finally:
-            sys.settrace(tracing)
-            gc.enable()
-        ways.setdefault(mechanism.state, set()).add(tuple(way))  # the state tells the signal
+        way, _ = way_of(lambda: mechanism.step(symbol))
+        ways.setdefault(mechanism.state, set()).add(way)  # the state tells the signal
         met[mechanism.state] += 1
     assert all(len(found) == 1 for found in ways.values()) and len(ways) > 1
     assert min(met.values()) > 1 and min(len(way) for [way] in ways.values()) > 10

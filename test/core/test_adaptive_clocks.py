@@ -13,7 +13,7 @@ import numpy as np
 from online_checks import every_signal, excess
 import pytest
 from refusals import refused
-from strategies import all_to_all, chains, COMPLETE, feasible_words, FOUR, grid, words
+from strategies import all_to_all, chains, COMPLETE, feasible_words, flat, FOUR, grid, words
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.online.adaptive import adaptive
@@ -206,11 +206,9 @@ def test_live_whole_and_many_words_are_one(data, chain, ticks, moves, reports, d
         assert len(found[-1]) == ((len(word) - 1) * reports + 1 if word else 0)
         assert chain.is_feasible(found[-1])
     assert [whole.privatize(word) for word in some] == found
-    flat = np.array([-1 if s is None else chain.state_index[s] for word in some for s in word],
-                    np.int32)
-    ends = np.cumsum([0, *map(len, some)])
-    reported, signals = many.draw_signals(flat, ends)
-    assert len(signals) == len(flat) and reported.dtype == signals.dtype == np.int32
+    symbols, ends = flat(chain, some)
+    reported, signals = many.draw_signals(symbols, ends)
+    assert len(signals) == len(symbols) and reported.dtype == signals.dtype == np.int32
     decoded = [many.decode([chain.states[i] for i in signals[begin:end]])
                for begin, end in pairwise(ends)]
     assert [*map(len, decoded)] == [*map(len, found)]

@@ -6,15 +6,16 @@ from math import inf, nan
 from random import Random
 from struct import pack
 
-from adaptive_reference import best_routes, FORKED, HABIT, hub, made, PARTED, PERIOD, RESTLESS
+from adaptive_reference import (best_routes, for_all_models, FORKED, HABIT, hub, made, MODELS,
+                                PERIOD)
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 from online_checks import every_signal
 import pytest
 from refusals import refused
-from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, Given, grid,
-                        RING, SPLIT, words)
+from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, flat, FOUR, Given,
+                        grid, RING, SPLIT, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy)
 from symdp_ros.analysis.accuracy import accuracy, average_accuracy, patrols
@@ -22,13 +23,10 @@ from symdp_ros.core.online.adaptive import causal_adaptive
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Told
 
-MODELS = {'four': FOUR, 'ring': RING, 'split': SPLIT, 'habit': HABIT, 'parted': PARTED,
-          'period': PERIOD, 'restless': RESTLESS, 'forked': FORKED}
 #: The most probable way is not the one by which most is matched: nobody knows where it leads.
 WAYS = Chain({'s': {'t': 0.4, 'u': 0.3, 'v': 0.3}, 't': ['p', 'q', 'r'], 'u': ['w'], 'v': ['w'],
               **{end: [end] for end in 'pqrw'}}, 's')
 DELAYS = [0, 1, 2, 5, None]
-for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
 
 
 # The routes of most expected matches.
@@ -121,13 +119,11 @@ def test_steps_whole_words_and_many_words_are_one(data, chain, seed, delay):
     assert [whole.privatize(word) for word in some] == found
     if not chain.stores_edges:
         return
-    flat = np.array([-1 if s is None else chain.state_index[s] for word in some for s in word],
-                    np.int32)
-    ends = np.cumsum([0, *map(len, some)])
+    symbols, ends = flat(chain, some)
     bits = WordBits(len(some))
-    reports, signals = many.draw_signals(flat, ends, bits)
+    reports, signals = many.draw_signals(symbols, ends, bits)
     assert reports.dtype == signals.dtype == np.int32
-    assert many.privatize_many(flat, ends, bits).tolist() == reports.tolist() == [
+    assert many.privatize_many(symbols, ends, bits).tolist() == reports.tolist() == [
         chain.state_index[o] for begin, end in pairwise(ends)
         for o in many.decode([chain.states[i] for i in signals[begin:end]])]
 
@@ -179,8 +175,7 @@ def test_many_words_take_a_draw_as_steps_do(chain, epsilon):
         draw = number * response.weight + end
         raw = (draw << 2).to_bytes(4, 'little') if tables.width == 30 else (
             draw << 4).to_bytes(8, 'little')
-        flat = np.array([-1 if symbol is None else chain.state_index[symbol]], np.int32)
-        _, [signal] = mechanism.draw_signals(flat, np.array([0, 1]), Given([raw * 64]))
+        _, [signal] = mechanism.draw_signals(*flat(chain, [[symbol]]), Given([raw * 64]))
         mechanism.replay([chain.states[signal]])
         one = mechanism.another(random=Same(raw))
         one.step(symbol)

@@ -10,8 +10,9 @@ from hypothesis import given
 import numpy as np
 from offline_checks import assert_drawn, assert_private, distance
 import pytest
+from refusals import refused
 from strategies import CHAINS, chains, feasible_words, replayable_random
-from symdp_ros import Chain, OfflineMechanism, Privacy
+from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
 from symdp_ros.core.offline.noisy_maximum import rounding_reserve
@@ -157,6 +158,9 @@ def test_long_words_are_not_refused():
     chain, length = Chain.complete([str(i) for i in range(43)], '0'), 400_000
     mechanism = OfflineMechanism(chain, Privacy(2.0), selection='permute_and_flip')
     mechanism.check(length)
+    mechanism.check(10**10)
+    with refused(ConfigurationError, setting='selection'):
+        mechanism.check(10**10 + 1)
     word = [str(i % 43) for i in range(20_000)]
     chances = mechanism.distance_distribution(word)
     mean = chances @ np.arange(len(chances)) / len(word)

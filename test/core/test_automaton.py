@@ -7,6 +7,7 @@ from math import comb, prod
 
 from hypothesis import given
 from hypothesis import strategies as st
+from offline_checks import ALPHA, distance
 import pytest
 from refusals import refused
 from scipy.stats import chisquare
@@ -14,12 +15,7 @@ from strategies import CHAINS, chains, feasible_words, FOUR, replayable_random, 
 from symdp_ros import Chain, ChainError, ConfigurationError, UnknownSymbolError
 from symdp_ros.core.offline.automaton import HammingAutomaton
 
-ALPHA = 1e-6
 ABC = Chain.complete(['a', 'b', 'c'], 'a')
-
-
-def distance(word, output):
-    return sum(a != b for a, b in zip(word, output, strict=True))
 
 
 def test_abc_at_distance_2():

@@ -17,8 +17,8 @@ from offline_checks import assert_drawn, large_grid
 import pytest
 from refusals import refused
 from scipy.stats import binomtest
-from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, FOUR, Given, grid,
-                        privacies, replayable_random)
+from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, flat, FOUR, Given,
+                        grid, privacies, replayable_random)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.offline.exponential import Exponential
@@ -33,13 +33,6 @@ from symdp_ros.core.word_arrays import WordBits
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 for_all_policies = pytest.mark.parametrize('policy', POLICIES)
-
-
-def flat(chain, words):
-    """Return words of labels as (symbols, offsets)."""
-    index = {**chain.state_index, None: -1}
-    symbols = [index[symbol] for word in words for symbol in word]
-    return np.array(symbols, np.int32), np.cumsum([0, *map(len, words)])
 
 
 def privatized(mechanism, words, bits=None):

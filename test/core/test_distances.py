@@ -15,16 +15,12 @@ from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
                         replayable_random, words)
 from symdp_ros import Chain
 from symdp_ros.core.offline.automaton import HammingAutomaton
-from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
+from symdp_ros.core.offline.distances import AlphabetWords, ChainWords, numbers
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 
 def words_of(chain):
     return ChainWords(ReachableChain(chain)) if chain.stores_edges else AlphabetWords(chain)
-
-
-def numbers(space, word):
-    return [space.number[symbol] for symbol in word]
 
 
 def exact(counts):

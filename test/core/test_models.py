@@ -14,7 +14,7 @@ import numpy as np
 from offline_checks import all_words, assert_drawn, assert_private, distance, large_grid
 import pytest
 from refusals import refused
-from strategies import CHAINS, feasible_words, FOUR, Given, grid, replayable_random
+from strategies import CHAINS, feasible_words, flat, FOUR, Given, grid, replayable_random
 from symdp_ros import Chain, ChainError, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.compiled.vectors import LANES
@@ -365,8 +365,7 @@ def test_draws(chain, epsilon):
     law = {o: exp(mechanism.log_probability(word, o)) for o in feasible_words(chain, 4)}
     assert sum(law.values()) == pytest.approx(1, abs=1e-9)
     assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(n)), law, n)
-    index = {**chain.state_index, None: -1}
-    many = mechanism.privatize_many([index[s] for s in word] * n, 4 * np.arange(n + 1))
+    many = mechanism.privatize_many(*flat(chain, [word] * n))
     counts = Counter(tuple(chain.states[i] for i in row) for row in many.reshape(-1, 4).tolist())
     assert_drawn(counts, law, n)
 
@@ -411,9 +410,7 @@ def test_the_same_bits_give_the_same_words_in_a_batch(side, sizes, trust):
         chain.state_index.get, OfflineMechanism(chain, Privacy(3.0), trust=trust,
                                                 random=bits.stream(number)).privatize(word))]
     many = Exponential(chain, Privacy(3.0), trust, sizes=sizes)
-    index = {**chain.state_index, None: -1}
-    assert many.draw_many(np.array([index[s] for word in words for s in word], np.int32),
-                          np.cumsum([0, *map(len, words)]), bits).tolist() == expected
+    assert many.draw_many(*flat(chain, words), bits).tolist() == expected
 
 
 @pytest.mark.parametrize('sizes', [LoopSizes(stored_bytes=200_000), LoopSizes(spread_bits=0),
@@ -468,7 +465,7 @@ def test_rows_that_are_recomputed_in_numpy(wide):
 def test_where_53_bits_are_not_enough(beyond, expected):
     """The point falls next to the end of the first move's part: more bits decide."""
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
-    word, index = ['b', 'c', 'a', 'a'], chain.state_index
+    word = ['b', 'c', 'a', 'a']
     law = Exponential(chain, Privacy(2.0), 0.8)
     outputs = [*feasible_words(chain, 4)]
     first = sum(p for o, p in zip(outputs, law.exact_probabilities(word, outputs), strict=True)
@@ -477,7 +474,7 @@ def test_where_53_bits_are_not_enough(beyond, expected):
     bits = Given([bits.to_bytes(40, 'little')])
     drawn = Exponential(chain, Privacy(2.0), 0.8, bits.stream(0)).draw(word)
     assert drawn[0] == expected
-    found = law.draw_many(np.array([index[s] for s in word], np.int32), np.array([0, 4]), bits)
+    found = law.draw_many(*flat(chain, [word]), bits)
     assert [chain.states[i] for i in found.tolist()] == drawn
 
 

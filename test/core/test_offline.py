@@ -180,15 +180,6 @@ def test_at_large_epsilon_a_feasible_word_is_kept(selection):
     assert mechanism.log_probability(word, word) == pytest.approx(0, abs=1e-6)
 
 
-def test_permute_and_flip_errs_no_more_than_exponential():
-    for chain in (FOUR, grid(4)):
-        word = [*chain.states, None, *chain.states]
-        means = [OfflineMechanism(chain, Privacy(2.0), selection=s, base='counting')
-                 .distance_distribution(word) @ np.arange(len(word) + 1)
-                 for s in ('permute_and_flip', 'exponential')]
-        assert means[0] <= means[1] + 1e-9
-
-
 def test_a_complete_chain_that_lists_its_moves_is_complete():
     names = list(COMPLETE.states)
     listed = Chain(dict.fromkeys(names, names), COMPLETE.initial_state)
@@ -282,18 +273,6 @@ def test_what_is_too_large_is_refused_before_anything_is_drawn():
             other.distance_distribution([None] * 4_663)
 
 
-def test_a_large_alphabet_is_not_refused():
-    """There, the words at each distance are counted in closed form, whatever its size."""
-    chain = Chain.complete([str(i) for i in range(1_000)], '0')
-    mechanism = OfflineMechanism(chain, Privacy(1.0), selection='permute_and_flip')
-    word = ['1'] * 1_000
-    assert len(mechanism.privatize(word)) == 1_000
-    assert mechanism.distance_distribution(word).sum() == pytest.approx(1)
-    mechanism.check(10**10)
-    with refused(ConfigurationError, setting='selection'):
-        mechanism.check(10**10 + 1)
-
-
 @for_all_selections
 @for_all_chains
 def test_outputs_that_cannot_be(chain, selection):
@@ -347,8 +326,9 @@ from symdp_ros.core.offline import OfflineMechanism
 chain = Chain({'a': ['a', 'b'], 'b': ['a']}, 'a')
 OnlineMechanism(chain, Privacy(1.0)).privatize(['a'])
 OfflineMechanism(chain, Privacy(1.0), selection='causal').privatize(['a'])
-mechanism = OfflineMechanism(chain, Privacy(1.0))
-mechanism.privatize(['a'])
+for selection in 'permute_and_flip', 'exponential':
+    mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection)
+    assert len(mechanism.privatize(['a'] * 30)) == 30
 assert not {'numba', 'scipy'} & set(sys.modules)
 mechanism.privatize(['a'] * 20_000)
 assert 'numba' in sys.modules

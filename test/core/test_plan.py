@@ -4,7 +4,6 @@
 from array import array
 from hashlib import sha256
 from itertools import product
-from pathlib import Path
 import tracemalloc
 import zlib
 
@@ -12,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from refusals import refused
 from scipy.sparse import csr_array
-from strategies import (chains, COMPLETE, exp_bounds, FOUR, grid, per_symbol, privacies,
-                        RING, SPLIT, successor_maps)
-from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
-                       UnknownSymbolError)
+from shared_data import shared
+from strategies import COMPLETE, FOUR, grid, RING, SPLIT, successor_maps
+from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import expected_accuracy
 from symdp_ros.core.online import planned as plan
 from symdp_ros.core.online import targets
@@ -25,7 +22,6 @@ from symdp_ros.core.online.planned import DISCOUNT, NEAR_TOLERANCE, planned_targ
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.maps.formats.nav2 import read_nav2_graph
 
-MAPS = Path(__file__).parents[3] / 'shared' / 'data' / 'nav2'
 ALLOWED = TOLERANCE + 1.1e-4  # ties included
 BIASED = Chain({'a': {'b': 0.9, 'a': 0.1}, 'b': {'c': 0.05, 'a': 0.95}, 'c': {'a': 0.5, 'c': 0.5}},
                'a')
@@ -171,10 +167,7 @@ def test_never_worse_than_guided_on_the_shared_maps(name, staying):
 
 
 def shared_map(name, staying=True):
-    file = MAPS / f'{name}_graph.geojson'
-    if not file.exists():
-        pytest.skip(f'{file} is not there')
-    graph = read_nav2_graph(file)
+    graph = read_nav2_graph(shared('nav2', f'{name}_graph.geojson'))
     return (graph.with_self_loops() if staying else graph).chain([*graph.successors][0])
 
 
@@ -226,22 +219,6 @@ def test_ties_go_by_the_order_of_successors():
         assert planned(chain, 2.0).target('d', 'a') == order[0]
 
 
-def test_unknown_symbols_and_policies():
-    mechanism = planned(FOUR, 2.0)
-    with pytest.raises(UnknownSymbolError):
-        mechanism.privatize(['s1', 'hull'])
-    with refused(ConfigurationError, setting='policy'):
-        OnlineMechanism(FOUR, Privacy(1.0), policy='plan')
-    assert FOUR.is_feasible(mechanism.privatize(['s1', None, 's3', 's3', 's0']))
-
-
-def test_causal_release_passes_it_through():
-    word = ['s3', 's0', 's3', 's1']
-    mechanism = OfflineMechanism(FOUR, Privacy(2.0), selection='causal', policy='planned')
-    assert mechanism.online.policy == 'planned'
-    assert FOUR.is_feasible(mechanism.privatize(word))
-
-
 @pytest.mark.parametrize('epsilon', [0.5, 3.0])
 def test_on_the_complete_chain_there_is_nothing_to_plan(epsilon):
     names = ['x', 'y', 'z', 'u']
@@ -278,17 +255,6 @@ def test_the_memory_that_planning_takes():
 
 
 # Privacy.
-
-@given(chains(max_states=5), privacies())
-def test_no_two_symbols_differ_by_more(chain, privacy):
-    """See test_online for the audit of words."""
-    mechanism = OnlineMechanism(chain, privacy, policy='planned')
-    largest, _ = exp_bounds(per_symbol(privacy.epsilon, privacy.adjacency))
-    for previous in chain.states:
-        rows = [mechanism.exact_distribution(s, previous) for s in (*chain.states, None)]
-        for state in chain.successors(previous):
-            chances = [row[state] for row in rows]
-            assert 0 < max(chances) <= largest * min(chances)
 
 
 def test_the_plan_is_of_public_data_alone():

@@ -3,8 +3,6 @@
 """The loops in NumPy do what the compiled ones do, bit by bit; sizes alone choose."""
 from math import inf
 from random import Random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -169,17 +167,6 @@ def test_what_is_not_compiled_runs_in_numpy_until_that_would_take_longer(ran, mo
 def test_what_numpy_cannot_do_is_compiled(ran):
     loops.run('route', inf, 'a')
     assert ran == [('compiled', 'a')]
-
-
-def test_a_short_word_imports_no_compiler():
-    code = ('import sys\n'
-            'from symdp_ros import Chain, OfflineMechanism, Privacy\n'
-            'chain = Chain({"a": ["a", "b"], "b": ["a", "b", "c"], "c": ["a"]}, "a")\n'
-            'for selection in "exponential", "permute_and_flip":\n'
-            '    mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection)\n'
-            '    assert len(mechanism.privatize(list("abc" * 10))) == 30\n'
-            'assert "numba" not in sys.modules\n')
-    subprocess.run([sys.executable, '-c', code], check=True)
 
 
 def test_the_same_bits_give_the_same_words(monkeypatch):

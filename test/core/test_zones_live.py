@@ -12,7 +12,7 @@ import numpy as np
 from offline_checks import assert_drawn
 import pytest
 from refusals import refused
-from strategies import COMPLETE, feasible_words, FOUR, grid, replayable_random
+from strategies import COMPLETE, feasible_words, flat, FOUR, grid, replayable_random
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy, PrivacyError, UnknownSymbolError)
 from symdp_ros.core.mechanism_settings import MechanismSettings
@@ -133,8 +133,7 @@ def test_signals_and_reports_are_drawn_from_their_law(chain, zones, epsilon, del
     published = Counter()
     for signals, chance in chances.items():
         published[tuple(mechanism.decode(signals))] += chance
-    many = np.array([-1 if s is None else chain.state_index[s] for s in word] * draws, np.int32)
-    outputs, drawn = mechanism.draw_signals(many, np.arange(draws + 1) * len(word))
+    outputs, drawn = mechanism.draw_signals(*flat(chain, [word] * draws))
     assert_drawn(Counter(tuple(chain.states[i] for i in row)
                          for row in outputs.reshape(draws, -1).tolist()), published, draws)
     assert_drawn(Counter(tuple(chain.states[i] if i >= 0 else Told(names[-1 - i]) for i in row)
@@ -156,8 +155,7 @@ def test_batches_are_decoded_as_single_words_are(delay):
     mechanism, random = made(chain, zones, 1.0, delay=delay, random=Random(3)), Random(5)
     names = [*mechanism.privacy.zones]
     words = [[random.choice([*chain.states[-9:], None]) for _ in range(90)] for _ in range(4)]
-    symbols = np.array([-1 if s is None else chain.state_index[s] for w in words for s in w])
-    outputs, drawn = mechanism.draw_signals(symbols.astype(np.int32), np.arange(5) * 90)
+    outputs, drawn = mechanism.draw_signals(*flat(chain, words))
     for word, output, signals in zip(words, outputs.reshape(4, -1), drawn.reshape(4, -1)):
         signals = [chain.states[i] if i >= 0 else Told(names[-1 - i]) for i in signals]
         assert mechanism.decode(signals) == [chain.states[i] for i in output]

@@ -11,7 +11,7 @@ import numpy as np
 from offline_checks import assert_drawn, distance
 import pytest
 from refusals import refused
-from strategies import all_to_all, COMPLETE, feasible_words, grid, replayable_random, Tape
+from strategies import all_to_all, COMPLETE, feasible_words, flat, grid, replayable_random, Tape
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy, errors_of_words
 from symdp_ros.core.offline import exponential_errors
@@ -136,8 +136,7 @@ def test_words_are_drawn_from_their_law(chain, zones, base):
     word, draws = [chain.states[-1], None, chain.initial_state, chain.states[1]], 3_000
     expected = law_of(mechanism)(word)
     assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(draws)), expected, draws)
-    symbols = [-1 if s is None else chain.state_index[s] for s in word] * draws
-    found = mechanism.privatize_many(symbols, np.arange(draws + 1) * len(word))
+    found = mechanism.privatize_many(*flat(chain, [word] * draws))
     assert_drawn(Counter(tuple(chain.states[i] for i in row)
                          for row in found.reshape(draws, -1).tolist()), expected, draws)
 

@@ -4,6 +4,7 @@
 from fractions import Fraction
 import os
 import shutil
+import sqlite3
 
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import Loss
@@ -33,6 +34,14 @@ def make_ledger(path, charges=3, copy=None):
         if copy is not None:
             shutil.copytree(path.parent, copy)
             copy.joinpath(f'{path.name}-shm').unlink()
+
+
+def change(path, *statements):
+    """Run statements of SQL on a database."""
+    with sqlite3.connect(path) as db:
+        for statement in statements:
+            db.execute(statement)
+    db.close()
 
 
 def put_back_older_copy(path):

@@ -6,10 +6,10 @@ from fractions import Fraction
 import os
 from pathlib import Path
 import shutil
-import sqlite3
 import subprocess
 import sys
 
+from ledgers import change
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, LedgerError, Privacy
@@ -19,12 +19,6 @@ from symdp_ros.ledger.transaction import NewCharge
 from symdp_ros.ledger.units import as_fraction, as_text, Loss
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    with Ledger(tmp_path / 'robots.ledger') as made:
-        yield made
 
 
 def charge(ledger, epsilon=1.0, log_id='a.csv', settings='s', subject='r1', adjacency=1,
@@ -116,22 +110,20 @@ def test_no_sensitive_symbol_is_in_the_file(tmp_path):
         file.read_bytes() for file in tmp_path.iterdir())
 
 
-@pytest.mark.parametrize('change, said', [
+@pytest.mark.parametrize('statement, said', [
     ("UPDATE charges SET epsilon = '0.5' WHERE number = 2", 'charge 2, or the one before'),
     ("UPDATE charges SET subject = 'r9' WHERE number = 1", 'charge 1, or the one before'),
     ('DELETE FROM charges WHERE number = 2', 'charges 2 to 2 are missing'),
     ('DELETE FROM charges WHERE number = 3', 'looks rolled back or replaced'),
     ("UPDATE charges SET packed = x'00' WHERE number = 3", 'charge 3, or the one before'),
 ])
-def test_changes_are_noticed(tmp_path, change, said):
+def test_changes_are_noticed(tmp_path, statement, said):
     path = tmp_path / 'a.ledger'
     with Ledger(path) as ledger:
         for i in range(3):
             charge(ledger, settings=str(i))
         assert ledger.problems() == []
-    with sqlite3.connect(path) as db:
-        db.execute(change)
-    db.close()
+    change(path, statement)
     with Ledger(path) as ledger:
         assert any(said in problem for problem in ledger.problems()), ledger.problems()
 
@@ -260,9 +252,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path, content):
 
 def test_another_database_is_refused(tmp_path):
     path = tmp_path / 'other.db'
-    with sqlite3.connect(path) as db:
-        db.execute('CREATE TABLE charges (x)')
-    db.close()
+    change(path, 'CREATE TABLE charges (x)')
     before = path.read_bytes()
     with refused(LedgerError, 'of another kind', damaged=False):
         Ledger(path)
@@ -281,34 +271,6 @@ def test_a_ledger_to_look_at_is_not_made(tmp_path):
 def test_a_place_that_cannot_be_written(tmp_path):
     with pytest.raises(LedgerError, match='the directory .* does not exist: make it'):
         Ledger(tmp_path / 'nowhere' / 'a.ledger')
-
-
-SPENDER = """
-import sys
-from symdp_ros import BudgetError, Privacy
-from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Loss
-made = 0
-with Ledger(sys.argv[1]) as ledger:
-    for i in range(40):
-        try:
-            ledger.charge('r1', Loss.of(Privacy(0.1), 'message'), settings='s',
-                          log_id=f'log-{sys.argv[2]}-{i}', description='{}', subject_budget=4.0)
-            made += 1
-        except BudgetError:
-            pass
-print(made)
-"""
-
-
-def test_processes_cannot_pass_a_budget_together(tmp_path):
-    path = tmp_path / 'a.ledger'
-    spenders = [subprocess.Popen([sys.executable, '-c', SPENDER, path, str(i)], cwd=ROOT,
-                                 stdout=subprocess.PIPE, text=True) for i in range(3)]
-    made = [int(spender.communicate(timeout=120)[0]) for spender in spenders]
-    with Ledger(path) as ledger:
-        assert sum(made) == 40 and ledger.spent('r1') == 4
-        assert ledger.problems() == []
 
 
 def test_one_log_from_many_threads_is_charged_once(tmp_path):

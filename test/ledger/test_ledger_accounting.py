@@ -4,9 +4,8 @@
 from dataclasses import replace
 from fractions import Fraction
 import json
-import sqlite3
 
-from ledgers import loss
+from ledgers import change, loss
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError
@@ -16,12 +15,6 @@ from symdp_ros.ledger.recovery import recover
 from symdp_ros.ledger.units import Loss
 
 DELTA = Fraction(1, 10**6)
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    with Ledger(tmp_path / 'robots.ledger') as made:
-        yield made
 
 
 def lost(epsilon, bound='pure', routes=1, k=1, **more):
@@ -232,9 +225,7 @@ def test_a_recovery_does_not_lower_rho(tmp_path, described):
             charge(ledger, lost('0.7'), f'{i}')
         charge(ledger, lost('1/3'), 'third')  # ρ has no decimal
         before = ledger.account('r1')
-    with sqlite3.connect(path) as db:
-        db.execute('UPDATE charges SET description = ? WHERE log_id = 5', (described,))
-    db.close()
+    change(path, f"UPDATE charges SET description = '{described}' WHERE log_id = 5")
     report = recover(path, {})
     assert any('r1: the mark says ρ = 2.26056, and the charges that were kept' in line
                for line in report)

@@ -16,12 +16,6 @@ from symdp_ros.ledger.ledger import Ledger
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    with Ledger(tmp_path / 'robots.ledger') as made:
-        yield made
-
-
 def charge(ledger, epsilon=1, log_id='a', description='{}', **more):
     return ledger.charge('r1', loss(epsilon), log_id=log_id, settings=f'{epsilon}',
                          description=description, **more)

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 
-from ledgers import loss, make_ledger, put_back_older_copy
+from ledgers import change, loss, make_ledger, put_back_older_copy
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, LedgerError
@@ -30,13 +30,6 @@ def path(tmp_path):
 def charge(ledger, log_id='new.csv', epsilon=1, **more):
     return ledger.charge('r1', loss(epsilon), log_id=log_id, settings='s', description='{}',
                          **more)
-
-
-def change(path, *statements):
-    with sqlite3.connect(path) as db:
-        for statement in statements:
-            db.execute(statement)
-    db.close()
 
 
 def flip_epsilons(path):

@@ -22,12 +22,6 @@ from symdp_ros.ledger.units import as_decimal, as_text, Loss, symbols_during, Un
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    with Ledger(tmp_path / 'robots.ledger') as made:
-        yield made
-
-
 def charge(ledger, spend, log_id, **more):
     return ledger.charge('r1', spend, log_id=log_id, settings=f'{spend}', description='{}', **more)
 

@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """patrolling_sim graphs: the shared maps' numbers, both headers, strictness."""
-from pathlib import Path
 
 import pytest
 from refusals import refused
+from shared_data import shared
 from symdp_ros import ChainError
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import structure
 
-DATA = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'patrolling_sim'
 
 #: From the maps' own description: states, edges, period.
 MAPS = {'1r5': (12, 22, 2), 'grid': (25, 80, 2), 'cumberland': (40, 88, 1)}
@@ -30,9 +29,7 @@ def read(tmp_path):
 
 @pytest.mark.parametrize('name', MAPS)
 def test_the_shared_maps(name):
-    file = DATA / f'{name}.graph'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('patrolling_sim', f'{name}.graph')
     measured = structure(read_graph(file))
     assert (measured.states, measured.edges, measured.period) == MAPS[name]
     assert measured.strong_components == 1
@@ -40,9 +37,7 @@ def test_the_shared_maps(name):
 
 @pytest.mark.parametrize('name', MAPS)
 def test_the_shared_maps_in_the_other_form(name, read):
-    file = DATA / f'{name}.graph'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('patrolling_sim', f'{name}.graph')
     lines = file.read_text().splitlines(keepends=True)
     assert read(''.join(lines[:4] + lines[6:])).successors == read_graph(file).successors
 

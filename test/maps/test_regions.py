@@ -6,13 +6,13 @@ import sys
 
 import pytest
 from refusals import refused
+from shared_data import shared
 from symdp_ros import ChainError, ConfigurationError
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.regions import polygons_of, read_locator, read_places, read_regions
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT.parent / 'shared' / 'data'
 
 HOUSE = """\
 initial_state: dock
@@ -177,9 +177,7 @@ def test_a_map_without_positions(house):
 
 @pytest.mark.parametrize('name', ['route_aws_graph', 'bringup_warehouse_graph'])
 def test_every_node_of_a_real_map_is_found(name):
-    file = DATA / 'nav2' / f'{name}.geojson'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('nav2', f'{name}.geojson')
     graph = read_graph(file)
     locator = read_locator(graph, hysteresis=0.05)
     for state, (x, y) in graph.positions.items():
@@ -188,9 +186,7 @@ def test_every_node_of_a_real_map_is_found(name):
 
 
 def test_floors_of_a_real_building():
-    file = DATA / 'rmf' / 'hotel.building.yaml'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('rmf', 'hotel.building.yaml')
     graph = read_graph(file, graph=0)
     assert set(graph.levels.values()) == {'L1', 'L2', 'L3'}
     assert set(graph.levels) == set(graph.successors)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from refusals import refused
+from shared_data import shared
 from symdp_ros import ChainError
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.graph import structure
 
-RMF = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rmf'
 
 #: From the maps' own description: file, graph → states, edges, named, period.
 MAPS = {
@@ -75,9 +75,7 @@ def building(tmp_path):
 
 @pytest.mark.parametrize('name, graph', MAPS)
 def test_the_shared_maps(name, graph):
-    file = RMF / f'{name}.building.yaml'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('rmf', f'{name}.building.yaml')
     found = read_graph(file, graph=graph)
     measured = structure(found)
     named = sum(state not in found.unnamed for state in found.successors)
@@ -87,9 +85,7 @@ def test_the_shared_maps(name, graph):
 
 
 def test_floors_of_a_shared_map_join_only_through_lifts():
-    file = RMF / 'hotel.building.yaml'
-    if not file.exists():
-        pytest.skip('the shared data folder is absent: hotel.building.yaml')
+    file = shared('rmf', 'hotel.building.yaml')
     floors = [read_graph(file, graph=0, level=level) for level in ('L1', 'L2', 'L3')]
     assert sum(len(floor.successors) for floor in floors) == 55
     assert sum(structure(floor).edges for floor in floors) == 116 - 2 * 3 * 2

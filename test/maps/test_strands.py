@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """STRANDS topological maps: the shared map's numbers, damage."""
-from pathlib import Path
 
 import pytest
 from refusals import refused
+from shared_data import shared
 from symdp_ros import ChainError
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.graph import structure
 
-DATA = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'strands'
 
 MAP = """\
 - meta: {map: ward, node: Dock, pointset: home, tag: [quiet]}
@@ -44,9 +43,7 @@ def file(tmp_path):
 
 
 def test_the_shared_map():
-    path = DATA / 'aaf_HAN_y4.yaml'
-    if not path.exists():
-        pytest.skip(f'the shared data folder is absent: {path.name}')
+    path = shared('strands', 'aaf_HAN_y4.yaml')
     found = read_graph(path)
     measured = structure(found)
     assert (measured.states, measured.edges, measured.repeated) == (110, 290, 0)

@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """LCAS topological maps: the shared maps' numbers, damage."""
-from pathlib import Path
 
 import pytest
 from refusals import refused
+from shared_data import shared
 from symdp_ros import ChainError
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import structure
 
-DATA = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'lcas_tmap2'
 
 MAP = """\
 meta:
@@ -51,9 +50,7 @@ def file(request, tmp_path):
 @pytest.mark.parametrize('name, states, edges', [('network_autogen.tmap2.yaml', 190, 437),
                                                  ('test.tmap2', 2, 2)])
 def test_the_shared_maps(name, states, edges):
-    if not (DATA / name).exists():
-        pytest.skip(f'the shared data folder is absent: {name}')
-    found = read_graph(DATA / name)
+    found = read_graph(shared('lcas_tmap2', name))
     measured = structure(found)
     assert (measured.states, measured.edges) == (states, edges)
     assert measured.strong_components == 1 and not measured.repeated

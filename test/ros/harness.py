@@ -31,7 +31,6 @@ from symdp_ros.ros.process.free_domain import FreeDomain  # noqa: E402
 from symdp_ros.ros.process.own_network import is_isolated  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT.parent / 'shared' / 'data'
 #: Seconds that a condition may take: what is compiled on first use takes 35 s of a free processor.
 #: No test asserts a time.
 PATIENCE = 150.0

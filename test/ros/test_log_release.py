@@ -8,7 +8,7 @@ import re
 import signal
 import threading
 
-from harness import DATA, rclpy, wait_until, world_in
+from harness import rclpy, wait_until, world_in
 from lifecycle_msgs.msg import Transition
 import pytest
 from rclpy.context import Context
@@ -18,6 +18,7 @@ from rclpy.parameter import Parameter
 from recordings import record, stamped
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+from shared_data import shared
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symdp_ros import Chain
@@ -135,9 +136,7 @@ def test_names_that_cannot_be_printed(world, place, chain_file):
     ('route_aws_graph', 'mcap'), ('bringup_warehouse_graph', 'sqlite3')])
 def test_from_a_patrol_to_its_release(world, place, name, form):
     """A patrol is recorded, released by a service call, and what is released is checked."""
-    file = DATA / 'nav2' / f'{name}.geojson'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('nav2', f'{name}.geojson')
     start_state = '1' if 'turtlebot3' in name else '0'
     heard = world.listen('region')
     world.start('patrol', chain_file=file, initial_state=start_state, period=0.002, count=150,
@@ -157,10 +156,7 @@ def test_from_a_patrol_to_its_release(world, place, name, form):
 @pytest.mark.parametrize('name', ['sqlite3_talker', 'mcap_talker', 'sqlite3_wrong_rmw_test',
                                   'mcap_wrong_rmw_test', 'empty_bag'])
 def test_recordings_of_others(world, place, chain_file, name):
-    folder = DATA / 'rosbag2_tests'
-    if not folder.exists():
-        pytest.skip('the shared data folder is absent: rosbag2_tests')
-    (place / 'logs' / name).symlink_to(folder / name, target_is_directory=True)
+    (place / 'logs' / name).symlink_to(shared('rosbag2_tests', name), target_is_directory=True)
     start(world, place, chain_file, topic='/topic')
     answer = call(world)
     assert answer.success == ('talker' in name)

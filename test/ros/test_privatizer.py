@@ -3,12 +3,13 @@
 """The node `privatizer` in a process of its own, over real DDS: what it promises on the graph."""
 import signal
 
-from harness import (BEST_EFFORT, DATA, LATCHED, RECONFIGURE, RELIABLE, send, SURE, values_of,
+from harness import (BEST_EFFORT, LATCHED, RECONFIGURE, RELIABLE, send, SURE, values_of,
                      wait_until)
 from lifecycle_msgs.msg import Transition
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
+from shared_data import shared
 from std_msgs.msg import Bool, Int32, String, UInt8, UInt8MultiArray
 from symdp_ros import Chain
 from symdp_ros.core.registry import POLICIES
@@ -36,9 +37,7 @@ def test_each_symbol_in_gives_a_feasible_one_out(world, chain_file):
 @pytest.mark.parametrize('name, initial', [
     ('route_turtlebot3_graph', 1), ('bringup_warehouse_graph', 0)])
 def test_nav2_maps(world, name, initial):
-    file = DATA / 'nav2' / f'{name}.geojson'
-    if not file.exists():
-        pytest.skip(f'the shared data folder is absent: {file.name}')
+    file = shared('nav2', f'{name}.geojson')
     world.privatizer(chain_file=file, initial_state=initial, epsilon=2)
     private = world.listen()
     world.start('patrol', chain_file=file, initial_state=initial, period=0.002, count=200,

@@ -7,7 +7,7 @@ Needs no ROS. The state machine at the end does what the node does at each trans
 that may be full, in a process that may be killed at any step.
 """
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 import errno
 from fractions import Fraction
@@ -89,6 +89,14 @@ class Place:
                 account.close()
             raise
 
+    @contextmanager
+    def begun(self, **given):
+        """Give a word that has begun; close it at the end."""
+        word = self.word(**given)
+        word.begin()
+        yield word
+        word.close()
+
     def charges(self):
         """Return the names of the words that were charged."""
         with Ledger(self.ledger_file) as ledger:
@@ -144,10 +152,8 @@ def test_the_charge_of_a_word_that_goes_on_is_made_where_the_ledger_lacks_it(
     Ledger(place.ledger_file).close()
     backup = place.ledger_file.with_name('backup')
     shutil.copyfile(place.ledger_file, backup)
-    word = place.word()
-    word.begin()
-    name, output = word.name, word.draw('a')
-    word.close()
+    with place.begun() as word:
+        name, output = word.name, word.draw('a')
     for file in place.ledger_file.parent.glob('ledger*'):
         file.unlink()
     shutil.copyfile(backup, place.ledger_file)
@@ -170,9 +176,8 @@ def test_the_charge_of_a_word_that_goes_on_is_made_where_the_ledger_lacks_it(
 def test_a_word_whose_charge_is_lost_and_cannot_be_made_does_not_go_on(place, new_process):
     Ledger(place.ledger_file).close()
     backup = place.ledger_file.read_bytes()
-    word = place.word(epsilon=2.0)
-    word.begin()
-    word.close()
+    with place.begun(epsilon=2.0) as word:
+        pass
     for file in place.ledger_file.parent.glob('ledger*'):
         file.unlink()
     place.ledger_file.write_bytes(backup)
@@ -189,10 +194,8 @@ def test_a_word_whose_charge_is_lost_and_cannot_be_made_does_not_go_on(place, ne
 def test_what_was_not_activated_after_a_restart_still_is_after_a_restart(tmp_path, new_process,
                                                                          state_file):
     place = Place(tmp_path, state_file=state_file)
-    word = place.word()
-    word.begin()
-    word.draw('a')
-    word.close()
+    with place.begun() as word:
+        word.draw('a')
     new_process()
     word = place.word()
     word.close()
@@ -203,15 +206,11 @@ def test_what_was_not_activated_after_a_restart_still_is_after_a_restart(tmp_pat
 
 def test_another_process_that_went_on_with_the_word_is_noticed(place, new_process):
     """A standby on the same state file: what it read is not known here."""
-    mine = place.word()
-    mine.begin()
-    mine.draw('a')
-    mine.close()
+    with place.begun() as mine:
+        mine.draw('a')
     new_process()
-    other = place.word()
-    other.begin()
-    last = other.draw('b')
-    other.close()
+    with place.begun() as other:
+        last = other.draw('b')
     new_process()
     mine = place.word(former=mine)
     assert mine.begin() is Start.AFTER_RESTART and mine.last == last
@@ -221,10 +220,8 @@ def test_another_process_that_went_on_with_the_word_is_noticed(place, new_proces
 
 @pytest.mark.parametrize('lost', ['removed', 'emptied', 'damaged'])
 def test_within_a_process_the_word_goes_on_without_its_file(place, lost):
-    word = place.word()
-    word.begin()
-    last = word.draw('a')
-    word.close()
+    with place.begun() as word:
+        last = word.draw('a')
     if lost == 'removed':
         place.state_file.unlink()
     else:
@@ -274,12 +271,10 @@ def test_an_adaptive_word_goes_on_exactly(place, new_process, delay, same_proces
 
 def test_a_state_that_the_mechanism_does_not_know_begins_a_charged_word(place, new_process):
     """As that of another version of the package may be."""
-    word = place.word()
-    word.begin()
-    word.draw('b')
-    file = word._state_file
-    file.store(b'of another version', 1)
-    word.close()
+    with place.begun() as word:
+        word.draw('b')
+        file = word._state_file
+        file.store(b'of another version', 1)
     new_process()
     other = place.word()
     assert other.begin() is Start.NEW and other.last is None
@@ -289,10 +284,8 @@ def test_a_state_that_the_mechanism_does_not_know_begins_a_charged_word(place, n
 
 
 def test_a_damaged_file_begins_a_charged_word(place, new_process):
-    word = place.word()
-    word.begin()
-    word.draw('b')
-    word.close()
+    with place.begun() as word:
+        word.draw('b')
     content = bytearray(place.state_file.read_bytes())
     for slot in (92, 92 + 1024):
         content[slot] ^= 1
@@ -306,11 +299,9 @@ def test_a_damaged_file_begins_a_charged_word(place, new_process):
 
 def test_a_word_that_is_kept_keeps_no_tables(place):
     """A fleet remembers the words of all robots that it ever had."""
-    word = place.word()
-    word.begin()
-    word.draw('b')
-    tables = weakref.ref(word.mechanism)
-    word.close()
+    with place.begun() as word:
+        word.draw('b')
+        tables = weakref.ref(word.mechanism)
     gc.collect()
     assert tables() is None
     assert place.word(former=word).begin() is Start.GOES_ON
@@ -322,9 +313,8 @@ def test_a_word_that_is_kept_keeps_no_tables(place):
     {'sampling': SamplingSettings('period', period=2.0)}], ids=str)
 def test_other_settings_are_another_word(place, new_process, given):
     for between in (lambda: None, new_process):
-        word = place.word()
-        word.begin()
-        word.close()
+        with place.begun() as word:
+            pass
         between()
         other = place.word(**given, former=word)
         assert other.begin() is Start.NEW
@@ -334,9 +324,8 @@ def test_other_settings_are_another_word(place, new_process, given):
 
 
 def test_a_word_between_other_topics_is_refused(place, new_process):
-    word = place.word(topics='/r1/region and /r1/private_region')
-    word.begin()
-    word.close()
+    with place.begun(topics='/r1/region and /r1/private_region') as word:
+        pass
     new_process()
     with pytest.raises(StateFileError, match='other topics than /r2/region'):
         place.word(topics='/r2/region and /r2/private_region')
@@ -344,11 +333,9 @@ def test_a_word_between_other_topics_is_refused(place, new_process):
 
 
 def test_the_time_of_the_last_symbol_is_kept(place, new_process):
-    word = place.word(clock='boot 1')
-    word.begin()
-    word.draw('a', 123)
-    word.begin()  # deactivated and activated: the file still tells of that symbol
-    word.close()
+    with place.begun(clock='boot 1') as word:
+        word.draw('a', 123)
+        word.begin()  # deactivated and activated: the file still tells of that symbol
     new_process()
     for clock, time in (('boot 1', 123), ('boot 2', -1)):
         word = place.word(clock=clock)
@@ -397,10 +384,8 @@ def test_a_disk_that_fills_up_after_the_charge_is_not_charged_again(place, new_p
 
 def test_a_refused_charge_leaves_the_word_that_was_there(tmp_path, new_process):
     place = Place(tmp_path, budget=1.0)
-    word = place.word()
-    word.begin()
-    last = word.draw('b')
-    word.close()
+    with place.begun() as word:
+        last = word.draw('b')
     new_process()
     word = place.word(epsilon=0.5)
     with pytest.raises(BudgetError):
@@ -414,13 +399,11 @@ def test_a_refused_charge_leaves_the_word_that_was_there(tmp_path, new_process):
 
 
 def test_a_symbol_that_cannot_be_stored_does_not_go_out(place, monkeypatch):
-    word = place.word()
-    word.begin()
-    word.draw('a')
-    monkeypatch.setattr(os, 'pwrite', fail)
-    with pytest.raises(StateFileError, match='cannot be written: No space left'):
-        word.draw('b')
-    word.close()
+    with place.begun() as word:
+        word.draw('a')
+        monkeypatch.setattr(os, 'pwrite', fail)
+        with pytest.raises(StateFileError, match='cannot be written: No space left'):
+            word.draw('b')
 
 
 class Killed(BaseException):
