@@ -324,7 +324,7 @@ def test_other_settings_are_another_word(place, new_process, given):
 
 
 def test_a_word_between_other_topics_is_refused(place, new_process):
-    with place.begun(topics='/r1/region and /r1/private_region') as word:
+    with place.begun(topics='/r1/region and /r1/private_region'):
         pass
     new_process()
     with pytest.raises(StateFileError, match='other topics than /r2/region'):
