@@ -442,7 +442,7 @@ def test_rows_that_are_recomputed_in_numpy(wide):
     assert plan.spacing > 1 and plan.wide == wide
     found = []
     for module, goes_on in product((model_kernels, short_models), repeat=2):
-        W, E, scale = plan.workspace(n)
+        W, E, scale, _ = plan.workspace(n)
         out, model = np.empty(n, np.int64), sampler._prior()
         exponent, row = module.sweep(word, sampler.edges, plan.ratio, plan.spacing,
                                      plan.rescale_every, wide, W, E, scale)

@@ -72,7 +72,7 @@ def test_routes_with_models(name, wide):
         bits = np.frombuffer(Random(n).randbytes(8 * n), np.uint64)
         found = []
         for module in (model_kernels, short_models):
-            W, E, scale = plan.workspace(n)
+            W, E, scale, _ = plan.workspace(n)
             out, model = np.empty(n, np.int64), np.zeros(LANES)
             model[:len(chain.models(0.8))] = chain.models(0.8).prior
             state = module.route(word, bits, sampler.edges, plan.ratio, 1, plan.rescale_every,

@@ -21,7 +21,7 @@ import numpy as np
 from strategies import grid, RING
 
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
-from symdp_ros.core.offline import backward, exponential_batch
+from symdp_ros.core.offline import backward
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain

@@ -55,6 +55,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, log, log2, nextafter, prod, sqrt
+from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights
@@ -62,13 +63,15 @@ from symdp_ros.core.draws.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online.response import exp_lower_bound
+from symdp_ros.core.word_arrays import chunks, WordBits
 
 LARGEST_RATIO = 2.0**40
 
 _SEGMENTS = 4          # as in `core.offline.passes.kernels`, which only a route imports
 _NO_SEGMENTS: Floats = np.zeros((0, 1, _SEGMENTS))
 GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
-_ROW_SUMS = 1 + 2.0**-20  # D, where moves have weights
+ROW_SUMS = 1 + 2.0**-20  # D, where moves have weights
+_CHUNK = 1 << 18       # symbols drawn together: what they need stays in the cache
 
 
 def match_ratio(epsilon_per_symbol: Fraction, reserve: Fraction) -> float:
@@ -97,8 +100,8 @@ class SweepPlan:
     period: int          # above 1: at each position, the states that a walk can be in there alone
     rescale_every: int   # moves, where not wide
     spacing: int         # positions from one stored row to the next
-    alone: int            # 0, or positions of a segment that are recomputed for it alone
-    shape: tuple[int, int]
+    alone: int           # 0, or positions of a segment that are recomputed for it alone
+    shape: tuple[int, ...]  # of W: (rows, ·), with several models (rows, ·, lanes)
 
     def workspace(self, length: int) -> tuple[Floats, ShortInts, ShortInts, Floats]:
         """Return arrays (W, E, scale, together) for the kernels."""
@@ -108,32 +111,40 @@ class SweepPlan:
             whole = np.zeros(prod(shape) + _SEGMENTS)
             aligned = -whole.ctypes.data // whole.itemsize % _SEGMENTS  # else the kernel is slower
             together = whole[aligned:aligned + prod(shape)].reshape(shape)
-        return (np.empty(self.shape), np.empty(self.shape if self.wide else (1, 1), np.int32),
+        return (np.empty(self.shape), np.empty(self.shape[:2] if self.wide else (1, 1), np.int32),
                 np.empty(length + 1, np.int32), together)
 
 
-class BackwardSampler:
+class WordSampler:
     """
-    Draws words from the exponential mechanism (see the module).
+    What samplers of the exponential mechanism share: a plan for each length, a sweep, a walk.
 
     Words are lists of state numbers of the `ReachableChain`; 0 is a symbol that no state matches.
 
     :param epsilon_per_symbol: ε/k ≥ 0.
-    :param weights: h of each move in the order of `chain.targets`, in (2⁻⁴¹, 1], the rows summing
-        to 1 within 2⁻²³ (`core.models`); None: h = 1.
     """
 
-    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random: RandomBits,
-                 weights: Weights | None = None):
+    #: what the names of its loops begin with (`core.offline.passes.loops`)
+    _loops: str
+    #: what its loops read
+    edges: Any
+
+    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random: RandomBits):
         self._chain, self._epsilon_per_symbol, self._random = chain, epsilon_per_symbol, random
-        self._weights = weights
-        #: what `core.offline.passes.kernels` reads
-        self.edges = chain.edges if weights is None else chain.weighted(weights)
         self._plans: dict[int, SweepPlan] = {}
 
     def ratio(self, length: int) -> float:
         """Return R for words of this length, in [1, 2⁴⁰]."""
         return self.plan(length).ratio
+
+    def plan(self, length: int) -> SweepPlan:
+        """Return what is decided for words of one length."""
+        plan = self._plans.get(length)
+        if plan is None:
+            if len(self._plans) > 1_000:
+                self._plans.clear()
+            plan = self._plans[length] = self._make_plan(length)
+        return plan
 
     def draw(self, word: Sequence[int], random: RandomBits | None = None) -> list[int]:
         """Return a private word; `random`: in place of the sampler's own."""
@@ -142,21 +153,32 @@ class BackwardSampler:
         n, plan, random = len(word), self.plan(len(word)), random or self._random
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
         W, E, scale, together = plan.workspace(n)
-        numbers, out = np.array(word, np.int64), np.empty(n, np.int64)
-        seconds = self._numpy_seconds(n, plan)
+        numbers, out, beside = np.array(word, np.int64), np.empty(n, np.int64), self._beside(
+            together)
+        seconds, way = self._numpy_seconds(n, plan), self._way(plan)
         position, state, row = loops.run(
-            'route', seconds, numbers, bits, self.edges, plan.period, plan.ratio, plan.spacing,
-            plan.alone, plan.rescale_every, plan.wide, W, E, scale, together, out)
+            f'{self._loops}route', seconds, numbers, bits, self.edges, *way, plan.rescale_every,
+            plan.wide, W, E, scale, beside, out)
         while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
-            weights = as_integers(*self.moves(W[row], E[row] if plan.wide else 0, state))
+            weights = as_integers(*self._drawn_by(W[row], E[row] if plan.wide else 0, state,
+                                                  beside))
             chosen = draw_index(weights, random, int(bits[position]) >> 11, 53)
-            state = int(self._chain.successors(state)[chosen])
-            out[position] = state
+            out[position] = state = self._take(chosen, state, beside)
             position, state, row = loops.run(
-                'walk', seconds, position + 1, state, numbers, bits, self.edges, plan.period,
-                plan.ratio, plan.spacing, plan.alone, plan.wide, W, E, scale, together, out)
+                f'{self._loops}walk', seconds, position + 1, state, numbers, bits, self.edges,
+                *way, plan.wide, W, E, scale, beside, out)
         route: list[int] = out.tolist()
         return route
+
+    def draw_many(self, symbols: ShortInts, offsets: Ints, bits: WordBits) -> ShortInts:
+        """As `core.online.online_batch.OnlineBatch.draw`: words of like length together."""
+        lengths, out = np.diff(offsets), np.empty(len(symbols), np.int32)
+        order = np.argsort(lengths, kind='stable')
+        order = order[lengths[order] > 0]
+        for some in chunks(np.concatenate([[0], np.cumsum(lengths[order])]), _CHUNK):
+            self._draw_some(symbols, offsets[order[some]], lengths[order[some]],
+                            bits[order[some]], out)
+        return out
 
     def log_normalizer(self, word: list[int]) -> float:
         """Return ln Z(w) = ln Σ_o h(o)·R^{matches(w, o)} over the feasible words o."""
@@ -164,10 +186,87 @@ class BackwardSampler:
             return 0.0
         plan = self.plan(len(word))
         W, E, row, exponent = self._swept(word, plan)
-        weights, exponents = self.moves(W[row], E[row] if plan.wide else 0, 1)
+        weights, exponents = self._drawn_by(W[row], E[row] if plan.wide else 0, 1,
+                                            self._beside(_NO_SEGMENTS))
         highest = exponents.max()
         total = float(np.ldexp(weights, exponents - highest).sum())
         return log(total) + int(highest + exponent) * log(2)
+
+    def _make_plan(self, length: int) -> SweepPlan:
+        raise NotImplementedError
+
+    def _numpy_seconds(self, length: int, plan: SweepPlan) -> float:
+        """Return about how long the loops in NumPy take for a word; inf: they cannot."""
+        raise NotImplementedError
+
+    def _way(self, plan: SweepPlan) -> tuple[Any, ...]:
+        """Return what loops take of a plan; a sweep takes the first three."""
+        raise NotImplementedError
+
+    def _beside(self, together: Floats) -> Floats:
+        """Return what a walk from s_0 changes besides W and E."""
+        raise NotImplementedError
+
+    def _drawn_by(self, W: Floats, E: ShortInts | int, state: int,
+                  beside: Floats) -> tuple[Floats, Ints]:
+        """
+        Return what the moves from a state are drawn by, as float64 and exponents of two.
+
+        :param W, E: of all states at the next position; E is 0 where there are no exponents.
+        """
+        raise NotImplementedError
+
+    def _take(self, chosen: int, state: int, beside: Floats) -> int:
+        """Take the move of a place among the successors, and return the next state."""
+        raise NotImplementedError
+
+    def _draw_some(self, symbols: ShortInts, begins: Ints, lengths: Ints, bits: WordBits,
+                   out: ShortInts) -> None:
+        """Draw the words of ascending lengths that begin at `begins`."""
+        raise NotImplementedError
+
+    def _draw_each(self, symbols: ShortInts, begins: Ints, lengths: Ints, bits: WordBits,
+                   out: ShortInts) -> None:
+        """Draw the same words one by one."""
+        for i, (begin, length) in enumerate(zip(begins.tolist(), lengths.tolist(), strict=True)):
+            here = slice(begin, begin + length)
+            word = self._chain.numbers[symbols[here] + 1].tolist()
+            out[here] = self._chain.positions[self.draw(word, bits.stream(i))]
+
+    def _ratios(self, lengths: Ints) -> Floats:
+        """Return R for words of these lengths."""
+        different, which = np.unique(lengths, return_inverse=True)
+        return np.array([self.ratio(length) for length in different.tolist()])[which]
+
+    def _all_rows(self, word: Sequence[int]) -> tuple[Floats, ShortInts, SweepPlan]:
+        plan = self.plan(len(word))
+        plan = replace(plan, spacing=1, alone=0, shape=(len(word) + 1, *plan.shape[1:]))
+        W, E, _, _ = self._swept(word, plan)
+        return W, E, plan
+
+    def _swept(self, word: Sequence[int], plan: SweepPlan) -> tuple[Floats, ShortInts, int, int]:
+        W, E, scale, _ = plan.workspace(len(word))
+        exponent, row = loops.run(
+            f'{self._loops}sweep', self._numpy_seconds(len(word), plan), np.array(word, np.int64),
+            self.edges, *self._way(plan)[:3], plan.rescale_every, plan.wide, W, E, scale)
+        return W, E, row, exponent
+
+
+class BackwardSampler(WordSampler):
+    """
+    Draws words from the exponential mechanism (see the module).
+
+    :param weights: h of each move in the order of `chain.targets`, in (2⁻⁴¹, 1], the rows summing
+        to 1 within 2⁻²³ (`core.models`); None: h = 1.
+    """
+
+    _loops = ''
+
+    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random: RandomBits,
+                 weights: Weights | None = None):
+        super().__init__(chain, epsilon_per_symbol, random)
+        self._weights = weights
+        self.edges = chain.edges if weights is None else chain.weighted(weights)
 
     def weights(self, word: list[int]) -> list[dict[int, Fraction]]:
         """
@@ -198,57 +297,77 @@ class BackwardSampler:
         for t in range(1, len(word) + 1):
             row: dict[tuple[int, int], Fraction] = {}
             for state in self._chain.reached_in(t - 1, plan.period).tolist():
-                drawn = as_integers(*self.moves(W[t], E[t] if plan.wide else 0, state))
+                drawn = as_integers(*self._drawn_by(W[t], E[t] if plan.wide else 0, state, W))
                 row |= {(state, there): Fraction(weight, sum(drawn)) for there, weight in zip(
                     self._chain.successors(state).tolist(), drawn, strict=True)}
             result.append(row)
         return result
 
-    def moves(self, W: Floats, E: ShortInts | int, state: int) -> tuple[Floats, Ints]:
-        """
-        Return what the moves from a state are drawn by: fl(h·Ŵ), as float64 and exponents of two.
-
-        :param W, E: Ŵ of all states at the next position; E is 0 where there are no exponents.
-        """
+    def _drawn_by(self, W: Floats, E: ShortInts | int, state: int,
+                  beside: Floats) -> tuple[Floats, Ints]:
+        """Return fl(h·Ŵ)."""
         successors = self._chain.successors(state)
         weights: Floats = W[successors]
         if self._weights is not None:
             weights = weights * self._weights[slice(*self._chain.offsets[state:state + 2])]
         return _split(weights, E if isinstance(E, int) else E[successors])
 
-    def _all_rows(self, word: Sequence[int]) -> tuple[Floats, ShortInts, SweepPlan]:
-        plan = self.plan(len(word))
-        plan = replace(plan, spacing=1, alone=0, shape=(len(word) + 1, plan.shape[1]))
-        W, E, _, _ = self._swept(word, plan)
-        return W, E, plan
+    def _take(self, chosen: int, state: int, beside: Floats) -> int:
+        return int(self._chain.successors(state)[chosen])
 
-    def _swept(self, word: Sequence[int], plan: SweepPlan) -> tuple[Floats, ShortInts, int, int]:
-        W, E, scale, _ = plan.workspace(len(word))
-        exponent, row = loops.run(
-            'sweep', self._numpy_seconds(len(word), plan), np.array(word, np.int64), self.edges,
-            plan.period, plan.ratio, plan.spacing, plan.rescale_every, plan.wide, W, E, scale)
-        return W, E, row, exponent
+    def _beside(self, together: Floats) -> Floats:
+        return together
+
+    def _way(self, plan: SweepPlan) -> tuple[Any, ...]:
+        return plan.period, plan.ratio, plan.spacing, plan.alone
+
+    def _draw_some(self, symbols: ShortInts, begins: Ints, lengths: Ints, bits: WordBits,
+                   out: ShortInts) -> None:
+        from symdp_ros.core.offline.passes import kernels
+
+        chain, longest = self._chain, int(lengths[-1])
+        plan, lanes = self.plan(longest), kernels.LANES
+        shape = longest, chain.reached(longest) + 1, lanes
+        if plan.wide or plan.period > 1 or 8 * prod(shape) > chain.sizes.lanes_bytes:
+            self._draw_each(symbols, begins, lengths, bits, out)
+            return
+        ratios, drawn = self._ratios(lengths), np.concatenate([[0], np.cumsum(lengths)])
+        raw = bits.fill(lengths, np.uint64)
+        more: dict[int, RandomBits] = {}  # of words
+        W = np.empty(shape)
+        group, groups = 0, -(-len(begins) // lanes)
+        at, states = np.full(lanes, -1), np.ones(lanes, np.int64)
+        while True:
+            group = kernels.exponential(
+                symbols, begins, lengths, ratios, drawn, raw, chain.numbers, chain.positions,
+                self.edges, plan.rescale_every, W, group, at, states, out)
+            if group == groups:
+                return
+            some = slice(group * lanes, (group + 1) * lanes)
+            for lane, (begin, length, place) in enumerate(zip(
+                    begins[some].tolist(), lengths[some].tolist(), drawn[some].tolist(),
+                    strict=False)):
+                if at[lane] < length:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
+                    i = int(at[lane])
+                    row = int(lengths[some][-1]) - length + i
+                    weights = as_integers(*self._drawn_by(W[row, :, lane], 0, states[lane], W))
+                    word = group * lanes + lane
+                    stream = more.setdefault(word, bits.stream(word, 8 * length))
+                    chosen = draw_index(weights, stream, int(raw[place + i]) >> 11, 53)
+                    states[lane] = chain.successors(states[lane])[chosen]
+                    out[begin + i] = chain.positions[states[lane]]
+                    at[lane] += 1
 
     def _numpy_seconds(self, length: int, plan: SweepPlan) -> float:
-        """Return about how long `core.offline.passes.short_words` takes for a word."""
         if plan.spacing > 1:
             return inf
         each = 5e-6 + 1e-8 * plan.shape[1]
         return length * (3e-5 + self._chain.most_successors * each) * (3 if plan.wide else 1)
 
-    def plan(self, length: int) -> 'SweepPlan':
-        """Return what is decided for words of one length."""
-        plan = self._plans.get(length)
-        if plan is None:
-            if len(self._plans) > 1_000:
-                self._plans.clear()
-            plan = self._plans[length] = self._make_plan(length)
-        return plan
-
     def _make_plan(self, length: int) -> SweepPlan:
         chain, row_sums, least = self._chain, float(self._chain.most_successors), 1.0
         if self._weights is not None:
-            row_sums, least = _ROW_SUMS, float(self._weights.min())
+            row_sums, least = ROW_SUMS, float(self._weights.min())
         reserve = rounding_reserve(length, chain, self._weights is not None)
         ratio = match_ratio(self._epsilon_per_symbol, reserve)
         growth = log2(row_sums * ratio)  # bits, in one move

@@ -12,7 +12,6 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.offline.backward import BackwardSampler
 from symdp_ros.core.offline.distances import ChainWords, distance, numbers
-from symdp_ros.core.offline.exponential_batch import ExponentialBatch
 from symdp_ros.core.offline.exponential_errors import exponential_distances, exponential_errors
 from symdp_ros.core.offline.exponential_in_zones import ExponentialInZones
 from symdp_ros.core.offline.model_backward import ModelSampler
@@ -55,7 +54,6 @@ class Exponential(Law):
         self._models = None if trust is None else chain.models(trust)
         epsilon, bits = privacy.epsilon_per_symbol, SystemRandom() if random is None else random
         self._sampler: BackwardSampler | ModelSampler
-        self._batch: ExponentialBatch | None = None
         if self._models is not None and len(self._models) > 1:
             self._sampler = ModelSampler(self._reachable, self._models, epsilon, bits)
             self._words = ChainWords(self._reachable)
@@ -67,7 +65,6 @@ class Exponential(Law):
                 self._models, weights = None, None
         self._sampler = BackwardSampler(self._reachable, epsilon, bits, weights)
         self._words = ChainWords(self._reachable, self._sampler.edges)
-        self._batch = ExponentialBatch(self._reachable, self._sampler)
 
     @property
     def is_counting(self) -> bool:
@@ -90,9 +87,6 @@ class Exponential(Law):
                   bits: WordBits | None = None) -> ShortInts:
         if bits is None:
             bits = WordBits.of_numbers(len(offsets) - 1, self._random)
-        if self._batch is not None:
-            return self._batch.draw(symbols, offsets, bits)
-        assert isinstance(self._sampler, ModelSampler)
         return self._sampler.draw_many(symbols, offsets, bits)
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
@@ -104,8 +98,7 @@ class Exponential(Law):
                 - self._sampler.log_normalizer(numbers(self._words, word)))
 
     def distance_distribution(self, word: Word) -> Floats:
-        if self._batch is None:
-            assert self._models is not None
+        if isinstance(self._sampler, ModelSampler):
             return exponential_distances(self._chain, word, self.ratio(len(word)), self._models)
         counts = self._words.counts(numbers(self._words, word))
         weights = counts.log - counts.present * log(self.ratio(len(word)))

@@ -42,122 +42,54 @@ states reach the same states in r moves, the weights at one position differ by a
 exponent of its own, for its largest lane. (So it has, too, where the chain has a period.)
 """
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, log, log2, sqrt
+from math import inf, log2, sqrt
+from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.compiled.vectors import in_lanes, LANES
 from symdp_ros.core.draws.exact_draw import as_integers, draw_index
 from symdp_ros.core.models import Models
-from symdp_ros.core.offline.backward import GROWTH_BITS, match_ratio
-from symdp_ros.core.offline.passes import loops
+from symdp_ros.core.offline.backward import (GROWTH_BITS, match_ratio, ROW_SUMS, SweepPlan,
+                                             WordSampler)
 from symdp_ros.core.offline.passes.short_models import learn, lengths
 from symdp_ros.core.offline.reachable import ReachableChain
-from symdp_ros.core.word_arrays import chunks, WordBits
+from symdp_ros.core.word_arrays import WordBits
 
-_CHUNK = 1 << 18    # symbols drawn together
 _STREAMED = 1 << 24  # bytes: from there on, to fill rows takes longer than to recompute some
 _SPACING = 3        # what lies between is then recomputed for the few states that a walk can see
 _MOST_IN_NUMPY = 1 << 22  # states and positions, of which NumPy stores all
 _SPREAD = 150       # bits between weights for products by α and P_m, and for lanes
-_ROW_SUMS = 1 + 2.0**-20
 
 
-@dataclass(frozen=True)
-class ModelPlan:
-    """What is decided for words of one length, from public data."""
+class ModelSampler(WordSampler):
+    """Draws words from the exponential mechanism (see the module)."""
 
-    ratio: float
-    wide: bool           # one exponent for each state
-    rescale_every: int   # moves, where not wide
-    spacing: int         # positions from one stored row to the next
-    shape: tuple[int, int]
-
-    def workspace(self, length: int) -> tuple[Floats, ShortInts, ShortInts]:
-        """Return arrays (W, E, scale) for the loops."""
-        return (np.empty((*self.shape, LANES)),
-                np.empty(self.shape if self.wide else (1, 1), np.int32),
-                np.empty(length + 1, np.int32))
-
-
-class ModelSampler:
-    """
-    Draws words from the exponential mechanism (see the module).
-
-    Words are lists of state numbers of the `ReachableChain`; 0 is a symbol that no state matches.
-
-    :param epsilon_per_symbol: ε/k ≥ 0.
-    """
+    _loops = 'model_'
 
     def __init__(self, chain: ReachableChain, models: Models, epsilon_per_symbol: Fraction,
                  random: RandomBits):
-        self._chain, self._models = chain, models
-        self._epsilon_per_symbol, self._random = epsilon_per_symbol, random
+        super().__init__(chain, epsilon_per_symbol, random)
+        self._models = models
         self.edges = chain.with_models(models)
-        self._plans: dict[int, ModelPlan] = {}
-
-    def ratio(self, length: int) -> float:
-        """Return R for words of this length, in [1, 2⁴⁰]."""
-        return self.plan(length).ratio
-
-    def draw(self, word: Sequence[int], random: RandomBits | None = None) -> list[int]:
-        """Return a private word; `random`: in place of the sampler's own."""
-        if len(word) == 0:
-            return []
-        n, plan, random = len(word), self.plan(len(word)), random or self._random
-        bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
-        W, E, scale = plan.workspace(n)
-        numbers, out, model = np.array(word, np.int64), np.empty(n, np.int64), self._prior()
-        seconds = self._numpy_seconds(n, plan)
-        position, state, row = loops.run(
-            'model_route', seconds, numbers, bits, self.edges, plan.ratio, plan.spacing,
-            plan.rescale_every, plan.wide, W, E, scale, model, out)
-        while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
-            weights = as_integers(*self._moves(W[row], E[row] if plan.wide else None, state,
-                                               model))
-            chosen = draw_index(weights, random, int(bits[position]) >> 11, 53)
-            out[position] = state = self._take(chosen, state, model)
-            position, state, row = loops.run(
-                'model_walk', seconds, position + 1, state, numbers, bits, self.edges, plan.ratio,
-                plan.spacing, plan.wide, W, E, scale, model, out)
-        route: list[int] = out.tolist()
-        return route
-
-    def draw_many(self, symbols: ShortInts, offsets: Ints, bits: WordBits) -> ShortInts:
-        """As `core.online.online_batch.OnlineBatch.draw`."""
-        lengths, out = np.diff(offsets), np.empty_like(symbols)
-        order = np.argsort(lengths, kind='stable')
-        order = order[lengths[order] > 0]
-        for some in chunks(np.concatenate([[0], np.cumsum(lengths[order])]), _CHUNK):
-            self._draw_some(symbols, offsets[order[some]], lengths[order[some]],
-                            bits[order[some]], out)
-        return out
 
     def _draw_some(self, symbols: ShortInts, begins: Ints, lengths: Ints, bits: WordBits,
                    out: ShortInts) -> None:
-        """Draw the words of ascending lengths that begin at `begins`."""
         from symdp_ros.core.offline.passes import model_kernels
 
         chain, plan = self._chain, self.plan(int(lengths[-1]))
         if plan.wide or plan.spacing > 1:
-            for i, (begin, length) in enumerate(zip(
-                    begins.tolist(), lengths.tolist(), strict=True)):
-                here = slice(begin, begin + length)
-                symbols_here = chain.numbers[symbols[here] + 1].tolist()
-                out[here] = chain.positions[self.draw(symbols_here, bits.stream(i))]
+            self._draw_each(symbols, begins, lengths, bits, out)
             return
-        different, which = np.unique(lengths, return_inverse=True)
-        ratios = np.array([self.ratio(length) for length in different.tolist()])[which]
-        ends = np.cumsum(lengths)
+        ratios, ends = self._ratios(lengths), np.cumsum(lengths)
         raw = bits.fill(lengths, np.uint64)
         more: dict[int, RandomBits] = {}  # of words
         places = np.concatenate([np.arange(begin, begin + length) for begin, length in zip(
             begins.tolist(), lengths.tolist(), strict=True)])
         numbers = chain.numbers[symbols[places] + 1].astype(np.int64)
-        drawn, model, (W, E, scale) = np.empty(ends[-1], np.int64), self._prior(), plan.workspace(
-            int(lengths[-1]))
+        drawn, model = np.empty(ends[-1], np.int64), self._prior()
+        W, E, scale, _ = plan.workspace(int(lengths[-1]))
         word, position, state = 0, 0, 1
         while True:
             word, position, state = model_kernels.words(
@@ -166,41 +98,26 @@ class ModelSampler:
             if word == len(lengths):
                 break
             place = int(ends[word] - lengths[word]) + position
-            weights = as_integers(*self._moves(W[position + 1], None, state, model))
+            weights = as_integers(*self._drawn_by(W[position + 1], 0, state, model))
             stream = more.setdefault(word, bits.stream(word, 8 * int(lengths[word])))
             state = self._take(draw_index(weights, stream, int(raw[place]) >> 11, 53), state,
                                model)
             drawn[place], position = state, position + 1
         out[places] = chain.positions[drawn]
 
-    def _take(self, chosen: int, state: int, model: Floats) -> int:
-        """Take the move of a place among the successors, and return the next state."""
+    def _take(self, chosen: int, state: int, beside: Floats) -> int:
         edge = int(self._chain.offsets[state]) + chosen
-        learn(model, edge, self.edges)
+        learn(beside, edge, self.edges)
         return int(self._chain.targets[edge])
-
-    def log_normalizer(self, word: list[int]) -> float:
-        """Return ln Z(w) = ln Σ_o h(o)·R^{matches(w, o)} over the feasible words o."""
-        if not word:
-            return 0.0
-        plan = self.plan(len(word))
-        W, E, row, exponent = self._swept(word, plan)
-        weights, exponents = self._moves(W[row], E[row] if plan.wide else None, 1, self._prior())
-        highest = exponents.max()
-        total = float(np.ldexp(weights, exponents - highest).sum())
-        return log(total) + int(highest + exponent) * log(2)
 
     def probabilities(self, word: list[int], outputs: Sequence[list[int]]) -> list[Fraction]:
         """Return P̂[o|w] of feasible words, exactly; for inspection: every weight is stored."""
-        plan = self.plan(len(word))
-        plan = ModelPlan(plan.ratio, plan.wide, plan.rescale_every, 1,
-                         (len(word) + 1, plan.shape[1]))
-        W, E, _, _ = self._swept(word, plan)
+        W, E, plan = self._all_rows(word)
         found = []
         for output in outputs:
             chance, state, model = Fraction(1), 1, self._prior()
             for t, after in enumerate(output, 1):
-                drawn = as_integers(*self._moves(W[t], E[t] if plan.wide else None, state, model))
+                drawn = as_integers(*self._drawn_by(W[t], E[t] if plan.wide else 0, state, model))
                 chosen = self._chain.successors(state).tolist().index(after)
                 chance *= Fraction(drawn[chosen], sum(drawn))
                 state = self._take(chosen, state, model)
@@ -211,43 +128,31 @@ class ModelSampler:
         model: Floats = in_lanes(self._models.prior[None])[0]
         return model
 
-    def _moves(self, W: Floats, E: ShortInts | None, state: int,
-               model: Floats) -> tuple[Floats, Ints]:
-        """Return what the moves from a state are drawn by, Â, as float64 and exponents of two."""
+    def _beside(self, together: Floats) -> Floats:
+        return self._prior()
+
+    def _drawn_by(self, W: Floats, E: ShortInts | int, state: int,
+                  beside: Floats) -> tuple[Floats, Ints]:
+        """Return Â."""
         some = slice(*self._chain.offsets[state:state + 2])
-        weights, own = np.frexp(lengths(some, self.edges, W, model))
+        weights, own = np.frexp(lengths(some, self.edges, W, beside))
         exponents = own.astype(np.int64)
-        return weights, exponents if E is None else exponents + E[self._chain.targets[some]]
+        return weights, exponents + (E if isinstance(E, int) else E[self._chain.targets[some]])
 
-    def _swept(self, word: Sequence[int],
-               plan: ModelPlan) -> tuple[Floats, ShortInts, int, int]:
-        W, E, scale = plan.workspace(len(word))
-        exponent, row = loops.run(
-            'model_sweep', self._numpy_seconds(len(word), plan), np.array(word, np.int64),
-            self.edges, plan.ratio, plan.spacing, plan.rescale_every, plan.wide, W, E, scale)
-        return W, E, row, exponent
+    def _way(self, plan: SweepPlan) -> tuple[Any, ...]:
+        return plan.ratio, plan.spacing
 
-    def _numpy_seconds(self, length: int, plan: ModelPlan) -> float:
-        """Return about how long `core.offline.passes.short_models` takes for a word."""
+    def _numpy_seconds(self, length: int, plan: SweepPlan) -> float:
         if (length + 1) * plan.shape[1] > _MOST_IN_NUMPY:
             return inf
         each = 1e-5 + 6e-8 * plan.shape[1]
         return length * (6e-5 + self._chain.most_successors * each) * (2 if plan.wide else 1)
 
-    def plan(self, length: int) -> ModelPlan:
-        """Return what is decided for words of one length."""
-        plan = self._plans.get(length)
-        if plan is None:
-            if len(self._plans) > 1_000:
-                self._plans.clear()
-            plan = self._plans[length] = self._make_plan(length)
-        return plan
-
-    def _make_plan(self, length: int) -> ModelPlan:
+    def _make_plan(self, length: int) -> SweepPlan:
         chain, models = self._chain, self._models
         reserve = Fraction(5 * length * (chain.most_successors + 4 * LANES + 12), 2**53)
         ratio = match_ratio(self._epsilon_per_symbol, reserve)
-        growth = log2(_ROW_SUMS * ratio)  # bits, in one move
+        growth = log2(ROW_SUMS * ratio)  # bits, in one move
         allowed = chain.sizes.spread_bits - _SPREAD
         least = self.edges[3][:, :len(models)].min(axis=0)
         wide = min(
@@ -264,4 +169,4 @@ class ModelSampler:
             i = int(np.argmax(counts <= most_rows)) if (counts <= most_rows).any() else -1
             spacing, rows = int(spacings[i]), int(counts[i])
         rescale_every = max(1, int(GROWTH_BITS / growth)) if growth else length + 1
-        return ModelPlan(ratio, wide, rescale_every, spacing, (rows, width))
+        return SweepPlan(ratio, wide, 1, rescale_every, spacing, 0, (rows, width, LANES))
