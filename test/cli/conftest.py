@@ -13,6 +13,18 @@ def made(tmp_path_factory):
         return make_page(folder, '--zones-file', folder / 'r&d <house>.regions.yaml')
 
 
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    """Return a world of `harness` in a domain of its own, which `symdp` is to look at, too."""
+    pytest.importorskip('rclpy', reason='rclpy is not installed')
+    from harness import world_in
+
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
+    with world_in(tmp_path) as world:
+        yield world
+
+
 @pytest.fixture(scope='session')
 def data(made):
     """Return what was put into the page."""

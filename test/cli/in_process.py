@@ -10,6 +10,7 @@ import pytest
 from symdp_ros.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
+CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
 
 
 def run_symdp(*arguments, cwd=ROOT, **environment):
@@ -24,3 +25,8 @@ def run_symdp(*arguments, cwd=ROOT, **environment):
         except SystemExit as error:
             status = error.code
     return SimpleNamespace(returncode=status, stdout=out.getvalue(), stderr=err.getvalue())
+
+
+def report(run):
+    """Return the lines `name   value` of a report as a dict."""
+    return {line[:20].strip(): line[20:] for line in run.stdout.splitlines()}

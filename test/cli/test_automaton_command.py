@@ -3,10 +3,10 @@
 """`symdp automaton`: the table, the picture and what is on it, wrong input."""
 from collections import Counter
 from itertools import combinations
-from pathlib import Path
 import sys
 from xml.etree import ElementTree
 
+from in_process import ROOT
 import pytest
 from refusals import refused
 from strategies import FOUR
@@ -14,7 +14,6 @@ from symdp_ros import Chain, ConfigurationError
 from symdp_ros.cli.main import main
 from symdp_ros.core.offline.automaton import HammingAutomaton
 
-ROOT = Path(__file__).resolve().parents[2]
 ABC = Chain.complete(['a', 'b', 'c'], 'a')
 CHAINS = {
     'abc': 'initial_state: a\nsymbols: [a, b, c]\n',
@@ -71,6 +70,13 @@ def symdp(capsys):
     return run
 
 
+@pytest.fixture
+def svg(tmp_path):
+    """Return where a figure may go, where figures can be drawn."""
+    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
+    return tmp_path / 'figure.svg'
+
+
 def texts(svg):
     """Return all texts of an SVG file, in the order in which they are drawn."""
     return [element.text for element in ElementTree.parse(svg).iter()
@@ -87,10 +93,8 @@ def test_the_table(symdp, file, name):
 
 
 @pytest.mark.parametrize('name', BY_HAND)
-def test_the_picture_carries_the_automaton(symdp, file, tmp_path, name):
-    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
+def test_the_picture_carries_the_automaton(symdp, file, svg, name):
     chain, word, count, _ = BY_HAND[name]
-    svg = tmp_path / 'figure.svg'
     status, out, err = symdp(file(name), '--word', ','.join(word), '--distance', 2, '-o', svg)
     assert (status, err) == (0, '')
     assert out == f'{count} feasible words; the automaton is drawn in {svg}\n'
@@ -131,16 +135,13 @@ def test_no_label_hides_another(word, distance):
 
 
 @pytest.mark.parametrize('suffix, begin', [('png', b'\x89PNG'), ('pdf', b'%PDF')])
-def test_other_formats(symdp, file, tmp_path, suffix, begin):
-    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
-    figure = tmp_path / f'figure.{suffix}'
+def test_other_formats(symdp, file, svg, suffix, begin):
+    figure = svg.with_suffix(f'.{suffix}')
     assert symdp(file('four'), '--word', 's1,s2', '--distance', 1, '-o', figure)[0] == 0
     assert figure.read_bytes().startswith(begin)
 
 
-def test_labels_of_all_kinds(symdp, file, tmp_path):
-    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
-    svg = tmp_path / 'figure.svg'
+def test_labels_of_all_kinds(symdp, file, svg):
     arguments = (file('odd'), '--word', '$a_b$,[red],x < y & z', '--distance', 1)
     status, out, err = symdp(*arguments)
     assert (status, err) == (0, '') and '[red]: 1/9' in out and '$a_b$' in out
@@ -169,12 +170,10 @@ def test_long_numbers_are_rounded(symdp, file):
     ('abc', ','.join('abc' * 40), 3, 'more than 300 nodes'),
     ('abc', ','.join('abc' * 30), 0, 'longer than 100 inches'),
 ])
-def test_a_picture_that_would_be_illegible(symdp, file, tmp_path, chain, word, distance, text):
-    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
-    figure = tmp_path / 'figure.svg'
+def test_a_picture_that_would_be_illegible(symdp, file, svg, chain, word, distance, text):
     arguments = (file(chain), '--word', word, '--distance', distance)
-    status, _, err = symdp(*arguments, '-o', figure)
-    assert status == 1 and not figure.exists()
+    status, _, err = symdp(*arguments, '-o', svg)
+    assert status == 1 and not svg.exists()
     assert 'would be illegible' in err and text in err
     assert 'Leave out -o to print the table instead, or draw a shorter word' in err
     assert symdp(*arguments)[0] == 0

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp calibrate` as a user types it, in processes of its own."""
 import os
-from pathlib import Path
 import re
 import subprocess
 import sys
 
-from in_process import run_symdp
+from in_process import CHAIN, ROOT, run_symdp
 import pytest
 from shared_data import shared
 from symdp_ros import Chain, Privacy
@@ -15,12 +14,11 @@ from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
 from symdp_ros.analysis.choice import choose
 from symdp_ros.cli import calibrate as command
+from symdp_ros.cli.main import main
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.registry import LIVE
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
 QUICK = ('--length', '5', '--walks', '4')
 WORD = ['dock', 'gate', 'none', 'aisle_1', 'packing', 'charger']
 EPSILONS = command.EPSILONS[::5]
@@ -278,8 +276,6 @@ def test_a_building_map():
 
 
 def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
-    from symdp_ros.cli.main import main
-
     monkeypatch.setenv('COLUMNS', '80')
     plot, file = tmp_path / 'visits.png', tmp_path / 'ring.chain.yaml'
     file.write_text('initial_state: a\ntransitions: {a: [a, b], b: [b, c], c: [c, a]}\n')
@@ -306,15 +302,12 @@ def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
     (['--stay', '10'], '--stay is for --protect'),
     (['--delay', '1.5'], '--delay is 1.5')])
 def test_visits_and_other_options(capsys, more, said):
-    from symdp_ros.cli.main import main
-
     assert main(['calibrate', str(CHAIN), *more]) == 1
     assert said in capsys.readouterr().err
 
 
 def test_the_parameters_of_the_row_that_is_recommended(tmp_path, capsys):
     """What is printed is what is written, and a privatizer takes it."""
-    from symdp_ros.cli.main import main
     from symdp_ros.options import PARAMETERS
 
     file, written = tmp_path / 'ring.chain.yaml', tmp_path / 'private.yaml'

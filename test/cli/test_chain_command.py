@@ -3,16 +3,12 @@
 """`symdp chain`, and what `symdp check --regions` finds."""
 import json
 
-from in_process import ROOT, run_symdp
+from in_process import report, ROOT, run_symdp
 import pytest
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import TransitionGraph
 
 REGIONS = ROOT / 'config' / 'depot.regions.yaml'
-
-
-def report(run):
-    return {line[:20].strip(): line[20:] for line in run.stdout.splitlines()}
 
 
 def same(written, graph: TransitionGraph):

@@ -10,16 +10,6 @@ MAP = 'config/depot.geojson'  # states 0 to 8
 NAMES = 'config/warehouse.chain.yaml'
 
 
-@pytest.fixture
-def robot(tmp_path, monkeypatch):
-    from harness import world_in
-
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
-    with world_in(tmp_path) as world:
-        yield world
-
-
 def check(world, *arguments):
     return run_symdp('check', *arguments, '--domain', world.domain, '--seconds', 3)
 
@@ -35,41 +25,41 @@ def latched(world, *names):
     return publisher
 
 
-def test_names_that_are_no_states_are_told_with_the_nearest(robot):
-    latched(robot, 'gate', 'Gate', 'Gate', 'aisle1', 'none', 'cellar')
-    run = check(robot, NAMES, '--topic', '/tb1/region')
+def test_names_that_are_no_states_are_told_with_the_nearest(world):
+    latched(world, 'gate', 'Gate', 'Gate', 'aisle1', 'none', 'cellar')
+    run = check(world, NAMES, '--topic', '/tb1/region')
     assert run.returncode == 1 and not run.stderr
     assert '/tb1/region (std_msgs/msg/String)' in run.stdout
     assert '6 in 3 s' in run.stdout and '4 (67%)' in run.stdout
     assert "'Gate', 2 times: did you mean 'gate'?" in run.stdout
     assert "'aisle1', 1 time: did you mean 'aisle_1'" in run.stdout
     assert "'cellar', 1 time\n" in run.stdout
-    run = check(robot, NAMES, '--topic', 'tb1/region', '--no-region', 'cellar', *(
+    run = check(world, NAMES, '--topic', 'tb1/region', '--no-region', 'cellar', *(
         part for item in ('Gate=gate', 'aisle1=aisle_1')
         for part in ('--symbol-map', item)))
     assert run.returncode == 0 and 'name no state       none' in run.stdout
     assert 'no region           2 (--no-region)' in run.stdout
 
 
-def test_fields_of_other_messages(robot):
+def test_fields_of_other_messages(world):
     from geometry_msgs.msg import PointStamped
     from harness import LATCHED
 
-    publisher = robot.publisher('/where', PointStamped, LATCHED, subscribers=0)
+    publisher = world.publisher('/where', PointStamped, LATCHED, subscribers=0)
     message = PointStamped()
     message.header.frame_id = '3'
     publisher.publish(message)
-    run = check(robot, MAP, '--topic', '/where', '--field', 'header.frame_id')
+    run = check(world, MAP, '--topic', '/where', '--field', 'header.frame_id')
     assert run.returncode == 0 and '1 in 3 s' in run.stdout
-    run = check(robot, MAP, '--topic', '/where')
+    run = check(world, MAP, '--topic', '/where')
     assert run.returncode == 1 and "'data'" in run.stderr and 'PointStamped' in run.stderr
 
 
-def test_a_topic_that_nobody_publishes_or_that_is_silent(robot):
-    run = check(robot, MAP, '--topic', '/nobody')
+def test_a_topic_that_nobody_publishes_or_that_is_silent(world):
+    run = check(world, MAP, '--topic', '/nobody')
     assert run.returncode == 1 and 'nobody publishes /nobody' in run.stderr
-    robot.publisher('/tb1/region', subscribers=0)
-    run = check(robot, MAP, '--topic', '/tb1/region')
+    world.publisher('/tb1/region', subscribers=0)
+    run = check(world, MAP, '--topic', '/tb1/region')
     assert run.returncode == 1 and 'no message came on /tb1/region' in run.stderr
-    run = check(robot, MAP, '--topic', 'no topic')
+    run = check(world, MAP, '--topic', 'no topic')
     assert run.returncode == 1 and 'no topic' in run.stderr and 'Traceback' not in run.stderr

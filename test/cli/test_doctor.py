@@ -205,12 +205,12 @@ def test_an_empty_domain_is_not_called_safe():
     assert run.returncode == 1 and 'nothing was checked' in run.stderr
 
 
-def test_a_real_graph(tmp_path, monkeypatch):
+def test_a_real_graph(world):
     """A real privatizer, and a robot of real publishers, seen over DDS."""
     for package in ('nav_msgs', 'sensor_msgs', 'visualization_msgs', 'test_msgs'):
         pytest.importorskip(package, reason=f'{package} is not installed')
     from geometry_msgs.msg import PoseWithCovarianceStamped
-    from harness import wait_until, world_in
+    from harness import wait_until
     from nav_msgs.msg import OccupancyGrid, Odometry
     from nav_msgs.srv import GetPlan
     import rclpy
@@ -220,63 +220,58 @@ def test_a_real_graph(tmp_path, monkeypatch):
     from test_msgs.action import Fibonacci
     from visualization_msgs.msg import MarkerArray
 
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
-    with world_in(tmp_path) as world:
-        robot = rclpy.create_node('robot', namespace='/tb1', context=world.context)
-        for message_type, topic in (
-                (String, 'region'), (Odometry, 'odom'), (PoseWithCovarianceStamped, '/amcl_pose'),
-                (LaserScan, 'scan'), (OccupancyGrid, 'local_costmap/costmap'),
-                (MarkerArray, 'particles'), (String, 'battery')):
-            robot.create_publisher(message_type, topic, 1)
-        robot.create_service(GetPlan, 'plan', lambda request, response: response)
-        action = ActionServer(robot, Fibonacci, 'count', lambda goal: None)
-        recorder = rclpy.create_node('rosbag2_recorder', context=world.context)
-        recorder.create_subscription(Odometry, '/tb1/odom', lambda message: None, 1)
-        world.privatizer('-r', '__ns:=/tb1', chain_file='config/warehouse.chain.yaml',
-                         epsilon=1.0)
-        certain = {'/tb1/region', '/tb1/odom', '/amcl_pose', '/tb1/scan', '/tb1/particles',
-                   '/tb1/local_costmap/costmap', '/tb1/plan', '/rosbag2_recorder'}
-        unsure = {'/tb1/battery', '/tb1/count/_action/feedback', '/tb1/count/_action/status',
-                  '/rosout', '/parameter_events', '/observer/get_parameters',
-                  '/tb1/robot/get_parameters',
-                  '/rosbag2_recorder/get_parameters'}
-        from symdp_ros.ros.graph.live_graph import look
+    robot = rclpy.create_node('robot', namespace='/tb1', context=world.context)
+    for message_type, topic in (
+            (String, 'region'), (Odometry, 'odom'), (PoseWithCovarianceStamped, '/amcl_pose'),
+            (LaserScan, 'scan'), (OccupancyGrid, 'local_costmap/costmap'),
+            (MarkerArray, 'particles'), (String, 'battery')):
+        robot.create_publisher(message_type, topic, 1)
+    robot.create_service(GetPlan, 'plan', lambda request, response: response)
+    action = ActionServer(robot, Fibonacci, 'count', lambda goal: None)
+    recorder = rclpy.create_node('rosbag2_recorder', context=world.context)
+    recorder.create_subscription(Odometry, '/tb1/odom', lambda message: None, 1)
+    world.privatizer('-r', '__ns:=/tb1', chain_file='config/warehouse.chain.yaml',
+                     epsilon=1.0)
+    certain = {'/tb1/region', '/tb1/odom', '/amcl_pose', '/tb1/scan', '/tb1/particles',
+               '/tb1/local_costmap/costmap', '/tb1/plan', '/rosbag2_recorder'}
+    unsure = {'/tb1/battery', '/tb1/count/_action/feedback', '/tb1/count/_action/status',
+              '/rosout', '/parameter_events', '/observer/get_parameters',
+              '/tb1/robot/get_parameters',
+              '/rosbag2_recorder/get_parameters'}
+    from symdp_ros.ros.graph.live_graph import look
 
-        def all_seen():
-            rows = found(look(world.domain, 2.0))
-            shown = {name for name, row in rows.items() if row.certain}
-            return rows if certain <= shown and unsure <= rows.keys() else None
+    def all_seen():
+        rows = found(look(world.domain, 2.0))
+        shown = {name for name, row in rows.items() if row.certain}
+        return rows if certain <= shown and unsure <= rows.keys() else None
 
-        rows = wait_until(all_seen, 'all topics and services are seen')
-        assert {name for name, row in rows.items() if row.certain} == certain
-        assert rows.keys() - certain == unsure
-        assert rows['/tb1/region'].sources == {'/tb1/robot'}
-        assert rows['/tb1/region'].readers == {'/tb1/privatizer'}
-        assert rows['/tb1/odom'].readers == {'/rosbag2_recorder'}
+    rows = wait_until(all_seen, 'all topics and services are seen')
+    assert {name for name, row in rows.items() if row.certain} == certain
+    assert rows.keys() - certain == unsure
+    assert rows['/tb1/region'].sources == {'/tb1/robot'}
+    assert rows['/tb1/region'].readers == {'/tb1/privatizer'}
+    assert rows['/tb1/odom'].readers == {'/rosbag2_recorder'}
 
-        def doctor(*arguments):
-            return run_symdp('doctor', '--domain', world.domain, '--seconds', 2, *arguments)
+    def doctor(*arguments):
+        return run_symdp('doctor', '--domain', world.domain, '--seconds', 2, *arguments)
 
-        run = wait_until(lambda: (run := doctor()).stdout.count('yes') >= len(certain) and run,
-                         'the command sees all')
-        assert run.returncode == 1 and not run.stderr
-        assert 'private topics: /tb1/private_region\n' in run.stdout
-        assert f'show where a robot is: {len(certain)}; may show it:' in run.stdout
-        run = wait_until(lambda: (run := doctor('--topics', '/tb1/private_region')).stdout and run,
-                         'the private topic is seen')
-        assert run.returncode == 0 and 'show where a robot is: 0; may show it: 0' in run.stdout
-        action.destroy()
-        for node in (robot, recorder):
-            node.destroy_node()
+    run = wait_until(lambda: (run := doctor()).stdout.count('yes') >= len(certain) and run,
+                     'the command sees all')
+    assert run.returncode == 1 and not run.stderr
+    assert 'private topics: /tb1/private_region\n' in run.stdout
+    assert f'show where a robot is: {len(certain)}; may show it:' in run.stdout
+    run = wait_until(lambda: (run := doctor('--topics', '/tb1/private_region')).stdout and run,
+                     'the private topic is seen')
+    assert run.returncode == 0 and 'show where a robot is: 0; may show it: 0' in run.stdout
+    action.destroy()
+    for node in (robot, recorder):
+        node.destroy_node()
 
 
-def test_behind_the_gate_nothing_but_private_topics_is_found(tmp_path, monkeypatch):
+def test_behind_the_gate_nothing_but_private_topics_is_found(world):
     """A privatizer with output_domain: one look at the readers' domain, one at the robot's."""
-    from harness import free_domain, wait_until, world_in
+    from harness import free_domain, wait_until
 
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
     outer = free_domain()
 
     def doctor(domain, text):
@@ -286,13 +281,12 @@ def test_behind_the_gate_nothing_but_private_topics_is_found(tmp_path, monkeypat
 
         return wait_until(sees, f'{text!r} in what the doctor prints')
 
-    with world_in(tmp_path) as world:
-        world.privatizer('-r', '__ns:=/tb1', chain_file='config/depot.geojson', epsilon=1.0,
-                         initial_state="'0'", outputs="['string', 'pose', 'markers']",
-                         output_domain=outer)
-        world.publisher('/tb1/region')
-        run = doctor(outer, 'private topics: /tb1/private_markers, /tb1/private_pose, '
-                            '/tb1/private_region\n')
-        assert run.returncode == 0 and 'show where a robot is: 0; may show it: 0' in run.stdout
-        run = doctor(world.domain, '/tb1/region')
-        assert run.returncode == 1 and 'private topics: none\n' in run.stdout
+    world.privatizer('-r', '__ns:=/tb1', chain_file='config/depot.geojson', epsilon=1.0,
+                     initial_state="'0'", outputs="['string', 'pose', 'markers']",
+                     output_domain=outer)
+    world.publisher('/tb1/region')
+    run = doctor(outer, 'private topics: /tb1/private_markers, /tb1/private_pose, '
+                        '/tb1/private_region\n')
+    assert run.returncode == 0 and 'show where a robot is: 0; may show it: 0' in run.stdout
+    run = doctor(world.domain, '/tb1/region')
+    assert run.returncode == 1 and 'private topics: none\n' in run.stdout

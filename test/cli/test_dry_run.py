@@ -3,15 +3,13 @@
 """What `symdp release` says before ε is spent: `--dry-run`, and what it refuses."""
 import json
 import os
-from pathlib import Path
 
-from in_process import run_symdp
+from in_process import CHAIN, run_symdp
 import pytest
 from symdp_ros import Chain, Privacy, Releaser, ReleaseSettings
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.logs import list_logs
 
-CHAIN = Path(__file__).resolve().parents[2] / 'config' / 'warehouse.chain.yaml'
 LEDGER = ('--ledger', 'robots.ledger', '--subject', 'robot_1')
 
 

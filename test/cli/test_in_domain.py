@@ -9,16 +9,6 @@ import pytest
 pytest.importorskip('rclpy', reason='rclpy is not installed')
 
 
-@pytest.fixture
-def world(tmp_path, monkeypatch):
-    from harness import world_in
-
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
-    with world_in(tmp_path) as world:
-        yield world
-
-
 def symdp(world, command, *arguments, seconds=3):
     return run_symdp(command, *arguments, '--domain', world.domain, '--seconds', seconds)
 

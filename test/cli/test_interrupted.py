@@ -9,10 +9,10 @@ import subprocess
 import sys
 import time
 
+from in_process import ROOT
 import pytest
 from symdp_ros.logs import write_log
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0  # seconds
 
 

@@ -236,14 +236,11 @@ def test_the_example_of_this_package(tmp_path):
     {'outputs': "['custom']", 'output_type': 'std_msgs/msg/Int16MultiArray',
      'output_template': '\'{data: [1, "{region}"]}\''}], ids=str)
 def test_a_real_privatizer_has_no_topic_or_service_that_is_not_allowed(
-        tmp_path, monkeypatch, parameters):
+        tmp_path, world, parameters):
     """And each private topic that is allowed, it has."""
-    pytest.importorskip('rclpy', reason='rclpy is not installed')
-    from harness import wait_until, world_in
+    from harness import wait_until
     from symdp_ros.ros.graph.live_graph import look
 
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
     settings = {'chain_file': str(CHAIN), 'initial_state': "'0'", 'epsilon': 1.0,
                 'parameter_services': 'true', **parameters}
     fleet = 'robots:\n  tb1:\n' + ''.join(
@@ -252,18 +249,17 @@ def test_a_real_privatizer_has_no_topic_or_service_that_is_not_allowed(
     private = set(may['publish']) - {'/diagnostics', '/rosout', '/parameter_events',
                                      '/tb1/privatizer/transition_event'}
     own = '/tb1/privatizer'
-    with world_in(tmp_path) as world:
-        world.privatizer('-r', '__ns:=/tb1', **settings)
-        world.publisher('/tb1/region')  # the node subscribes once there is one
+    world.privatizer('-r', '__ns:=/tb1', **settings)
+    world.publisher('/tb1/region')  # the node subscribes once there is one
 
-        def published():
-            graph = look(world.domain, 4.0)
-            names = {channel.name for channel in graph.topics if own in channel.sources}
-            subscribed = {channel.name for channel in graph.topics if own in channel.readers}
-            return (graph, names, subscribed) if {*private, '/diagnostics'} <= names and \
-                '/tb1/region' in subscribed else None
+    def published():
+        graph = look(world.domain, 4.0)
+        names = {channel.name for channel in graph.topics if own in channel.sources}
+        subscribed = {channel.name for channel in graph.topics if own in channel.readers}
+        return (graph, names, subscribed) if {*private, '/diagnostics'} <= names and \
+            '/tb1/region' in subscribed else None
 
-        graph, names, subscribed = wait_until(published, 'the private topics are seen')
+    graph, names, subscribed = wait_until(published, 'the private topics are seen')
     assert names <= may['publish'] and private <= names
     assert subscribed <= may['subscribe']
     services = {channel.name for channel in graph.services if own in channel.sources}

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from random import Random
 
+from in_process import CHAIN
 import pytest
 from symdp_ros import Chain, Privacy, read_chain
 from symdp_ros.cli.main import main
@@ -15,7 +16,6 @@ from symdp_ros.maps.reports import Reports
 from symdp_ros.release.learned import LearnSettings
 from symdp_ros.release.settings import ReleaseSettings
 
-CHAIN = Path(__file__).resolve().parents[2] / 'config' / 'warehouse.chain.yaml'
 MAP = 'initial_state: dock\ntransitions:\n' + ''.join(
     f'  {state}: [{", ".join(Chain.from_yaml(CHAIN).successors(state))}]\n'
     for state in Chain.from_yaml(CHAIN).states)

@@ -6,10 +6,9 @@ from pathlib import Path
 import subprocess
 import sys
 
-from in_process import run_symdp
+from in_process import ROOT, run_symdp
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
 
 #: Each subcommand that reads a chain, with what else it needs.
 COMMANDS = {'check': [], 'chain': ['-o', 'new.yaml'], 'demo': [],

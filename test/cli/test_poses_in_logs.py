@@ -68,15 +68,16 @@ def test_other_regions_are_another_release(place):
 
 
 def test_learn(place):
-    run = run_symdp('learn', 'log', '--map', 'map.chain.yaml', '--regions-file', 'rooms.yaml',
-                    '--input', 'pose', '--epsilon', '1000', '--ledger', 'spent', '--subject', 'r',
-                    '-o', 'learned.chain.yaml', cwd=place)
+    def learn(output):
+        return run_symdp('learn', 'log', '--map', 'map.chain.yaml', '--regions-file', 'rooms.yaml',
+                         '--input', 'pose', '--epsilon', '1000', '--ledger', 'spent', '--subject',
+                         'r', '-o', output, cwd=place)
+
+    run = learn('learned.chain.yaml')
     # A ledger must not be where releases are.
     assert run.returncode and 'spent' in run.stderr
     (place / 'out').mkdir()
-    run = run_symdp('learn', 'log', '--map', 'map.chain.yaml', '--regions-file', 'rooms.yaml',
-                    '--input', 'pose', '--epsilon', '1000', '--ledger', 'spent', '--subject', 'r',
-                    '-o', 'out/learned.chain.yaml', cwd=place)
+    run = learn('out/learned.chain.yaml')
     assert run.returncode == 0, run.stderr
     learned = read_chain(place / 'out' / 'learned.chain.yaml')
     assert learned.probabilities('a')['b'] == pytest.approx(2 / 3, abs=0.1)

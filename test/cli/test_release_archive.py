@@ -3,18 +3,15 @@
 """`symdp release ARCHIVE.parquet` as a user types it, without ROS."""
 import json
 import os
-from pathlib import Path
 import subprocess
 import sys
 
-from in_process import run_symdp
+from in_process import CHAIN, ROOT, run_symdp
 import pytest
 from symdp_ros import __version__, Chain
 from symdp_ros.cli.main import main
 from symdp_ros.logs import write_log
 
-ROOT = Path(__file__).resolve().parents[2]
-CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
 WORD = ['dock', 'gate', 'none', 'aisle_1', 'packing', 'charger']
 WITHOUT_ROS = ('import sys; sys.modules["rclpy"] = None\n'
                'from symdp_ros.cli.main import main; sys.exit(main(sys.argv[1:]))')
@@ -32,9 +29,17 @@ def symdp(*arguments, cwd, setup=''):
         env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '200'})
 
 
+def arguments_of(*arguments, logs=('walks.parquet',), output='o.parquet'):
+    return ['release', *logs, '--chain', str(CHAIN), '--epsilon', '1', '-o', output, *arguments]
+
+
+def of_robots(*arguments, policy='guided', output='o.parquet'):
+    return arguments_of('--mechanism', 'causal', '--policy', policy, '--ledger', 'l',
+                        '--subject-key', 'robot', *arguments, logs=('patrols',), output=output)
+
+
 def release(place, *arguments, logs=('walks.parquet',), output='out/private.parquet', setup=''):
-    return symdp('release', *logs, '--chain', CHAIN, '--epsilon', '1', '-o', output, *arguments,
-                 cwd=place, setup=setup)
+    return symdp(*arguments_of(*arguments, logs=logs, output=output), cwd=place, setup=setup)
 
 
 @pytest.fixture
@@ -126,8 +131,7 @@ def here(place, monkeypatch):
 ])
 def test_wrong_usage(here, capsys, arguments, logs, output, text):
     write_log(here / 'a.csv', WORD, format='csv')
-    assert main(['release', *logs, '--chain', str(CHAIN), '--epsilon', '1', '-o', output,
-                 *arguments]) == 1
+    assert main(arguments_of(*arguments, logs=logs, output=output)) == 1
     assert text in capsys.readouterr().err
     assert not (here / output).exists()
 
@@ -137,14 +141,13 @@ def test_bad_archives_are_said(here, capsys):
     (here / 'dataset.parquet').mkdir()
     for name, text in (('letter.parquet', 'no Parquet file'), ('nowhere.parquet', 'no such file'),
                        ('dataset.parquet', 'it holds no .parquet file')):
-        assert main(['release', name, '--chain', str(CHAIN), '--epsilon', '1', '-o',
-                     'out.parquet']) == 1
+        assert main(arguments_of(logs=[name])) == 1
         told = capsys.readouterr()
         assert text in told.out and '1 failed' in told.out and told.err == ''
 
 
 def test_a_directory_of_archives_is_not_taken_for_one_without_logs(here, capsys):
-    assert main(['release', '.', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out']) == 1
+    assert main(arguments_of(logs='.', output='out')) == 1
     assert 'release each archive separately' in capsys.readouterr().err
     assert not (here / 'out').exists()
 
@@ -192,9 +195,7 @@ def several_robots(place):
 
 def test_a_directory_of_several_robots(here, capsys):
     several_robots(here)
-    arguments = ['release', 'patrols', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'o.parquet',
-                 '--mechanism', 'causal', '--policy', 'guided', '--ledger', 'l', '--subject-key',
-                 'robot', '--charge', 'route']
+    arguments = of_robots('--charge', 'route')
     assert main([*arguments, '--dry-run']) == 0
     told = capsys.readouterr().err
     assert 'patrols: 3 subjects; each would be charged ε = 1 to 3; 0 were charged' in told
@@ -221,12 +222,8 @@ def test_a_directory_of_several_robots(here, capsys):
 
 def test_robots_over_their_budget_are_named(here, capsys):
     several_robots(here)
-    arguments = ['release', 'patrols', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'o.parquet',
-                 '--mechanism', 'causal', '--policy', 'guided', '--ledger', 'l', '--subject-key',
-                 'robot']
-    assert main(['release', 'patrols', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'a.parquet',
-                 '--mechanism', 'causal', '--policy', 'planned', '--ledger', 'l', '--subject-key',
-                 'robot']) == 0
+    arguments = of_robots()
+    assert main(of_robots(policy='planned', output='a.parquet')) == 0
     assert main(['ledger', 'l', '--set-budget', 'r2', '1.5']) == 0
     capsys.readouterr()
     assert main([*arguments, '--dry-run']) == 1
@@ -241,8 +238,6 @@ def test_robots_over_their_budget_are_named(here, capsys):
 def test_robots_whose_names_look_alike_are_said(here, capsys):
     several_robots(here)
     (here / 'patrols' / 'robot=r3').rename(here / 'patrols' / 'robot=R1')
-    assert main(['release', 'patrols', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'o.parquet',
-                 '--mechanism', 'causal', '--policy', 'guided', '--ledger', 'l', '--subject-key',
-                 'robot']) == 0
+    assert main(of_robots()) == 0
     told = capsys.readouterr().err
     assert "the subject 'R1' looks like 'r1'" in told and "the subject 'r1' looks like" in told

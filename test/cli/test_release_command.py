@@ -6,12 +6,11 @@ import errno
 import io
 import json
 import os
-from pathlib import Path
 import re
 import subprocess
 import sys
 
-from in_process import run_symdp
+from in_process import CHAIN, ROOT, run_symdp
 from mcap.reader import make_reader
 import pytest
 from symdp_ros import __version__, Chain, OfflineMechanism
@@ -22,8 +21,6 @@ from symdp_ros.release import outbox
 from symdp_ros.release.outbox import Outbox
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
 WORD = ['dock', 'gate', 'none', 'aisle_1', 'packing', 'charger'] * 4
 WITHOUT_ROS = ('import sys; sys.modules["rclpy"] = None\n'
                'from symdp_ros.cli.main import main; sys.exit(main(sys.argv[1:]))')

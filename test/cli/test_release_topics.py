@@ -5,14 +5,13 @@ import os
 import subprocess
 import sys
 
-from in_process import ROOT, run_symdp
+from in_process import CHAIN, ROOT, run_symdp
 from patrol_bags import patrol, read_bag, START, STORE, string, write_bag
 import pytest
 from symdp_ros import Chain
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import write_log
 
-CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
 PATROL = ['dock', 'gate', 'aisle_1', 'packing', 'charger', 'charger', 'gate'] * 3
 ARGUMENTS = ('--chain', CHAIN, '--epsilon', '1', '--mechanism', 'causal', '--ledger',
              'robots.ledger', '--subject', 'r1')

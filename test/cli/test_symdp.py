@@ -3,17 +3,15 @@
 """The command line as a user types it, in processes of its own."""
 import json
 import os
-from pathlib import Path
 import signal
 import subprocess
 import sys
 import time
 
-from in_process import run_symdp as symdp
+from in_process import report, ROOT, run_symdp as symdp
 import pytest
 from shared_data import shared
 
-ROOT = Path(__file__).resolve().parents[2]
 
 #: From the maps' own description: states, edges, out-degrees, period.
 MAPS = {
@@ -23,11 +21,6 @@ MAPS = {
     'route_aws_graph': (40, 84, '1 to 5, mean 2.10', 1),
     'bringup_warehouse_graph': (96, 172, '1 to 4, mean 1.79', 1),
 }
-
-
-def report(run):
-    """Return the lines `name   value` of a report as a dict."""
-    return {line[:20].strip(): line[20:] for line in run.stdout.splitlines()}
 
 
 @pytest.mark.parametrize('name', MAPS)

@@ -13,14 +13,16 @@ PERIOD = 1000
 
 
 class Drawn(list):
-    """The symbols that a sampling draws, and when."""
+    """The symbols that a sampling draws, and when; it is started where `start` tells how."""
 
-    def __init__(self, kind, **given):
+    def __init__(self, kind, start=None, **given):
         super().__init__()
         self.times = []
         self.sampling = kind(self.draw, **given)
         self.gone_on = [[]]  # after each symbol: (reports, whether they are published)
         self.sampling.go_on = self.go_on
+        if start is not None:
+            self.sampling.start(start, 0)
 
     def draw(self, region, now):
         self.append(region)
@@ -44,8 +46,7 @@ def test_every_message_is_one_symbol():
 
 @pytest.mark.parametrize('kind', [EveryMessage, EveryChange])
 def test_latched_messages_enter_the_first_word_of_a_process_alone(kind):
-    drawn = Drawn(kind, drop_unknown=False)
-    drawn.sampling.start(Start.NEW, 0)
+    drawn = Drawn(kind, Start.NEW, drop_unknown=False)
     assert drawn.sampling.takes_latched
     drawn.sampling.start(Start.GOES_ON, 0)
     assert drawn.sampling.takes_latched, 'nothing was read yet'
@@ -54,32 +55,27 @@ def test_latched_messages_enter_the_first_word_of_a_process_alone(kind):
     assert not drawn.sampling.takes_latched
     drawn.sampling.start(Start.NEW, 0)
     assert not drawn.sampling.takes_latched, 'the last word may show it'
-    drawn = Drawn(kind, drop_unknown=False)
-    drawn.sampling.start(Start.AFTER_RESTART, 0)
+    drawn = Drawn(kind, Start.AFTER_RESTART, drop_unknown=False)
     assert not drawn.sampling.takes_latched
-    drawn = Drawn(kind, drop_unknown=False, waits=True)
-    drawn.sampling.start(Start.NEW, 0)
+    drawn = Drawn(kind, Start.NEW, drop_unknown=False, waits=True)
     assert not drawn.sampling.takes_latched
 
 
 @pytest.mark.parametrize('drop, expected', [(False, ['a', None, 'a', 'b']), (True, ['a', 'b'])])
 def test_every_change_is_one_symbol(drop, expected):
-    drawn = Drawn(EveryChange, drop_unknown=drop)
-    drawn.sampling.start(Start.NEW, 0)
+    drawn = Drawn(EveryChange, Start.NEW, drop_unknown=drop)
     drawn.read('a', 'a', None, None, 'a', 'b', 'b')
     assert drawn == expected
 
 
 def test_a_first_region_that_is_unknown_is_a_change():
-    drawn = Drawn(EveryChange, drop_unknown=False)
-    drawn.sampling.start(Start.NEW, 0)
+    drawn = Drawn(EveryChange, Start.NEW, drop_unknown=False)
     drawn.read(None, None)
     assert drawn == [None]
 
 
 def test_a_stay_is_drawn_once_however_often_the_node_is_stopped():
-    drawn = Drawn(EveryChange, drop_unknown=False)
-    drawn.sampling.start(Start.NEW, 0)
+    drawn = Drawn(EveryChange, Start.NEW, drop_unknown=False)
     for _ in range(40):
         drawn.read('a')
         drawn.sampling.start(Start.GOES_ON, 0)
@@ -90,8 +86,7 @@ def test_a_stay_is_drawn_once_however_often_the_node_is_stopped():
 
 @pytest.mark.parametrize('drop, expected', [(False, ['a', 'b']), (True, ['b'])])
 def test_after_a_restart_the_first_region_is_not_drawn(drop, expected):
-    drawn = Drawn(EveryChange, drop_unknown=drop)
-    drawn.sampling.start(Start.AFTER_RESTART, 0)
+    drawn = Drawn(EveryChange, Start.AFTER_RESTART, drop_unknown=drop)
     drawn.read(None, None, 'a', 'a')
     drawn.sampling.start(Start.GOES_ON, 0)
     drawn.read('a', 'b')
@@ -99,24 +94,22 @@ def test_after_a_restart_the_first_region_is_not_drawn(drop, expected):
 
 
 def test_another_word_of_the_process_waits_for_the_next_change():
-    drawn = Drawn(EveryChange, drop_unknown=False)
-    drawn.sampling.start(Start.NEW, 0)
+    drawn = Drawn(EveryChange, Start.NEW, drop_unknown=False)
     drawn.read('a')
     drawn.sampling.start(Start.NEW, 0)
     drawn.read('a, as another map calls it', 'b')
     assert drawn == ['a', 'b']
-    drawn = Drawn(EveryChange, drop_unknown=False, waits=True)
-    drawn.sampling.start(Start.NEW, 0)
+    drawn = Drawn(EveryChange, Start.NEW, drop_unknown=False, waits=True)
     drawn.read('a', 'a', 'b')
     assert drawn == ['b']
 
 
-def period(**given):
-    return Drawn(EveryPeriod, period=PERIOD, **given)
+def period(start=Start.NEW, **given):
+    return Drawn(EveryPeriod, start, period=PERIOD, **given)
 
 
 def test_every_tick_is_one_symbol_of_the_region_that_was_read_last():
-    drawn = period()
+    drawn = period(None)
     assert drawn.sampling.start(Start.NEW, 5000) == PERIOD
     drawn.sampling.tick(6000)
     drawn.sampling.read('a', 6100)
@@ -130,7 +123,6 @@ def test_every_tick_is_one_symbol_of_the_region_that_was_read_last():
 
 def test_a_region_is_unknown_after_the_timeout_and_after_a_stop():
     drawn = period(timeout=1500)
-    drawn.sampling.start(Start.NEW, 0)
     drawn.sampling.read('a', 900)
     for tick in (1000, 2000, 3000, 4000):
         drawn.sampling.tick(tick)
@@ -143,7 +135,6 @@ def test_a_region_is_unknown_after_the_timeout_and_after_a_stop():
 
 def test_a_late_tick_draws_the_region_of_its_instant():
     drawn = period()
-    drawn.sampling.start(Start.NEW, 0)
     drawn.sampling.read('a', 900)
     drawn.sampling.read('b', 1000)
     drawn.sampling.read('c', 1800)
@@ -155,7 +146,6 @@ def test_a_late_tick_draws_the_region_of_its_instant():
 def test_ticks_that_are_always_late_lose_none():
     """As those of a timer, and of a clock whose steps are no divisors of the period."""
     drawn, now, wait = period(), 0, PERIOD
-    drawn.sampling.start(Start.NEW, now)
     for i in range(1, 101):
         now += wait + 20 + i * 37 % 600
         wait = drawn.sampling.tick(now)
@@ -164,7 +154,6 @@ def test_ticks_that_are_always_late_lose_none():
 
 def test_instants_that_were_missed_are_not_made_up_for():
     drawn = period()
-    drawn.sampling.start(Start.NEW, 0)
     for time, region in (900, 'a'), (2100, 'b'), (4100, 'c'):
         drawn.sampling.read(region, time)
     assert drawn.sampling.tick(4900) == 100
@@ -175,7 +164,6 @@ def test_instants_that_were_missed_are_not_made_up_for():
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3 * PERIOD)), max_size=30))
 def test_each_symbol_is_the_region_at_its_instant(steps):
     drawn, now, read = period(), 0, []
-    drawn.sampling.start(Start.NEW, now)
     for is_tick, passed in steps:
         now += passed
         if is_tick:
@@ -190,7 +178,6 @@ def test_each_symbol_is_the_region_at_its_instant(steps):
 
 def test_a_region_that_is_looked_up_is_that_of_the_tick():
     drawn, look = period(), iter('abc').__next__
-    drawn.sampling.start(Start.NEW, 0)
     assert drawn.sampling.tick(1900, look) == PERIOD
     assert drawn.sampling.tick(2000, look) == 900 and drawn == ['a']
     drawn.sampling.tick(2900, look)
@@ -201,29 +188,26 @@ def test_a_region_that_is_looked_up_is_that_of_the_tick():
 @pytest.mark.parametrize('now, wait', [(1001, 999), (1999, 1), (2000, 1000), (5300, 700)])
 def test_ticks_keep_their_times_over_a_stop_and_a_restart(start, now, wait):
     drawn = period()
-    drawn.sampling.start(Start.NEW, 0)
     drawn.sampling.tick(1000)
     if start is Start.AFTER_RESTART:
-        drawn = period()
+        drawn = period(None)
     assert drawn.sampling.start(start, now, 1000) == wait
 
 
 def test_where_the_last_time_is_not_known_a_whole_period_passes():
-    drawn = period()
+    drawn = period(None)
     assert drawn.sampling.start(Start.AFTER_RESTART, 5300, -1) == PERIOD
     assert drawn.sampling.tick(5400) == 900 and drawn == []
 
 
 def test_a_new_word_keeps_the_distance_too():
     drawn = period()
-    drawn.sampling.start(Start.NEW, 0)
     drawn.sampling.tick(1000)
     assert drawn.sampling.start(Start.NEW, 1200) == 800
 
 
 def test_a_clock_that_is_set_back_delays_by_a_period():
     drawn = period()
-    drawn.sampling.start(Start.NEW, 0)
     drawn.sampling.tick(100_000)
     assert drawn.sampling.tick(99_500) == 1500, 'less than a period: wait for it'
     assert drawn.sampling.tick(2000) == PERIOD
@@ -237,7 +221,7 @@ def test_a_clock_that_is_set_back_delays_by_a_period():
                           st.integers(0, 5 * PERIOD)), max_size=30))
 def test_two_symbols_are_never_less_than_a_period_apart(steps):
     """Whatever calls `tick`, and however early."""
-    drawn, now, all_times = period(), 1, []
+    drawn, now, all_times = period(None), 1, []
     drawn.sampling.start(Start.NEW, now)
     for step, passed in steps:
         now += passed
@@ -247,14 +231,14 @@ def test_two_symbols_are_never_less_than_a_period_apart(steps):
             drawn.sampling.start(Start.GOES_ON, now)
         else:
             all_times += drawn.times
-            drawn = period()
+            drawn = period(None)
             drawn.sampling.start(Start.AFTER_RESTART, now, max(all_times, default=-1))
     all_times += drawn.times
     assert all(b - a >= PERIOD for a, b in zip(all_times, all_times[1:], strict=False))
 
 
 def test_reports_come_between_symbols():
-    drawn, now, wait, waits = period(reports=4), 0, PERIOD // 4, []
+    drawn, now, wait, waits = period(None, reports=4), 0, PERIOD // 4, []
     assert drawn.sampling.start(Start.NEW, now) == wait
     for _ in range(11):
         now += wait
@@ -266,7 +250,6 @@ def test_reports_come_between_symbols():
 
 def test_reports_whose_time_has_passed_are_gone_over_in_silence():
     drawn = period(reports=4)
-    drawn.sampling.start(Start.NEW, 0)
     assert drawn.sampling.tick(1000) == 250
     assert drawn.sampling.tick(1800) == 200  # the third: two were missed
     assert drawn.sampling.tick(4300) == 200  # the symbol of 4000 is late, a report after it is due
@@ -277,7 +260,7 @@ def test_reports_whose_time_has_passed_are_gone_over_in_silence():
 
 
 def test_after_a_restart_what_was_missed_is_gone_over_within_bounds():
-    drawn = period(reports=4)
+    drawn = period(None, reports=4)
     assert drawn.sampling.start(Start.AFTER_RESTART, 10**9 + 100, 1000) == 150
     drawn.sampling.tick(10**9 + 250)
     assert drawn.times == [10**9]
@@ -289,7 +272,7 @@ def test_after_a_restart_what_was_missed_is_gone_over_within_bounds():
     st.sampled_from(['tick', 'stop', 'restart']), st.integers(0, 3 * PERIOD)), max_size=30))
 def test_with_reports_each_comes_at_its_instant(reports, steps):
     """The period is no multiple of most numbers of reports."""
-    drawn, now, all_times = period(reports=reports), 1, []
+    drawn, now, all_times = period(None, reports=reports), 1, []
     drawn.sampling.start(Start.NEW, now)
     for step, passed in steps:
         now += passed
@@ -308,7 +291,7 @@ def test_with_reports_each_comes_at_its_instant(reports, steps):
             drawn.sampling.start(Start.GOES_ON, now)
         else:
             all_times += drawn.times
-            drawn = period(reports=reports)
+            drawn = period(None, reports=reports)
             drawn.sampling.start(Start.AFTER_RESTART, now, max(all_times, default=-1))
     all_times += drawn.times
     assert all(b - a >= PERIOD and (b - a) % PERIOD == 0 for a, b in pairwise(all_times))
