@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Recordings made by an independent writer, of words, poses and fleets."""
+import traceback
+
 import pytest
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+from symdp_ros.logs import LogError, read_log
 
 STORAGES = {'sqlite3': StoragePlugin.SQLITE3, 'mcap': StoragePlugin.MCAP}
 TYPES = {
@@ -17,6 +20,7 @@ TYPES = {
                                             'fleet_msgs/Route_Feedback feedback',
     'fleet_msgs/msg/Route_Feedback': 'uint16 last_node_id\nuint16 next_node_id',
 }
+SECRET = 'zx_secret_7'
 both = pytest.mark.parametrize('storage', ['sqlite3', 'mcap'])
 
 
@@ -36,6 +40,18 @@ def record(path, storage, messages, message_type='std_msgs/msg/String', *, topic
     return path
 
 
+def failure(path, **settings):
+    """Return the reason; nothing that is shown of the error names the secret."""
+    with pytest.raises(LogError) as caught:
+        read_log(path, **settings)
+    error = caught.value
+    assert error.__cause__ is None and error.__context__ is None
+    assert SECRET not in ''.join(traceback.format_exception(error))
+    line = '' if error.line is None else f', line {error.line}'
+    assert str(error) == f'{path}{line}: {error.reason}'
+    return error.reason
+
+
 def stamped(store, *poses):
     """Return (stamp, message) with the pose (x, y, frame) of each."""
     types = store.types
@@ -46,9 +62,9 @@ def stamped(store, *poses):
             for stamp, (x, y, frame) in enumerate(poses)]
 
 
-def own_types():
+def own_types(definitions=TYPES):
     store, types = get_typestore(Stores.LATEST), {}
-    for name, definition in TYPES.items():
+    for name, definition in definitions.items():
         types |= get_types_from_msg(definition, name)
     store.register(types)
     return store

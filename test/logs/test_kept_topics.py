@@ -13,12 +13,11 @@ import numpy as np
 from patrol_bags import (battery, diagnostics, hand_on, header, patrol, read_bag, SECOND, START,
                          STORE, string, TYPES, WORD, write_bag)
 import pytest
-from recordings import both
+from recordings import both, own_types, STORAGES
 from refusals import refused
 from rosbags.interfaces import Nodetype, Qos, QosDurability, QosHistory, QosLiveliness
 from rosbags.interfaces import QosReliability, QosTime
 from rosbags.rosbag2 import CompressionMode
-from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import Keep, KeptTopics, list_logs, LogError, read_log
 from symdp_ros.logs.recordings import cdr, qos
@@ -27,7 +26,7 @@ from symdp_ros.messages.fields import FieldType
 import yaml
 
 SHARED = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'
-inputs = pytest.mark.parametrize('source', ['sqlite3', 'mcap'])
+inputs = pytest.mark.parametrize('source', STORAGES)
 
 
 def files(path):
@@ -329,11 +328,7 @@ OWN = {
 
 @pytest.fixture(scope='module')
 def own():
-    store, types = get_typestore(Stores.LATEST), {}
-    for name, definition in OWN.items():
-        types |= get_types_from_msg(definition, name)
-    store.register(types)
-    return store
+    return own_types(OWN)
 
 
 def test_types_of_ones_own(tmp_path, own):
@@ -467,6 +462,20 @@ def test_the_region_keeps_its_type_where_it_can(tmp_path, own, storage):
 
 # Hostile recordings
 
+def written(path, *messages):
+    """Write (topic, type, its definition, what the message holds) after the region; return it."""
+    with open(path, 'wb') as file:
+        writer = McapWriter(file)
+        writer.start('ros2', library='')
+        for topic, kind, text, data in (
+                ('/region', 'std_msgs/msg/String', 'string data', b'\2\0\0\0x\0'), *messages):
+            schema = writer.register_schema(kind, 'ros2msg', text.encode())
+            channel = writer.register_channel(topic, 'cdr', schema, {})
+            writer.add_message(channel, START, b'\0\1\0\0' + data, START)
+        writer.finish()
+    return path
+
+
 @pytest.mark.parametrize('definition, why', [
     ('own_msgs/A a', 'not known'), ('std_msgs/Header h\nown_msgs/B b', 'not known'),
     ('wstring w', 'not known'), ('std_msgs/Header h\nuint8[0] a', 'not known'), ('', 'damaged'),
@@ -481,39 +490,22 @@ def test_the_region_keeps_its_type_where_it_can(tmp_path, own, storage):
      f'{"=" * 80}\nMSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id',
      'damaged')])
 def test_hostile_definitions(tmp_path, definition, why):
-    with open(tmp_path / 'a.mcap', 'wb') as file:
-        writer = McapWriter(file)
-        writer.start('ros2', library='')
-        for topic, kind, text, data in (
-                ('/region', 'std_msgs/msg/String', 'string data', b'\0\1\0\0\2\0\0\0x\0'),
-                ('/odd', 'own_msgs/msg/A', definition, b'\0\1\0\0' + bytes(40))):
-            schema = writer.register_schema(kind, 'ros2msg', text.encode())
-            channel = writer.register_channel(topic, 'cdr', schema, {})
-            writer.add_message(channel, START, data, START)
-        writer.finish()
-    assert why in kept_or_why(tmp_path / 'a.mcap', '/odd')
+    log = written(tmp_path / 'a.mcap', ('/odd', 'own_msgs/msg/A', definition, bytes(40)))
+    assert why in kept_or_why(log, '/odd')
 
 
 def test_two_definitions_of_one_type(tmp_path):
-    with open(tmp_path / 'a.mcap', 'wb') as file:
-        writer = McapWriter(file)
-        writer.start('ros2', library='')
-        for topic, kind, text in (
-                ('/region', 'std_msgs/msg/String', 'string data'),
-                ('/a', 'own_msgs/msg/A', 'int8 a'), ('/b', 'own_msgs/msg/A', 'string b'),
-                ('/c', 'own_msgs/msg/A', '# the same\nint8 a')):
-            schema = writer.register_schema(kind, 'ros2msg', text.encode())
-            channel = writer.register_channel(topic, 'cdr', schema, {})
-            data = b'\0\1\0\0' + (b'\2\0\0\0x\0' if 'string' in text else b'\7')
-            writer.add_message(channel, START, data, START)
-        writer.finish()
+    log = written(tmp_path / 'a.mcap', *((topic, 'own_msgs/msg/A', text, data)
+                                         for topic, text, data in (
+        ('/a', 'int8 a', b'\7'), ('/b', 'string b', b'\2\0\0\0x\0'),
+        ('/c', '# the same\nint8 a', b'\7'))))
     why = '/b has the type own_msgs/msg/A, and so has /a, by another definition'
     with pytest.raises(LogError, match=why):
-        hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a', '/b')
-    outcomes = hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a', '/b', '/c', strict=False)
+        hand_on(log, tmp_path / 'out', '/a', '/b')
+    outcomes = hand_on(log, tmp_path / 'out', '/a', '/b', '/c', strict=False)
     assert {name: result for name, _, result, _ in outcomes} == {
         '/region': 'private', '/a': 'kept', '/b': 'refused', '/c': 'kept'}
-    hand_on(tmp_path / 'a.mcap', tmp_path / 'b', '/b')
+    hand_on(log, tmp_path / 'b', '/b')
 
 
 @pytest.mark.parametrize('kind, definition, data, why', [
@@ -528,21 +520,12 @@ def test_two_definitions_of_one_type(tmp_path):
     ('own_msgs/msg/Fix', 'float64 lat\nfloat64 lon', bytes(16), None),
     ('Sensor_msgs/msg/LaserScan', 'uint8 a', b'\0', None)])
 def test_types_by_their_definitions(tmp_path, kind, definition, data, why):
-    with open(tmp_path / 'a.mcap', 'wb') as file:
-        writer = McapWriter(file)
-        writer.start('ros2', library='')
-        for topic, name, text, content in (
-                ('/region', 'std_msgs/msg/String', 'string data', b'\2\0\0\0x\0'),
-                ('/a', kind, definition, data)):
-            schema = writer.register_schema(name, 'ros2msg', text.encode())
-            channel = writer.register_channel(topic, 'cdr', schema, {})
-            writer.add_message(channel, START, b'\0\1\0\0' + content, START)
-        writer.finish()
+    log = written(tmp_path / 'a.mcap', ('/a', kind, definition, data))
     if why is None:
-        found = kept_or_why(tmp_path / 'a.mcap', '/a')
+        found = kept_or_why(log, '/a')
         assert 'shows a position' in found or 'no type of ROS' in found
     else:
-        [_, kept] = hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a')
+        [_, kept] = hand_on(log, tmp_path / 'out', '/a')
         assert (kept.result, kept.reason) == ('kept', why)
         [(_, made)] = read_bag(tmp_path / 'out')[0]['/a']
         expected = bytes(8) + b'\1' + bytes(4) if 'Header' in kind else data
@@ -555,25 +538,15 @@ def test_a_definition_that_hides_a_header(tmp_path, storage):
     text = 'string data\n'
     with_header = (f'std_msgs/Header h\n{"=" * 80}\nMSG: std_msgs/Header\n'
                    'builtin_interfaces/Time stamp\nstring frame_id')
-    store = get_typestore(Stores.LATEST)
-    store.register(get_types_from_msg(with_header, 'own_msgs/msg/A'))
+    store = own_types({'own_msgs/msg/A': with_header})
     message = bytes(store.serialize_cdr(store.types['own_msgs/msg/A'](header(START)),
-                                        'own_msgs/msg/A'))
+                                        'own_msgs/msg/A'))[4:]
     for schemas, why in (([text], 'another definition'),
                          ([with_header, text], 'several definitions')):
-        with open(tmp_path / 'a.mcap', 'wb') as file:
-            writer = McapWriter(file)
-            writer.start('ros2', library='')
-            schema = writer.register_schema('std_msgs/msg/String', 'ros2msg', b'string data')
-            channel = writer.register_channel('/region', 'cdr', schema, {})
-            writer.add_message(channel, START, b'\0\1\0\0\2\0\0\0x\0', START)
-            for definition in schemas:
-                schema = writer.register_schema('own_msgs/msg/A', 'ros2msg', definition.encode())
-                channel = writer.register_channel('/a', 'cdr', schema, {})
-                writer.add_message(channel, START, message, START)
-            writer.finish()
-        assert why in kept_or_why(tmp_path / 'a.mcap', '/a')
-        hand_on(tmp_path / 'a.mcap', tmp_path / 'out', '/a', storage=storage, strict=False)
+        log = written(tmp_path / 'a.mcap', *(('/a', 'own_msgs/msg/A', definition, message)
+                                             for definition in schemas))
+        assert why in kept_or_why(log, '/a')
+        hand_on(log, tmp_path / 'out', '/a', storage=storage, strict=False)
         assert read_bag(tmp_path / 'out')[1].keys() == {'/region'}
         holds_none(tmp_path / 'out')
         for file in (tmp_path / 'out').iterdir():

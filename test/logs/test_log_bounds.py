@@ -16,8 +16,9 @@ import zlib
 from forked import forked
 import lz4.frame
 import pytest
+from recordings import both, own_types, STORAGES
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
-from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+from rosbags.typesys import get_typestore, Stores
 from symdp_ros.files import bounds, child
 from symdp_ros.files.regular_file import RegularFile
 from symdp_ros.logs import list_logs, LogError, LogState, read_log, write_log
@@ -29,7 +30,6 @@ ROOT = Path(__file__).resolve().parents[2]
 WORD = ['dock', 'gate', 'aisle_1']
 SUFFIXES = ['.csv', '.jsonl', '.db3', '.mcap']
 MAGIC = b'\x89MCAP0\r\n'
-both = pytest.mark.parametrize('storage', ['sqlite3', 'mcap'])
 
 
 def failure(path, **settings):
@@ -328,8 +328,7 @@ def test_an_unknown_compression(tmp_path):
 @both
 def test_messages_that_unpack_to_gigabytes(tmp_path, failure_in_little_memory, storage):
     store = get_typestore(Stores.LATEST)
-    kinds = {'sqlite3': StoragePlugin.SQLITE3, 'mcap': StoragePlugin.MCAP}
-    with Writer(tmp_path / 'bag', version=8, storage_plugin=kinds[storage]) as writer:
+    with Writer(tmp_path / 'bag', version=8, storage_plugin=STORAGES[storage]) as writer:
         region = writer.add_connection('/region', 'std_msgs/msg/String', typestore=store)
         for stamp in range(6):
             writer.write(region, stamp, compressed('zstd', 200 << 20))
@@ -462,8 +461,7 @@ DEFINITIONS = {
 @pytest.mark.parametrize('definition', DEFINITIONS.values(), ids=DEFINITIONS)
 def test_definitions_of_types_that_ask_for_endless_work(tmp_path, monkeypatch, definition):
     monkeypatch.setattr(child, 'MEMORY', 200 << 20)
-    store = get_typestore(Stores.LATEST)
-    store.register(get_types_from_msg('string name\n', 'own_msgs/msg/Own'))
+    store = own_types({'own_msgs/msg/Own': 'string name\n'})
     with Writer(tmp_path / 'bag', version=8, storage_plugin=StoragePlugin.SQLITE3) as writer:
         region = writer.add_connection('/region', 'own_msgs/msg/Own', typestore=store)
         writer.write(region, 0, b'\0\1\0\0\5\0\0\0dock\0')

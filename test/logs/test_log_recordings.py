@@ -5,36 +5,23 @@ import contextlib
 from pathlib import Path
 import shutil
 import sqlite3
-import traceback
 
 from mcap.writer import Writer as McapWriter
 import numpy as np
 import pytest
-from recordings import both, record, STORAGES
+from recordings import both, failure, own_types, record, SECRET, STORAGES
 from refusals import refused
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import CompressionMode, Writer
-from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+from rosbags.typesys import get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log, write_log
 import yaml
 
 REAL = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'
 needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f'{REAL} is absent')
-SECRET = 'zx_secret_7'
 SUFFIX = {'sqlite3': '.db3', 'mcap': '.mcap'}
 pytestmark = pytest.mark.usefixtures('library')
-
-
-def failure(path, **settings):
-    """Return the reason; nothing that is shown of the error names the secret."""
-    with pytest.raises(LogError) as caught:
-        read_log(path, **settings)
-    error = caught.value
-    assert error.__cause__ is None and error.__context__ is None
-    assert SECRET not in ''.join(traceback.format_exception(error))
-    assert str(error) == f'{path}: {error.reason}'
-    return error.reason
 
 
 def values(path, **settings):
@@ -172,18 +159,14 @@ def test_fields_that_hold_no_region(tmp_path, field, reason):
     assert reason in failure(bag, field=field)
 
 
-def own_types():
-    store = get_typestore(Stores.LATEST)
-    store.register(get_types_from_msg(
-        'std_msgs/Header header\nuint8 mode\nfleet_msgs/Place place\nstring from\n',
-        'fleet_msgs/msg/State'))
-    store.register(get_types_from_msg('string<=20 name\nfloat64 x\n', 'fleet_msgs/msg/Place'))
-    return store
+OWN = {'fleet_msgs/msg/State': 'std_msgs/Header header\nuint8 mode\nfleet_msgs/Place place\n'
+                               'string from\n',
+       'fleet_msgs/msg/Place': 'string<=20 name\nfloat64 x\n'}
 
 
 @both
 def test_a_type_that_only_the_recording_defines(tmp_path, storage):
-    store = own_types()
+    store = own_types(OWN)
     now = store.types['builtin_interfaces/msg/Time'](1, 2)
     header = store.types['std_msgs/msg/Header'](now, 'map')
     place = store.types['fleet_msgs/msg/Place']
@@ -196,7 +179,7 @@ def test_a_type_that_only_the_recording_defines(tmp_path, storage):
 
 
 def test_a_type_that_nothing_defines(tmp_path):
-    store = own_types()
+    store = own_types(OWN)
     bag = record(tmp_path / 'bag', 'sqlite3', [(0, (SECRET, 0.5))], 'fleet_msgs/msg/Place',
                  store=store)
     for statement in ("UPDATE message_definitions SET encoded_message_definition = 'string',"

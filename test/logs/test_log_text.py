@@ -6,15 +6,14 @@ from decimal import Decimal
 import io
 import json
 import re
-import traceback
 
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
+from recordings import failure, SECRET
 from symdp_ros.logs import csv_log, LogError, read_log, write_log
 from symdp_ros.words import stamps
 
-SECRET = 'zx_secret_7'
 SYMBOLS = st.text(st.characters(blacklist_categories=('Cs',), blacklist_characters='\0'),
                   min_size=1, max_size=8)
 
@@ -23,18 +22,6 @@ def written(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
-
-
-def failure(path, **keys):
-    """Return the text of the error; nothing that is shown of it names the secret."""
-    with pytest.raises(LogError) as caught:
-        read_log(path, **keys)
-    error = caught.value
-    assert error.__cause__ is None and error.__context__ is None
-    assert SECRET not in ''.join(traceback.format_exception(error))
-    line = '' if error.line is None else f', line {error.line}'
-    assert str(error) == f'{path}{line}: {error.reason}'
-    return error.reason
 
 
 def test_csv(tmp_path):
