@@ -326,6 +326,7 @@ def test_amounts_as_people_read_them(amount, text):
 
 
 SPENDER = """
+import os
 import sys
 from symdp_ros import BudgetError, Privacy
 from symdp_ros.ledger.ledger import Ledger
@@ -335,7 +336,8 @@ with Ledger(sys.argv[1]) as ledger:
     for i in range(30):
         try:
             ledger.charge('r1', Loss.of(Privacy(0.1, int(sys.argv[2])), 'message'),
-                          log_id=f'{sys.argv[2]} {i}', settings='s', description='{}')
+                          log_id=f'{os.getpid()} {i}', settings='s', description='{}',
+                          subject_budget=float(sys.argv[3]))
             made += 1
         except BudgetError:
             pass
@@ -343,14 +345,27 @@ print(made)
 """
 
 
+def spend_together(path, budget, *adjacencies):
+    """Return how many charges of ε = 0.1 each of some processes made."""
+    spenders = [subprocess.Popen([sys.executable, '-c', SPENDER, path, str(k), str(budget)],
+                                 cwd=ROOT, stdout=subprocess.PIPE, text=True)
+                for k in adjacencies]
+    return [int(spender.communicate(timeout=120)[0]) for spender in spenders]
+
+
+def test_processes_make_a_ledger_and_cannot_pass_a_budget_together(tmp_path):
+    path = tmp_path / 'a.ledger'
+    made = spend_together(path, 4, 1, 1, 1)
+    with Ledger(path) as ledger:
+        assert sum(made) == 40 and ledger.spent('r1') == 4 and ledger.problems() == []
+
+
 def test_three_processes_that_count_otherwise_keep_one_budget(tmp_path):
     """At k = 1, 2 and 3 a release of ε = 0.1 costs 0.6, 0.3 and 0.2 of a budget for 6 symbols."""
     path = tmp_path / 'a.ledger'
     with Ledger(path) as ledger:
         ledger.charge('r1', loss(0, 6), settings='first', description='{}', subject_budget=6.0)
-    spenders = [subprocess.Popen([sys.executable, '-c', SPENDER, path, str(k)], cwd=ROOT,
-                                 stdout=subprocess.PIPE, text=True) for k in (1, 2, 3)]
-    made = [int(spender.communicate(timeout=120)[0]) for spender in spenders]
+    made = spend_together(path, 6, 1, 2, 3)
     with Ledger(path) as ledger:
         spent = ledger.spent('r1')
         assert spent == sum(n * Fraction(cost) for n, cost in zip(made, ('0.6', '0.3', '0.2')))
