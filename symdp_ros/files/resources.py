@@ -28,7 +28,9 @@ def resolve_path(name: str) -> Path:
 
 
 def resolve_kept(option: str, name: str, warn: Callable[[str], object]) -> Path:
-    """Return the path of a file that must be the same at every start; warn if it is relative."""
+    """
+    Return the path of a file that must be the same at every start; warn where it is relative.
+    """
     path = resolve_path(name)
     if not path.is_absolute():
         path = Path.cwd() / path

@@ -29,7 +29,9 @@ def tmap2_graph(root: yaml.Node, source: str) -> TransitionGraph:
 
 
 def graph_of_nodes(reader: YamlReader, nodes: yaml.Node, source: str) -> TransitionGraph:
-    """Return the graph of a list of nodes, which tmap2 and older STRANDS maps write alike."""
+    """
+    Return the graph of a list of nodes, as tmap2 and the older STRANDS maps write them alike.
+    """
     positions: dict[str, tuple[float, float]] = {}
     lines: dict[str, int] = {}
     edges: list[tuple[str, str, yaml.Node]] = []
