@@ -82,7 +82,11 @@ class Option:
         return result
 
     def parse(self, text: str) -> Any:
-        """Return the value that a text names; a list is one of YAML."""
+        """
+        Return the value that a text names; a list is one of YAML.
+
+        :raises ConfigurationError: as `check`.
+        """
         from symdp_ros.files.yaml_reader import yaml_value
 
         try:

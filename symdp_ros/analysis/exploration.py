@@ -110,6 +110,7 @@ class Exploration:
     :param graph: the map, which names its initial state.
     :param zones: of `Privacy`; None: only without zones.
     :param trust: as of `VisitCalibration`.
+    :raises ChainError, ConfigurationError: as `VisitCalibration`.
     """
 
     def __init__(self, graph: TransitionGraph, grid: Grid, *,

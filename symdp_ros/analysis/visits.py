@@ -111,6 +111,7 @@ class VisitCalibration:
     :param stay: seconds for which the robot typically stays; 0: as the map's P says.
     :param trust: the weight of what is known of how it moves, as of `Chain.models`.
     :param zones: of `Privacy`: told with each report; what does not know zones is left out.
+    :raises ChainError, ConfigurationError: as `Reports.chain`.
     """
 
     def __init__(self, graph: TransitionGraph, *, protect: float, stay: float = 0.0,

@@ -43,6 +43,7 @@ class Finding:
     A row of the table.
 
     :ivar certain: it shows where a robot is; otherwise it may.
+    :ivar what: names and types.
     :ivar advice: what to do about it.
     """
 

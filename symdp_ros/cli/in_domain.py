@@ -19,7 +19,11 @@ def domain_of(options: argparse.Namespace) -> int:
 
 @contextmanager
 def needing_ros() -> Iterator[None]:
-    """Import in here what needs ROS."""
+    """
+    Import in here what needs ROS.
+
+    :raises ConfigurationError: there is none.
+    """
     try:
         yield
     except ImportError:

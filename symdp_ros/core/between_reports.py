@@ -17,6 +17,7 @@ def between_reports(states: Sequence[str], offsets: Ints, targets: ShortInts, ch
     O(rows of `chances`·states²·ticks·degree) time. Probabilities are rounded to twelve digits, so
     that every machine finds the same.
 
+    :param states: of the chain.
     :param offsets, targets: as `Chain.csr`.
     :param chances: shape (P and other models, edges): P, whose moves are the possible ones, first.
     :param ticks: ≥ 1, steps of the chain from one report to the next.

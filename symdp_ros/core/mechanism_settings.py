@@ -50,7 +50,11 @@ class MechanismSettings:
                            selection='mechanism')
 
     def check(self) -> None:
-        """Check what can be checked without a chain."""
+        """
+        Check what can be checked without a chain.
+
+        :raises ConfigurationError: a setting is not valid.
+        """
         from symdp_ros.core.models import check_base
 
         check_base(DEFAULT_BASE if self.base == AUTO else self.base, self.trust)

@@ -78,7 +78,11 @@ class Observer:
             process.check(running=True)
 
     def wait(self, condition, *processes):
-        """Receive messages until the condition holds."""
+        """
+        Receive messages until the condition holds.
+
+        :raises DemoError: it does not, within a minute and a half.
+        """
         until = time.monotonic() + _PATIENCE
         while not condition():
             if time.monotonic() > until:

@@ -42,6 +42,7 @@ def draw_automaton(automaton: HammingAutomaton, word: Word, path: FilePath) -> N
 
     Columns are positions, rows are errors so far. The picture shows the word: it is as sensitive.
 
+    :param word: the automaton's.
     :param path: the file to write; its suffix (.svg, .png, .pdf) is the format.
     :raises ConfigurationError: matplotlib is missing; no word is accepted; the picture would be
         illegible; the file cannot be written.

@@ -52,6 +52,7 @@ def draw_routes(graph: TransitionGraph, routes: Mapping[str, Word], path: FilePa
     :param graph: with positions of its states.
     :param routes: title → word; states that the map does not know are left out.
     :param path: the file to write; its suffix (.svg, .png, .pdf) is the format.
+    :raises ConfigurationError: as `check_figure`.
     """
     check_figure(path, graph)
     (left, right), (bottom, top) = _box(graph)
@@ -80,6 +81,7 @@ def draw_curves(curves: Mapping[str, Sequence[tuple[float, float, float]]], path
     :param dashed: the names of curves that are dashed.
     :param target: a value of y that is marked by a line.
     :param path: the file to write; its suffix (.svg, .png, .pdf) is the format.
+    :raises ConfigurationError: as `check_figure`.
     """
     check_figure(path)
     figure = _figure(6.4, 4.2)

@@ -21,19 +21,31 @@ MOST_DEFINITION = 1 << 18
 
 
 def check_count(count: int) -> None:
-    """Check how many symbols a log holds."""
+    """
+    Check how many symbols a log holds.
+
+    :raises LogError: more than `MOST_SYMBOLS`.
+    """
     if count > MOST_SYMBOLS:
         raise LogError(f'it holds more than {MOST_SYMBOLS:,} symbols: split it')
 
 
 def check_size(size: int) -> None:
-    """Check the size of a log of text, or of the messages of a topic, in bytes."""
+    """
+    Check the size of a log of text, or of the messages of a topic, in bytes.
+
+    :raises LogError: more than `MOST_BYTES`.
+    """
     if size > MOST_BYTES:
         raise LogError(f'it holds more than {MOST_BYTES >> 20} MiB of text or messages: split it')
 
 
 def check_definition(text: str) -> None:
-    """Check the length of the definition of a message type."""
+    """
+    Check the length of the definition of a message type.
+
+    :raises LogError: more than `MOST_DEFINITION` characters.
+    """
     if len(text) > MOST_DEFINITION:
         raise LogError(f'a message type is defined by more than {MOST_DEFINITION >> 10} KiB of '
                        'text')

@@ -42,7 +42,11 @@ def flush(path: str | Path, *, epoch: bool = False) -> None:
 
 
 def check_new(output: Path) -> None:
-    """Check that nothing is at a path, and that its directory is there."""
+    """
+    Check that nothing is at a path, and that its directory is there.
+
+    :raises ConfigurationError: something is, or it is not.
+    """
     if os.path.lexists(output):
         raise ConfigurationError(f'{printable(output)} is there already: name another file, or '
                                  'remove it')
@@ -55,6 +59,7 @@ def write_new_file(output: Path, text: str) -> None:
     """
     Put a whole file in its place; never replace one.
 
+    :raises ConfigurationError: something is there.
     :raises OSError: it cannot be written.
     """
     draft = output.with_name(f'.{os.getpid()}.symdp')

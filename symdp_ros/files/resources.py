@@ -30,6 +30,8 @@ def resolve_path(name: str) -> Path:
 def resolve_kept(option: str, name: str, warn: Callable[[str], object]) -> Path:
     """
     Return the path of a file that must be the same at every start; warn where it is relative.
+
+    :raises ConfigurationError: as `resolve_path`.
     """
     path = resolve_path(name)
     if not path.is_absolute():
@@ -46,6 +48,8 @@ def share_directory(package: str) -> Path:
 
     This package is also found without an ament index, or without ROS: in the Python environment
     that it was installed into, or in its source tree.
+
+    :raises ConfigurationError: the package is not found.
     """
     try:
         from ament_index_python.packages import get_package_share_directory

@@ -102,7 +102,11 @@ class Fleet:
     state_dir: Path | None
 
     def make_state_dir(self) -> None:
-        """Make the folder of the state files, if it does not exist."""
+        """
+        Make the folder of the state files, if it does not exist.
+
+        :raises ConfigurationError: it cannot be made.
+        """
         if self.state_dir is not None:
             try:
                 self.state_dir.expanduser().mkdir(0o700, parents=True, exist_ok=True)

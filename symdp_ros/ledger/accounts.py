@@ -414,7 +414,11 @@ def _is_span(found: object) -> bool:
 
 @lru_cache(maxsize=1000)
 def amount(text: object) -> Fraction:
-    """Return an amount that is stored in a ledger as text."""
+    """
+    Return an amount that is stored in a ledger as text.
+
+    :raises LedgerError: it is no amount.
+    """
     if not isinstance(text, str) or not _AMOUNT.fullmatch(text):
         raise LedgerError('an amount in the ledger is damaged', damaged=True)
     return Fraction(text)

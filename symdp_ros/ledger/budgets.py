@@ -67,7 +67,11 @@ class NamedBudget:
                             stored.delta if stored.has_accounting else self.delta)
 
     def check(self, stored: Account, ledger_name: str) -> None:
-        """Check that nothing else is stored."""
+        """
+        Check that nothing else is stored.
+
+        :raises BudgetError: it is.
+        """
         if not self.differs_from(stored):
             return
         wanted = stored.budget if self.budget is None else self.budget

@@ -44,7 +44,11 @@ class Charging:
                     or self.accounting not in ('', 'pure'))
 
     def keep_in(self, ledger: 'Ledger') -> None:
-        """Store the budget and the accounting in a ledger, where it has none of the subject."""
+        """
+        Store the budget and the accounting in a ledger, where it has none of the subject.
+
+        :raises BudgetError, LedgerError: as `Ledger.keep_budget`.
+        """
         ledger.keep_budget(self.subject, self.subject_budget, self.accounting, self.delta)
 
     def limits(self) -> dict[str, Any]:

@@ -40,6 +40,7 @@ class LiveAccount:
         Charge a word once, and return whether that was now.
 
         :param perhaps_charged: whether the word may have been charged already.
+        :raises BudgetError, LedgerError: it is not charged.
         """
         if perhaps_charged and any(
                 (charge.subject, charge.log_id, charge.content) == (self.subject, None, word.name)

@@ -110,6 +110,7 @@ class KeptTopics:
     """
     The kept topics of a recording, copied into a temporary file that has no name.
 
+    :param path: the recording.
     :param region: the topic with the region.
     :param strict: raise an error where a topic is missing or cannot be kept; otherwise it is left
         out, so that no error depends on what a recording holds.

@@ -40,6 +40,7 @@ def read_graph(path: FilePath, *, initial_state: str | None = None, self_loops: 
     :param level: building maps only: this floor alone.
     :param prune: leave out isolated and dead-end states, repeatedly; `pruned` of
         the result names them.
+    :raises ChainError: with the file and the place in it.
     """
     if not isinstance(initial_state, str | None):
         raise ChainError(f'initial_state is {initial_state!r}: write it as a string, '

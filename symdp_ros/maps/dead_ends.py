@@ -63,7 +63,11 @@ def _without(row: Row, gone: Collection[str]) -> Row:
 
 
 def require_moves(graph: TransitionGraph) -> None:
-    """Refuse isolated and dead-end states."""
+    """
+    Refuse isolated and dead-end states.
+
+    :raises ChainError: which states have no successor, and what to do.
+    """
     ends = [state for state, row in graph.successors.items() if not row and not graph.complete]
     if ends:
         raise graph.problem(

@@ -43,11 +43,19 @@ class MapSettings:
 
     @property
     def path(self) -> Path:
-        """Return the path of the map."""
+        """
+        Return the path of the map.
+
+        :raises ConfigurationError: the package is not found.
+        """
         return resolve_path(self.chain_file)
 
     def read(self) -> TransitionGraph:
-        """Return the map; its initial state may be None."""
+        """
+        Return the map; its initial state may be None.
+
+        :raises ChainError, ConfigurationError: with the file and the reason.
+        """
         return read_graph(self.path, initial_state=self.initial_state or None,
                           self_loops=self.self_loops, graph=None if self.graph < 0 else self.graph,
                           level=self.level or None, prune=self.prune)

@@ -106,6 +106,7 @@ def read_places(graph: TransitionGraph, regions_file: FilePath | None = None) ->
 
     :param regions_file: as of `read_locator`. A state without a polygon in it has the place of
         its node, where the map has positions.
+    :raises ChainError: as `read_locator`.
     """
     places = places_of_nodes({state: at for state, at in graph.positions.items()
                               if state in graph.successors}, graph.levels)
@@ -119,7 +120,11 @@ def read_places(graph: TransitionGraph, regions_file: FilePath | None = None) ->
 
 
 def read_regions(path: FilePath) -> TransitionGraph:
-    """Read a regions file; the graph says which regions touch."""
+    """
+    Read a regions file; the graph says which regions touch.
+
+    :raises ChainError: with the file and the place in it.
+    """
     root = compose_yaml(path)
     if 'regions' not in keys_of(root):
         raise ChainError('this is no regions file: it has no regions, a map from the names of '

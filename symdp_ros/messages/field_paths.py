@@ -64,6 +64,7 @@ def find_field(fields: Fields, message_type: str, path: str) -> Field:
     Return where a path leads, which may be a whole message or list.
 
     :param path: '' is the message itself.
+    :raises ConfigurationError: it leads nowhere.
     """
     here = FieldType(message_type)
     getters: list[_Getter] = []

@@ -123,7 +123,11 @@ class Outbox:
                 remove(path)
 
     def make_staging_durable(self) -> None:
-        """Make the entries of the staging directory durable, before what it holds is charged."""
+        """
+        Make the entries of the staging directory durable, before what it holds is charged.
+
+        :raises ConfigurationError: that is not possible.
+        """
         with _using(self.directory):
             flush(self._staging)
 
@@ -241,7 +245,11 @@ class Outbox:
 
 
 def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
-    """Check that a ledger is, or would be, outside a release directory."""
+    """
+    Check that a ledger is, or would be, outside a release directory.
+
+    :raises ConfigurationError: it is inside.
+    """
     if lies_within(ledger_path, release_dir):
         raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
                                  'it where readers of releases cannot read it',
@@ -249,7 +257,11 @@ def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
 
 
 def check_directories_apart(log_dir: str | Path, release_dir: str | Path) -> None:
-    """Check that neither directory is inside the other."""
+    """
+    Check that neither directory is inside the other.
+
+    :raises ConfigurationError: one is, or they are the same.
+    """
     for inner, outer in ((log_dir, release_dir), (release_dir, log_dir)):
         if lies_within(inner, outer):
             raise ConfigurationError(f'log_dir {log_dir} and release_dir {release_dir} are the '
@@ -259,7 +271,11 @@ def check_directories_apart(log_dir: str | Path, release_dir: str | Path) -> Non
 
 
 def make_directory(directory: Path) -> None:
-    """Make a directory, and those that it lies in, where there is none."""
+    """
+    Make a directory, and those that it lies in, where there is none.
+
+    :raises ConfigurationError: it cannot be made.
+    """
     problem = None
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -97,7 +97,11 @@ class Output:
         self._outbox, self._ledger = outbox, ledger
 
     def check_free(self, own: Path | None = None) -> None:
-        """Check that the path is not taken, nor promised to another release than that at `own`."""
+        """
+        Check that the path is not taken, nor promised to another release than that at `own`.
+
+        :raises ConfigurationError: it is.
+        """
         if os.path.lexists(self.path):
             raise ConfigurationError(f'{printable(self.path)} exists already: name another path '
                                      'for the release')
@@ -214,6 +218,7 @@ class Publisher:
         for it before, or would pass their budget; otherwise it is refused.
     :param directory, ledger, subject, budget, subject_budget, wait, on_wait: as of
         `engine.Releaser`.
+    :raises ConfigurationError, LedgerError: as `Outbox`.
     :raises BudgetError: the ledger stores another budget.
     """
 

@@ -95,6 +95,7 @@ def pose_reader(message_type: type[Message], settings: InputSettings, locator: R
     :param locator: finds the state of a position.
     :param on_foreign_frame: called with the frame of each message whose position is not in the
         frame of the map; no region is known then.
+    :raises ConfigurationError: as `position_reader`.
     """
     fields, name, field = fields_of(message_type), name_of_type(message_type), settings.field
     read_position = position_reader(

@@ -30,6 +30,7 @@ class WordAccount(Protocol):
     """
     What a word needs of the ledger that it is charged in: `ledger.live_account.LiveAccount`.
 
+    :ivar ledger_id: of the ledger.
     :ivar subject: whose regions the words are.
     """
 

@@ -49,6 +49,7 @@ def sample(log: Log, table: Mapping[str, str],
     :param log: in the order of its stamps.
     :param table: value → state; any other value is unknown (`messages.symbols.symbol_table`).
     :raises ConfigurationError: a setting that is not valid.
+    :raises LogError: more than 10,000,000 ticks.
     """
     word = [None if value is None else table.get(value) for _, value in _entries(log, sampling)]
     words = _UNKNOWN[sampling.unknown_symbol](word)

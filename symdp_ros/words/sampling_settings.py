@@ -75,6 +75,7 @@ class SamplingSettings:
 
         :param chain: None: its states are not checked.
         :param unknown_symbols: what `unknown_symbol` may be.
+        :raises ConfigurationError: a setting is not valid, or they do not agree.
         """
         _check_choice('sampling', self.rule, SAMPLING)
         _check_choice('unknown_symbol', self.unknown_symbol, unknown_symbols)
@@ -107,6 +108,7 @@ class SamplingSettings:
         """
         Return the chain that a map makes of symbols: with a period, that of reports.
 
+        :raises ChainError: with the file and the place in it.
         :raises ConfigurationError: the settings fit neither one another nor the map.
         """
         self._check_visits()
@@ -118,6 +120,7 @@ class SamplingSettings:
         """
         Return ε, k and zones; with `protect`, k is how many symbols a visit touches.
 
+        :raises PrivacyError: they are not valid.
         :raises ConfigurationError: both `protect` and an adjacency are given; zones with the
             sampling 'change', where the number of changes since a zone was entered can tell the
             place in it.

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def check_period(options: argparse.Namespace) -> None:
-    """Refuse a period that would be ignored."""
+    """
+    Refuse a period that would be ignored.
+
+    :raises ConfigurationError: it is given, and the sampling is another one.
+    """
     # The default itself, not an equal number that was given.
     if options.sampling != 'period' and options.period is not PERIOD.default:
         raise ConfigurationError(f'--period is for --sampling period, not for --sampling '

@@ -54,7 +54,11 @@ def add_chain_arguments(parser, *names: str, required: bool = True) -> None:
 
 
 def graph_of(options) -> TransitionGraph:
-    """Return the graph that the arguments name; its initial state may be None."""
+    """
+    Return the graph that the arguments name; its initial state may be None.
+
+    :raises ChainError, ConfigurationError: with the file and the place in it.
+    """
     return MapSettings.of(vars(options)).read()
 
 
@@ -67,7 +71,11 @@ def pruned_graph_of(options) -> TransitionGraph:
 
 
 def chain_of(options) -> Chain:
-    """Return the chain that the arguments name, and print pruned states on stderr."""
+    """
+    Return the chain that the arguments name, and print pruned states on stderr.
+
+    :raises ChainError, ConfigurationError: with the file and the place in it.
+    """
     return SamplingSettings.of(vars(options)).chain(pruned_graph_of(options))
 
 

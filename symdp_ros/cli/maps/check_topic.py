@@ -20,7 +20,11 @@ _SHOWN = 8  # unknown names
 
 
 def compare(states: Iterable[str], options: argparse.Namespace) -> int:
-    """Listen, and print how many messages name no state; return 1 where any does."""
+    """
+    Listen, and print how many messages name no state; return 1 where any does.
+
+    :raises ConfigurationError: no ROS, no such topic, no message.
+    """
     with needing_ros():
         from rclpy.serialization import deserialize_message
         from symdp_ros.ros.graph.listening import listen

@@ -33,7 +33,11 @@ class WaitingCache(FunctionCache):
     _locked: BinaryIO | None = None
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Find a directory for it."""
+        """
+        Find a directory for it.
+
+        :raises RuntimeError: none can be written.
+        """
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._module = function.__module__
 

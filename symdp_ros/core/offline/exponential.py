@@ -43,6 +43,7 @@ class Exponential(Law):
     P[o] ∝ h(o)·R^{matches} on a chain that stores its edges.
 
     :param trust: the weight of the chain's P, for the base measure h (`core.models`); None: h = 1.
+    :param sizes: of the loops.
     """
 
     loss_bound = 'range'

@@ -17,6 +17,7 @@ class OnlineBatch:
 
     In the integers of the proof in `core.online.response`, scaled up to all of 32 or 64 bits.
 
+    :param chain: the public chain.
     :param targets: the table of targets, or None where every target is the symbol itself.
     :param width: 30 or 60, the bits that the responses were fitted to.
     :param responses: the `Response` for each number of successors.
@@ -73,6 +74,7 @@ class OnlineBatch:
         """
         Return private words for some words.
 
+        :param bits: of the words.
         :return: int32, shape (total,).
         """
         out = np.empty(len(symbols), np.int32)

@@ -56,7 +56,11 @@ class LedgerEntries:
         return None if number is None else self._database.entry(number)
 
     def check_subject(self, subject: str) -> None:
-        """Check that a name can be that of a subject; one that the ledger knows already can."""
+        """
+        Check that a name can be that of a subject; one that the ledger knows already can.
+
+        :raises LedgerError: it cannot.
+        """
         try:
             check_subject(subject)
         except LedgerError:
@@ -93,7 +97,11 @@ class LedgerEntries:
         return entry
 
     def check_sound(self) -> None:
-        """Check that nothing is charged to a ledger with a problem."""
+        """
+        Check that nothing is charged to a ledger with a problem.
+
+        :raises LedgerError: it has one.
+        """
         problems = self.problems()
         self._database.check_in_place()
         if problems:

@@ -72,7 +72,11 @@ class Recorded:
         return recorded
 
     def add_message(self, stamp: int, data: bytes) -> None:
-        """Add a message."""
+        """
+        Add a message.
+
+        :raises LogError: there are too many, or they are too large.
+        """
         self.size += len(data)
         bounds.check_size(self.size)
         self.messages.append((stamp, data))

@@ -75,7 +75,11 @@ LIBRARIES: tuple[Library, ...] = (with_rosbag2, with_rosbags)
 
 
 def library() -> Library:
-    """Return the library that reads and writes recordings here."""
+    """
+    Return the library that reads and writes recordings here.
+
+    :raises LogError: none is installed.
+    """
     for found in LIBRARIES:
         if found.is_installed():
             return found
@@ -91,6 +95,8 @@ def read(path: Path, topic: str, message_type: str | None,
 
     The stamp is when it was recorded. The order on disk means nothing: recorders write from
     several threads. Messages of one stamp keep the order on disk.
+
+    :raises LogError, ConfigurationError: as `read_log`.
     """
     message_type = message_type and full_type(message_type)
     using, topic = library(), '/' + topic.removeprefix('/')

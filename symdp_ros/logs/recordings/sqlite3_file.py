@@ -37,7 +37,11 @@ def is_open(path: Path) -> bool:
 
 
 def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
-    """Yield every topic of the file, and then the messages of some, in the order on disk."""
+    """
+    Yield every topic of the file, and then the messages of some, in the order on disk.
+
+    :raises LogError: as `check`.
+    """
     check(path)
     with _opened(path) as db:
         definitions: dict[object, tuple[str, str]] = {}

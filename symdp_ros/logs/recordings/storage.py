@@ -13,7 +13,11 @@ class StorageFile(Protocol):
     """A kind of storage file; a module has these functions."""
 
     def scan(self, path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
-        """Yield every topic of the file, before its messages, and the messages of some."""
+        """
+        Yield every topic of the file, before its messages, and the messages of some.
+
+        :raises LogError: as `check`.
+        """
 
     def check(self, path: Path) -> None:
         """Check that another program can read the file within bounds; raise LogError if not."""

@@ -26,6 +26,7 @@ class Allowance:
         Count some more bytes.
 
         :param unpacked: the bytes of their chunk or message so far; 0: it is not compressed.
+        :raises LogError: it is too much.
         """
         self._left -= size
         if unpacked > MOST_UNPACKED or self._left < 0:

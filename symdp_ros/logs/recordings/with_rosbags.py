@@ -40,6 +40,8 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
 
     Code is generated from the definitions in a recording, and a few bytes of them can cause
     endless work. So they are used in a child process.
+
+    :raises LogError: as `messages.decoder`.
     """
     from symdp_ros.logs.recordings.messages import decode_messages, is_standard
 

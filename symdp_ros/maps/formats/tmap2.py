@@ -31,6 +31,8 @@ def tmap2_graph(root: yaml.Node, source: str) -> TransitionGraph:
 def graph_of_nodes(reader: YamlReader, nodes: yaml.Node, source: str) -> TransitionGraph:
     """
     Return the graph of a list of nodes, as tmap2 and the older STRANDS maps write them alike.
+
+    :raises ChainError: as `tmap2_graph` does.
     """
     positions: dict[str, tuple[float, float]] = {}
     lines: dict[str, int] = {}

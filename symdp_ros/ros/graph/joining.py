@@ -16,6 +16,8 @@ def joined(domain: int, name: str) -> Iterator[Node]:
     Yield a node in a ROS domain that logs nothing and offers no parameters.
 
     :param domain: 0 to 232.
+    :param name: of the node.
+    :raises ConfigurationError: the domain cannot be joined.
     """
     context = Context()
     try:

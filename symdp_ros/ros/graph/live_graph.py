@@ -41,7 +41,11 @@ class LiveGraph:
 
 
 def look(domain: int, seconds: float) -> LiveGraph:
-    """Join a ROS domain and return what is there after some seconds, without the own node."""
+    """
+    Join a ROS domain and return what is there after some seconds, without the own node.
+
+    :raises ConfigurationError: the domain cannot be joined.
+    """
     with joined(domain, 'symdp_doctor') as node:
         time.sleep(seconds)  # other threads receive what nodes announce
         return _graph(node)

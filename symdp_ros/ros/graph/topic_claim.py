@@ -30,6 +30,7 @@ class TopicClaim:
     `blocked_by` describes another holder of a name, or is empty. If it is not empty, another
     process that claims the topic may not be noticed.
 
+    :param message: of the error.
     :raises ConfigurationError: another process of this user, or of root, holds the claim.
     """
 

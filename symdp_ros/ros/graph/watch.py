@@ -27,6 +27,7 @@ class Endpoints:
     """
     The publishers, or subscriptions, of a topic.
 
+    :ivar count: how many there are.
     :ivar infos: what rclpy knows of each; none of them where there is a `problem`.
     :ivar problem: why they cannot be listed; '' if they can.
     """

@@ -24,6 +24,7 @@ class LiveInput:
 
     :param place: the map, and where its regions are.
     :param sampling: TF needs a period.
+    :param states: of the chain.
     :param former: what found regions of poses before: the last one counts on. Otherwise
         `hysteresis` would not keep a robot that stands on a border from another region.
     :param warns: whether it warns where the first pose is in another frame than the map's.

@@ -13,6 +13,8 @@ class SharedRuns:
 
     However often it is requested, at most one run for each key waits; requests made meanwhile get
     the answer of that run.
+
+    :param name: of the thread.
     """
 
     def __init__(self, name: str):
@@ -26,6 +28,7 @@ class SharedRuns:
         Ask for a run.
 
         :param key: requests with the same key are for the same work.
+        :param work: it must not raise.
         :param answer: called with what `work` returned, on the thread.
         """
         with self._lock:

@@ -27,6 +27,7 @@ def check_topics(published: Sequence[str], read: Sequence[str]) -> None:
 
     :param published: full names.
     :param read: the topics that come in, in the same ROS domain.
+    :raises ConfigurationError: it does not.
     """
     for topic in published:
         if topic in read:

@@ -16,6 +16,7 @@ class Publication:
     """
     One topic that goes out.
 
+    :param node: that publishes it.
     :param prefix: 'private' or 'believed'.
     :param settings: values of the options `OUTPUT_OPTIONS` and of the map.
     :param graph: the map, and `places` of its states; None and empty if names alone are published.

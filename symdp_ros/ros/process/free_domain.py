@@ -18,6 +18,7 @@ class FreeDomain:
     socket name in Linux's abstract namespace: no file is left behind, however the process ends.
 
     :ivar number: the domain, 1 to 101, chosen at random.
+    :raises ConfigurationError: all are taken.
     """
 
     def __init__(self):

@@ -70,7 +70,11 @@ def may_isolate() -> bool:
 
 
 def _call(name, *arguments):
-    """Call a function of the C library."""
+    """
+    Call a function of the C library.
+
+    :raises OSError: it failed.
+    """
     if getattr(_libc, name)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f'{name}: {os.strerror(number)}')

@@ -292,6 +292,7 @@ class AdaptiveWord:
         Go on as if this signal had been drawn; return the report that is due, or None.
 
         :raises ChainError: it cannot have been; nothing changes.
+        :raises ConfigurationError: as `step`.
         """
         self._check_due()
         position = self._index.get(signal)
@@ -344,6 +345,7 @@ class AdaptiveWord:
 
         :param symbols: int64, shape (total,): positions of states, −1: unknown.
         :param offsets: as in `core.word_arrays`; words are begun from the initial state.
+        :param bits: of the words.
         :return: positions of states, int64: the reports, for a word of n symbols (n − 1)·`reports`
             + 1; who founded the cells, shape (total,); of each symbol, 1 where the signal is its
             own cell, less the chance of that (0 where it has none): float64, shape (total,).

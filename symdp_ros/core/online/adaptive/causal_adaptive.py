@@ -46,6 +46,7 @@ class SignalLaw:
         Return all that the signals of a word can be.
 
         :param like: the word; or another of which this is all the same (`alike`).
+        :raises ConfigurationError: as `everything`.
         """
         return self._everything([[symbol] for symbol in like])
 
