@@ -121,7 +121,9 @@ class WordSampler:
 
     Words are lists of state numbers of the `ReachableChain`; 0 is a symbol that no state matches.
 
+    :param chain: the public chain.
     :param epsilon_per_symbol: ε/k ≥ 0.
+    :param random: an object with `getrandbits`.
     """
 
     #: what the names of its loops begin with (`core.offline.passes.loops`)
