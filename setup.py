@@ -47,6 +47,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
         (f'share/{NAME}/launch', glob('launch/*.launch.py')),
+        (f'share/{NAME}/launch/examples', glob('launch/examples/*')),
         (f'share/{NAME}/config', [file for file in glob('config/*') if Path(file).is_file()]),
         *((f'share/{NAME}/config/{part}', glob(f'config/{part}/*'))
           for part in ('presets', 'rviz', 'foxglove')),
