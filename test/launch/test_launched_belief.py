@@ -4,7 +4,7 @@
 import unittest
 
 from diagnostic_msgs.msg import DiagnosticStatus
-import launched  # before what it may skip
+import installed_launch  # first: it skips where there is no launch_testing
 import launch_testing
 import pytest
 from std_msgs.msg import String
@@ -12,7 +12,7 @@ from std_msgs.msg import String
 
 @pytest.mark.launch_test
 def generate_test_description():
-    return launched.description(
+    return installed_launch.description(
         'belief.launch.py', namespace='r1', epsilon='2', policy='guided',
         chain_file='package://symdp_ros/config/warehouse.chain.yaml',
         private_region='/fleet/r1')
@@ -21,7 +21,7 @@ def generate_test_description():
 class TestRunning(unittest.TestCase):
 
     def test_each_private_region_gives_a_belief(self, domain):
-        with launched.observer(domain) as observer:
+        with installed_launch.observer(domain) as observer:
             beliefs = observer.listen('/r1/region_belief', DiagnosticStatus)
             publisher = observer.node.create_publisher(String, '/fleet/r1', 10)
             observer.wait_for_nodes('/r1/belief')
@@ -40,5 +40,5 @@ class TestRunning(unittest.TestCase):
 
 
 @launch_testing.post_shutdown_test()
-class TestEnded(launched.EndsWithStatus0):
+class TestEnded(installed_launch.EndsWithStatus0):
     pass

@@ -3,7 +3,7 @@
 """By launch_testing: `log_release.launch.py` releases a log when its service is called."""
 import unittest
 
-import launched  # before what it may skip
+import installed_launch  # first: it skips where there is no launch_testing
 import launch_testing
 import pytest
 from std_srvs.srv import Trigger
@@ -11,12 +11,12 @@ from std_srvs.srv import Trigger
 
 @pytest.mark.launch_test
 def generate_test_description():
-    folder = launched.new_folder()
+    folder = installed_launch.new_folder()
     for name in 'logs', 'releases':
         (folder / name).mkdir()
     (folder / 'logs' / 'monday.csv').write_text(
         'stamp,symbol\n0,gate\n1,aisle_1\n2,packing\n3,aisle_1\n')
-    launch_description, context = launched.description(
+    launch_description, context = installed_launch.description(
         'log_release.launch.py', namespace='r1', epsilon='2', mechanism='causal', subject='r1',
         chain_file='package://symdp_ros/config/warehouse.chain.yaml', log_dir=f'{folder}/logs',
         release_dir=f'{folder}/releases', ledger_file=f'{folder}/ledger')
@@ -26,7 +26,7 @@ def generate_test_description():
 class TestRunning(unittest.TestCase):
 
     def test_a_log_is_released(self, domain, folder):
-        with launched.observer(domain) as observer:
+        with installed_launch.observer(domain) as observer:
             client = observer.node.create_client(Trigger, '/r1/log_release/release')
             observer.wait_for_nodes('/r1/log_release')
             observer.wait_until(client.service_is_ready, 'no service')
@@ -43,5 +43,5 @@ class TestRunning(unittest.TestCase):
 
 
 @launch_testing.post_shutdown_test()
-class TestEnded(launched.EndsWithStatus0):
+class TestEnded(installed_launch.EndsWithStatus0):
     pass

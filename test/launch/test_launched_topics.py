@@ -4,14 +4,14 @@
 from itertools import cycle, pairwise
 import unittest
 
-import launched  # before what it may skip
+import installed_launch  # first: it skips where there is no launch_testing
 import launch_testing
 import pytest
 from std_msgs.msg import String
 import yaml
 
 MAP = 'warehouse.chain.yaml'
-TRANSITIONS = yaml.safe_load((launched.SHARE / 'config' / MAP).read_text())['transitions']
+TRANSITIONS = yaml.safe_load((installed_launch.SHARE / 'config' / MAP).read_text())['transitions']
 #: A way through the map, round and round.
 WAY = 'gate', 'aisle_1', 'packing', 'charger'
 GIVEN = {'chain_file': f'package://symdp_ros/config/{MAP}', 'epsilon': '2'}
@@ -25,7 +25,7 @@ robots:
 
 
 def fleet_file():
-    file = launched.new_folder() / 'fleet.yaml'
+    file = installed_launch.new_folder() / 'fleet.yaml'
     file.write_text(FLEET)
     return str(file)
 
@@ -47,14 +47,14 @@ FILES = {
 @pytest.mark.launch_test
 @launch_testing.parametrize('file', [*FILES])
 def generate_test_description(file):
-    return launched.description(file, **FILES[file][0]())
+    return installed_launch.description(file, **FILES[file][0]())
 
 
 class TestRunning(unittest.TestCase):
 
     def test_private_topics_have_moves_of_the_map(self, domain, file):
         _, topics, nodes = FILES[file]
-        with launched.observer(domain) as observer:
+        with installed_launch.observer(domain) as observer:
             private = [observer.listen(topic, String) for topic in topics.values()]
             observer.wait_for_nodes(*nodes)
             publishers = [observer.node.create_publisher(String, topic, 10)
@@ -76,5 +76,5 @@ class TestRunning(unittest.TestCase):
 
 
 @launch_testing.post_shutdown_test()
-class TestEnded(launched.EndsWithStatus0):
+class TestEnded(installed_launch.EndsWithStatus0):
     pass

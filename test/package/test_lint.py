@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The linters that ROS packages run, types, and licences: `make lint`, not `make test`."""
 from pathlib import Path
+import shutil
 import subprocess
 import sys
 
@@ -20,11 +21,30 @@ def run(*arguments):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize('linter', ['ament_flake8', 'ament_pep257'])
-def test_linter(linter):
+#: ament_lint_cmake has nothing to look at. ament_copyright knows no SPDX lines in sources.
+@pytest.mark.parametrize('linter, files', [
+    ('ament_flake8', SOURCES), ('ament_pep257', SOURCES),
+    ('ament_copyright', ['LICENSE', 'CONTRIBUTING.md']), ('ament_xmllint', ['launch', 'test'])])
+def test_linter(linter, files):
+    lint(linter, *files)
+
+
+def test_package_xml():
+    """Against the schema that it names."""
+    try:
+        lint('ament_xmllint', 'package.xml')
+    except AssertionError as error:
+        if 'Failed to locate the main schema resource' in str(error):
+            pytest.skip('the schema of package.xml cannot be fetched')
+        raise
+
+
+def lint(linter, *files):
     pytest.importorskip(linter, reason=f'{linter} is not installed')
+    if linter == 'ament_xmllint' and not shutil.which('xmllint'):
+        pytest.skip('xmllint is not installed')
     run('-c', f'import sys; from {linter}.main import main; sys.exit(main(argv=sys.argv[1:]))',
-        *SOURCES)
+        *files)
 
 
 def test_types():
