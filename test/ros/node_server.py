@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+from pathlib import Path
 import select
 import signal
 import subprocess
@@ -143,6 +144,18 @@ def become(name, arguments, log, environment):
     sys.argv = [name, *arguments]
 
 
+def leave(status):
+    """End this process, a fork."""
+    if 'liblttng-ust' in Path('/proc/self/maps').read_text():
+        # Some rclpy are traced by LTTng. It cancels threads at the exit, which a fork does not have.
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
 if __name__ == '__main__':
     for module in IMPORTED:
         importlib.import_module(module)
@@ -150,4 +163,4 @@ if __name__ == '__main__':
         with suppress(ImportError):  # a loop of its own loads what all loops need
             importlib.import_module('numba').njit(lambda: None)()
     if name := serve():
-        sys.exit(importlib.import_module(f'symdp_ros.nodes.{name}').main())
+        leave(importlib.import_module(f'symdp_ros.nodes.{name}').main())
