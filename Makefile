@@ -29,7 +29,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 # Tests and demos start many processes: each of them would compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-studies test-often lint fuzz kill soak docs figures experiments tables \
+.PHONY: help setup demo test test-studies test-often coverage lint fuzz kill soak docs figures experiments tables \
     house gains zones markers picture why-not optimum coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
@@ -41,6 +41,8 @@ help:
 	@echo '            the tests of bench/ and studies/, which are not installed'
 	@echo 'make test-often'
 	@echo '            the tests that start processes, many times on a busy machine (N=30)'
+	@echo 'make coverage'
+	@echo '            every test, and which lines and branches they reach, in all processes'
 	@echo 'make lint   style, types and licence headers alone'
 	@echo 'make docs   the pages and the API as a site, in build/site; a broken link is an error'
 	@echo 'make fuzz   the fuzzers for as long as one likes (MINUTES=10)'
@@ -90,6 +92,19 @@ test-studies: setup
 N ?= 30
 test-often: setup
 	$(VENV)/bin/python test/often.py $(N) $(TEST_OPTIONS)
+
+# The second run sees what the first one cannot: the lines of compiled loops. (They are slow uncompiled,
+# so it tries fewer examples.) A process that a test kills leaves a cut file, which is left out.
+COVERAGE = $(VENV)/bin/python -m coverage
+coverage: setup
+	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
+	rm -rf build/coverage && mkdir -p build/coverage
+	-$(COVERAGE) run -m pytest -n $(JOBS) --maxschedchunk 8 -m "not linter" $(TEST_OPTIONS)
+	-NUMBA_DISABLE_JIT=1 SYMDP_TEST_EXAMPLES=3 $(COVERAGE) run -m pytest -n $(JOBS) test/core
+	-$(COVERAGE) combine --quiet
+	$(COVERAGE) report
+	@for part in core ledger words ''; do echo "symdp_ros/$$part:" \
+	    "$$($(COVERAGE) report --format=total --precision=1 --include="symdp_ros/$$part*") %"; done
 
 lint: setup
 	$(VENV)/bin/python -m pytest test/package/test_lint.py $(TEST_OPTIONS)

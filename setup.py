@@ -74,7 +74,7 @@ setup(
         'docs': ['sphinx>=7.2,<10', 'myst-parser>=2,<6', 'furo>=2024.1.29'],
         # For actions; rclpy's version determines which one.
         'test': ['ros-test-msgs>=2.0.3,<3', 'pytest>=7.4,<8.4', 'pytest-xdist>=3.4,<4',
-                 'hypothesis>=6.98,<7', 'catkin_pkg>=1,<2',
+                 'hypothesis>=6.98,<7', 'catkin_pkg>=1,<2', 'coverage>=7.10,<8',
                  # A DDS participant that is no ROS node, and announces what rclpy would refuse.
                  'cyclonedds>=11,<12; platform_machine == "x86_64"',
                  # The page of `symdp explore`, in a Chromium that comes from the system.

@@ -147,7 +147,7 @@ def become(name, arguments, log, environment):
 def leave(status):
     """End this process, a fork."""
     if 'liblttng-ust' in Path('/proc/self/maps').read_text():
-        # Some rclpy are traced by LTTng. It cancels threads at the exit, which a fork does not have.
+        # LTTng, which traces some rclpy, cancels threads at the exit that a fork does not have.
         threading._shutdown()
         atexit._run_exitfuncs()
         sys.stdout.flush()
