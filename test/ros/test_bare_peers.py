@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Whatever a DDS participant that is no ROS node announces, it ends nothing."""
+from importlib.metadata import version
 import subprocess
 import sys
 
@@ -11,6 +12,9 @@ from std_msgs.msg import String
 
 NO_TEXT = b'\xff\xfe'
 WARNING = 'a participant announces a name that is no text'
+#: Fast DDS 3, from Kilted on, compares types. This peer announces bytes where a text is due.
+names_arrive = pytest.mark.skipif(int(version('rclpy').partition('.')[0]) >= 9, reason=(
+    'Fast DDS 3 takes no names from the peer of these tests'))
 
 
 @pytest.fixture
@@ -23,6 +27,7 @@ def said(statuses, text):
     return any(text in status.message for status in statuses)
 
 
+@names_arrive
 @pytest.mark.parametrize('name, namespace', [(NO_TEXT, b'/'), (b'peer', NO_TEXT)])
 def test_a_name_that_is_no_text_ends_no_privatizer(world, peer, chain_file, name, namespace):
     statuses, private = world.diagnostics(), world.listen()
@@ -44,6 +49,7 @@ def test_a_name_that_is_no_text_ends_no_privatizer(world, peer, chain_file, name
     assert run.log.count(f'/region: {WARNING}') >= 2
 
 
+@names_arrive
 def test_a_name_that_is_no_text_ends_no_belief(world, peer, chain_file):
     peer.announce([NO_TEXT], topic='rt/private_region', writers=1, readers=1)
     world.wait_until(lambda: world.node.count_publishers('private_region') == 1, 'the peer')
@@ -55,6 +61,7 @@ def test_a_name_that_is_no_text_ends_no_belief(world, peer, chain_file):
     assert run.stop() == 0 and 'Traceback' not in run.log
 
 
+@names_arrive
 def test_doctor_lists_what_it_can(world, peer):
     world.node.create_publisher(String, 'harmless', RELIABLE)
     peer.announce([NO_TEXT], topic='rt/odom', type_name='nav_msgs::msg::dds_::Odometry_',

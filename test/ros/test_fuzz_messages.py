@@ -193,7 +193,11 @@ def test_positions_from_any_bytes():
                 expected = read(deserialize_message(data, kind))
             except Exception:  # it is no message
                 expected = None
-            assert read_serialized(data) == expected
+            read_here = read_serialized(data)
+            # The last two bits of the header may count bytes to leave out at the end. Fast CDR of
+            # Kilted heeds them, so that a message may be cut there that is whole here.
+            if expected is not None or not data[3:4] or not data[3] & 3:
+                assert read_here == expected
 
     fuzz(case)
 
