@@ -1,4 +1,4 @@
-# symdp_ros on a ROS 2 image, for amd64 and arm64. No image was built yet; of ci/, build.sh was run.
+# symdp_ros on a ROS 2 image, for amd64 and arm64. No image was built yet; ci/build.sh was run.
 #
 #     docker build -t symdp_ros .                             # or --build-arg ROS_DISTRO=lyrical
 #     docker run --rm --net=host --ipc=host symdp_ros         # the demo
