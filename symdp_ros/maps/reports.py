@@ -130,8 +130,8 @@ def protection(protect: float, privacy: Privacy) -> str:
     """Return what is protected of a visit of D seconds, in three sentences."""
     inside, same = (' in its zone', 'pass through the same zones at the same times, and ') if (
         privacy.zones is not None) else ('', '')
-    return (f'protected: where the robot was{inside} during any {protect:g} s. Take two routes that '
-            f'{same}differ only during those {protect:g} s. What others see is at most '
+    return (f'protected: where the robot was{inside} during any {protect:g} s. Take two routes '
+            f'that {same}differ only during those {protect:g} s. What others see is at most '
             f'e^{privacy.epsilon:g} times as likely for one as for the other')
 
 

@@ -4,7 +4,8 @@
 import math
 import re
 
-from explored_page import data_of, in_short_time, make_page, OPTIONS
+from explored_page import (data_of, in_short_time, make_page, OPTIONS,
+                           WITHOUT_POSITIONS)
 from in_process import ROOT, run_symdp
 import pytest
 from symdp_ros.analysis.visits import VisitCalibration
@@ -63,8 +64,9 @@ def test_longer_stays_cost_what_the_ledger_counts(data):
         stay, protect, k = (float(part) for part in key.split('/'))
         [period] = {cell['period'] for name, cell in data['cells'].items()
                     if name.startswith(f'{key}/')}
-        costs = {seconds: Loss.of(Privacy(3.0, int(k)), 'period', period).cost(
-            Unit(None, 'period', seconds=as_fraction(seconds))) for seconds in (stay, 10 * protect)}
+        loss = Loss.of(Privacy(3.0, int(k)), 'period', period)
+        costs = {seconds: Unit(None, 'period', seconds=as_fraction(seconds)).cost(loss)
+                 for seconds in (stay, 10 * protect)}
         assert stays == [[seconds, cost * int(k) / 3] for seconds, cost in sorted(costs.items())
                          if cost > 3]
     assert data['longer']['60/4/2'] == [[40, 14], [60, 21]]  # a symbol every 3 s
@@ -119,7 +121,8 @@ def test_the_files_are_what_nodes_take(made, data):
         assert ('zones_file' in values) == (zoned == '1')
         assert values.get('delay', 0) == (late if late == 'log' else int(late)) or late == 'log'
         assert ('symdp release' in cell['files']) == (late == 'log')
-        assert (f'\n    delay: 1  # symbols: {cell["period"]:g} s\n' in cell['files']) == (late == '1')
+        late_by = f'\n    delay: 1  # symbols: {cell["period"]:g} s\n'
+        assert (late_by in cell['files']) == (late == '1')
 
 
 @pytest.mark.parametrize('name', ['exponential', 'causal, adaptive'])
@@ -140,9 +143,7 @@ def test_the_line_for_logs_is_understood(made, data, name, tmp_path):
 
 def test_a_map_without_positions_and_with_probabilities(tmp_path):
     """It says itself how long the robot stays, and what is off is counted in moves."""
-    written, _ = make_page(
-        tmp_path, name='p.yaml', options=('--epsilon', '3', '--protect', '5'),
-        text='initial_state: a\ntransitions: {a: {a: 0.9, b: 0.1}, b: {a: 0.5, b: 0.5}}\n')
+    written, _ = make_page(tmp_path, **WITHOUT_POSITIONS)
     data = data_of(written)
     assert data['stops']['stay'] == [0] and not data['map']['metres']
     assert len(data['map']['places']) == 2

@@ -4,6 +4,7 @@
 import json
 import shutil
 
+from explored_page import in_short_time, make_page, WITHOUT_POSITIONS
 import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser',
@@ -99,8 +100,8 @@ def test_longer_stays(page, data):
 
     assert data['longer']['8/4/1'] == [[8, 2], [40, 9]]
     assert longer() == (
-        'Longer stays. One of 8 s, the typical one, costs 2·ε = 6: the observer of the promise may '
-        'then be at most 99.8 % sure. One of 40 s costs 9·ε = 27: practically sure.')
+        'Longer stays. One of 8 s, the typical one, costs 2·ε = 6: the observer of the promise '
+        'may then be at most 99.8 % sure. One of 40 s costs 9·ε = 27: practically sure.')
     element(page, 'symbols').send_keys(keys.ARROW_RIGHT)
     assert 'One of 8 s, the typical one, costs 1.5·ε = 4.5:' in longer()  # 3 symbols of ε/2
     element(page, 'protect').send_keys(keys.ARROW_RIGHT)
@@ -234,7 +235,7 @@ def test_the_copy_button(page, data):
     copied = page.execute_async_script(
         'navigator.clipboard.readText().then(arguments[0], error => arguments[0](String(error)))')
     assert copied == cell_of(data)['files'] and 'ros2 launch symdp_ros' in copied
-    element(page, 'epsilon').send_keys(keys.ARROW_LEFT)  # what was copied is no longer what is shown
+    element(page, 'epsilon').send_keys(keys.ARROW_LEFT)  # something else than was copied
     assert not text(page, 'copied') and not element(page, 'copy').get_attribute('class')
 
 
@@ -283,6 +284,16 @@ def test_bars_and_scale_are_drawn_where_they_belong(page, data):
     metres = float(text(page, 'metres').removesuffix(' m'))
     assert metres in (1, 2, 5) and 40 < found['scale'] <= 121
     assert found['scale'] / metres == pytest.approx(found['map'] / 4, rel=0.05)  # with its line
+
+
+def test_a_map_that_knows_stays_and_no_metres(page, tmp_path):
+    with in_short_time():
+        written = make_page(tmp_path, **WITHOUT_POSITIONS)[0]
+    page.get(written.as_uri())
+    assert not element(page, 'scale').is_displayed()
+    assert 'Here it stays about' in text(page, 'alike')
+    assert 'One of 50 s costs 9·ε = 27' in text(page, 'seen')
+    page.get_log('performance')  # of another file than others are
 
 
 @pytest.mark.parametrize('page', [(390, 'light')], indirect=True)
