@@ -52,4 +52,8 @@ def parameter_text(parameters: Mapping[str, object], options: argparse.Namespace
         values['zones_file'] = str(resolve_path(options.zones_file).absolute())
     text = yaml.safe_dump({'/**': {'ros__parameters': values}}, sort_keys=False,
                           allow_unicode=True)
+    late, period = parameters.get('delay'), parameters.get('period')
+    if isinstance(late, int) and isinstance(period, float):
+        text = text.replace(f'    delay: {late}\n',
+                            f'    delay: {late}  # symbols: {late * period:g} s\n')
     return f'# Made by `{command}`.\n{text}'

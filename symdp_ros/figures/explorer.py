@@ -14,12 +14,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from symdp_ros.analysis.exploration import Cell, Exploration, Place
+from symdp_ros.analysis.exploration import Cell, Exploration, period_of, Place
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.layout import drawn_places
-from symdp_ros.maps.reports import certainty, protection
+from symdp_ros.maps.reports import adjacency_of, certainty, protection
 
 _TEMPLATE = Path(__file__).with_name('explorer.html')
 _DATA, _TITLE = '@DATA@', '@TITLE@'
@@ -59,6 +59,8 @@ def page(graph: TransitionGraph, name: str, exploration: Exploration,
         'promises': {_key(protect, epsilon, told): protection(
             protect, Privacy(epsilon, 1, exploration.zones if told else None))
             for protect in grid.protects for epsilon in grid.epsilons for told in zoned},
+        'longer': {_key(place.stay, place.protect, place.symbols): _longer(place, exploration.tick)
+                   for place in cells},
         'cells': {_key(place.stay, place.protect, place.symbols, place.zoned, cell.mechanism,
                        cell.late, cell.epsilon): _cell(cell, files(place, cell))
                   for place, found in cells.items() for cell in found}}
@@ -96,6 +98,14 @@ def _route(exploration: Exploration, stay: float) -> dict[str, Any]:
     route = exploration.route(stay)
     return {'true': _runs(route.states), 'robot': route.robot, 'stays': route.mean_stay,
             'frame': route.frame}
+
+
+def _longer(place: Place, tick: float) -> list[tuple[float, int]]:
+    """Return stays that cost more than ε: seconds, and how many symbols they touch."""
+    period = period_of(place.protect, tick, place.symbols)
+    touched = [(stay, adjacency_of(stay, period))
+               for stay in sorted({place.stay, 10 * place.protect})]
+    return [(stay, count) for stay, count in touched if count > place.symbols]
 
 
 def _runs(states: Sequence[int]) -> list[int]:

@@ -127,11 +127,12 @@ def as_fraction(number: float) -> Fraction:
 
 
 def protection(protect: float, privacy: Privacy) -> str:
-    """Return in one sentence what is protected of a visit of D seconds."""
-    other = 'anything else' + (' in the same zone' if privacy.zones is not None else '')
-    return (f'protected: whatever the region was during any {protect:g} s. What others see is at '
-            f'most e^{privacy.epsilon:g} times as likely as had it been {other} then, the rest '
-            'being the same at the same times')
+    """Return what is protected of a visit of D seconds, in three sentences."""
+    inside, same = (' in its zone', 'pass through the same zones at the same times, and ') if (
+        privacy.zones is not None) else ('', '')
+    return (f'protected: where the robot was{inside} during any {protect:g} s. Take two routes '
+            f'that {same}differ only during those {protect:g} s. What others see is at most '
+            f'e^{privacy.epsilon:g} times as likely for one as for the other')
 
 
 def certainty(epsilon: float) -> str:

@@ -18,6 +18,9 @@ regions:
 """
 OPTIONS = ('--self-loops', '--epsilon', '1', '--epsilon', '3', '--epsilon', '8', '--protect', '4',
            '--protect', '8', '--stay', '8', '--stay', '60')
+WITHOUT_POSITIONS = {
+    'name': 'p.yaml', 'options': ('--epsilon', '3', '--protect', '5'),
+    'text': 'initial_state: a\ntransitions: {a: {a: 0.9, b: 0.1}, b: {a: 0.5, b: 0.5}}\n'}
 
 
 @contextmanager

@@ -4,11 +4,15 @@
 import math
 import re
 
-from explored_page import data_of, in_short_time, make_page, OPTIONS
+from explored_page import (data_of, in_short_time, make_page, OPTIONS,
+                           WITHOUT_POSITIONS)
 from in_process import ROOT, run_symdp
 import pytest
 from symdp_ros.analysis.visits import VisitCalibration
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.ledger.units import Loss, Unit
 from symdp_ros.maps import read_graph
+from symdp_ros.maps.reports import as_fraction
 from symdp_ros.options import PARAMETERS
 import yaml
 
@@ -47,12 +51,26 @@ def test_all_that_can_be_chosen_is_there(data):
 
 def test_the_promise_of_each_setting(data):
     assert data['promises']['8/3/0'].startswith(
-        'protected: whatever the region was during any 8 s. What others see is at most e^3 times')
-    assert 'anything else in the same zone' in data['promises']['8/3/1']
+        'protected: where the robot was during any 8 s. Take two routes that differ only')
+    assert 'through the same zones at the same times' in data['promises']['8/3/1']
     assert len(data['promises']) == 2 * 3 * 2
     for epsilon, sure in ('1', '73.1 %'), ('3', '95.3 %'), ('8', 'practically'):
         assert f'{sure} sure' in data['certainty'][epsilon]
     assert math.exp(3) / (1 + math.exp(3)) == pytest.approx(0.953, abs=5e-4)
+
+
+def test_longer_stays_cost_what_the_ledger_counts(data):
+    for key, stays in data['longer'].items():
+        stay, protect, k = (float(part) for part in key.split('/'))
+        [period] = {cell['period'] for name, cell in data['cells'].items()
+                    if name.startswith(f'{key}/')}
+        loss = Loss.of(Privacy(3.0, int(k)), 'period', period)
+        costs = {seconds: Unit(None, 'period', seconds=as_fraction(seconds)).cost(loss)
+                 for seconds in (stay, 10 * protect)}
+        assert stays == [[seconds, cost * int(k) / 3] for seconds, cost in sorted(costs.items())
+                         if cost > 3]
+    assert data['longer']['60/4/2'] == [[40, 14], [60, 21]]  # a symbol every 3 s
+    assert data['longer']['8/8/1'] == [[80, 9]]              # what is typical is protected
 
 
 def test_the_routes(data):
@@ -76,7 +94,7 @@ def test_the_file_is_small_and_asks_for_nothing(made):
 def test_names_are_no_code(made, data):
     text = made[0].read_text(encoding='utf-8')
     assert text.count('</script>') == 2 and '<b>"' not in text
-    assert '<title>What is hidden: r&amp;d &lt;house&gt;.regions.yaml</title>' in text
+    assert '<title>What others can learn: r&amp;d &lt;house&gt;.regions.yaml</title>' in text
     assert data['map']['states'][1] == 'b </script><b>'
     assert data['title'] == 'r&d <house>.regions.yaml'
 
@@ -103,6 +121,8 @@ def test_the_files_are_what_nodes_take(made, data):
         assert ('zones_file' in values) == (zoned == '1')
         assert values.get('delay', 0) == (late if late == 'log' else int(late)) or late == 'log'
         assert ('symdp release' in cell['files']) == (late == 'log')
+        late_by = f'\n    delay: 1  # symbols: {cell["period"]:g} s\n'
+        assert (late_by in cell['files']) == (late == '1')
 
 
 @pytest.mark.parametrize('name', ['exponential', 'causal, adaptive'])
@@ -123,9 +143,7 @@ def test_the_line_for_logs_is_understood(made, data, name, tmp_path):
 
 def test_a_map_without_positions_and_with_probabilities(tmp_path):
     """It says itself how long the robot stays, and what is off is counted in moves."""
-    written, _ = make_page(
-        tmp_path, name='p.yaml', options=('--epsilon', '3', '--protect', '5'),
-        text='initial_state: a\ntransitions: {a: {a: 0.9, b: 0.1}, b: {a: 0.5, b: 0.5}}\n')
+    written, _ = make_page(tmp_path, **WITHOUT_POSITIONS)
     data = data_of(written)
     assert data['stops']['stay'] == [0] and not data['map']['metres']
     assert len(data['map']['places']) == 2

@@ -4,6 +4,7 @@
 import json
 import shutil
 
+from explored_page import in_short_time, make_page, WITHOUT_POSITIONS
 import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser',
@@ -78,14 +79,57 @@ def cell_of(data, *, stay='8', protect='4', k=1, zoned=0, mechanism='adaptive', 
 
 
 def test_what_it_says_first(page, data):
-    assert page.title == 'What is hidden: r&d <house>.regions.yaml'
+    assert page.title == 'What others can learn: r&d <house>.regions.yaml'
+    assert text(page, 'blurred') == 'Blurred at ε = 3'
     assert text(page, 'hidden') == 'Where the robot was during any 4 s.'
+    assert text(page, 'certainty') == f'Promised: {data["certainty"]["3"]}.'
     assert '95.3 % sure' in text(page, 'certainty')
-    assert 'e^3 times as likely as had it been anything else then' in text(page, 'promise')
-    seen = text(page, 'seen')
-    assert 'Whoever watches the whole hour still sees roughly where the robot goes' in seen
-    assert 'One of 40 s is protected by' in seen and 'not the hour' in text(page, 'alike')
+    assert text(page, 'promise') == (
+        'Take two routes that differ only during those 4 s. What others see is at most e^3 times '
+        'as likely for one as for the other (e^3 ≈ 20).')
+    assert 'Whoever watches for long still sees roughly where the robot goes' in text(page, 'seen')
+    assert 'not the route' in text(page, 'alike') and 'in a place' not in text(page, 'alike')
     assert numbers(page) == shown(cell_of(data))
+
+
+def test_longer_stays(page, data):
+    """The typical one, too, unless a visit is protected that is as long."""
+    def longer():
+        [line] = [line for line in text(page, 'seen').splitlines() if line.startswith('Longer')]
+        return line
+
+    assert data['longer']['8/4/1'] == [[8, 2], [40, 9]]
+    assert longer() == (
+        'Longer stays. One of 8 s, the typical one, costs 2·ε = 6: the observer of the promise '
+        'may then be at most 99.8 % sure. One of 40 s costs 9·ε = 27: practically sure.')
+    element(page, 'symbols').send_keys(keys.ARROW_RIGHT)
+    assert 'One of 8 s, the typical one, costs 1.5·ε = 4.5:' in longer()  # 3 symbols of ε/2
+    element(page, 'protect').send_keys(keys.ARROW_RIGHT)
+    assert 'the typical one' not in longer() and 'One of 80 s costs' in longer()
+
+
+def test_what_is_measured(page, data):
+    """Of robots that stay long it is more than what is promised of one visit: e / (1 + e)."""
+    element(page, 'epsilon').send_keys(keys.ARROW_LEFT)
+    for stay, more in ('8', False), ('60', True):
+        after = cell_of(data, epsilon='1', stay=stay)['guess'][1]
+        said = text(page, 'measured')
+        assert f'is right {int(100 * after + .5)} % of the time' in said
+        assert ('higher than promised' in said) == (after > 0.7311) == more
+        element(page, 'stay').send_keys(keys.ARROW_RIGHT)
+
+
+def test_the_clock_is_explained(page, data):
+    for late, delay in (0, 'at once'), (1, '5 s later'):
+        cell = cell_of(data, late=late)
+        assert text(page, 'delay-value') == delay
+        said = text(page, 'clock-text')
+        assert f'every {cell["report"]:g} s, made of the symbols' in said and 'at ε = 3' in said
+        assert ('moves as the map allows' in said) == (cell['report'] == data['tick'])
+        assert (f'at most {cell["moves"]} move' in said) == ('moves: ' in cell['files'])
+        element(page, 'delay').send_keys(keys.ARROW_RIGHT)
+    assert 'hides no more' in text(page, 'delay-note')
+    assert 'k = 1' in text(page, 'symbols-note') and 'A symbol is' in text(page, 'symbols-note')
 
 
 def test_sliders_by_keyboard(page, data):
@@ -96,7 +140,7 @@ def test_sliders_by_keyboard(page, data):
     assert numbers(page) == shown(cell_of(data, stay='60', protect='8', k=2, late=1,
                                           epsilon='8'))
     assert 'practically sure' in text(page, 'certainty')
-    assert 'any 8 s' in text(page, 'promise') and 'e^8' in text(page, 'promise')
+    assert 'those 8 s' in text(page, 'promise') and 'e^8' in text(page, 'promise')
     for _ in range(2):
         element(page, 'epsilon').send_keys(keys.ARROW_LEFT)
     assert '73.1 % sure' in text(page, 'certainty')
@@ -128,6 +172,9 @@ def test_mechanisms(page, data, mechanism, late):
     cell = cell_of(data, mechanism=mechanism, late=late)
     assert numbers(page) == shown(cell) and not element(page, 'delay').is_enabled()
     assert element(page, 'files').get_attribute('textContent') == cell['files']
+    assert (text(page, 'measured') == '') == (cell['guess'] is None) == (
+        'try all routes' in text(page, 'cards'))
+    assert ('no shades' in text(page, 'belief-text')) == (cell['beliefs'] is None)
 
 
 def test_zones(page, data):
@@ -136,7 +183,7 @@ def test_zones(page, data):
     Select(element(page, 'zones')).select_by_value('1')
     assert numbers(page) == shown(cell_of(data, zoned=1))
     assert text(page, 'hidden') == 'Which place of its zone the robot was in, during any 4 s.'
-    assert 'anything else in the same zone' in text(page, 'promise')
+    assert 'through the same zones at the same times' in text(page, 'promise')
     assert 'is told exactly' in text(page, 'seen')
     options = {option.get_attribute('value'): option.is_enabled() for option in
                Select(element(page, 'mechanism')).options}
@@ -170,7 +217,7 @@ def test_the_routes_move(page, data):
     shades = [float(area.get_attribute('fill-opacity')) for area in page.find_elements(
         'css selector', '#map-private polygon')]
     assert [i for i, shade in enumerate(shades) if shade] == sorted(frame[::2])
-    assert shades[frame[0]] == pytest.approx(0.15 + 0.75 * frame[1] / 100, abs=0.006)
+    assert shades[frame[0]] == pytest.approx(0.3 + 0.65 * frame[1] / 100, abs=0.006)
     page.execute_script('arguments[0].click()', element(page, 'play'))
     from selenium.webdriver.support.wait import WebDriverWait
     WebDriverWait(page, 60).until(lambda page: text(page, 'clock') not in ('0:40 min', '0:41 min'))
@@ -184,10 +231,13 @@ def test_the_copy_button(page, data):
     element(page, 'copy').send_keys(keys.ENTER)
     from selenium.webdriver.support.wait import WebDriverWait
     WebDriverWait(page, 60).until(lambda page: text(page, 'copied'))
-    assert text(page, 'copied') == 'Copied.'
+    assert text(page, 'copied') == '✓ Copied.'
+    assert element(page, 'copy').get_attribute('class') == 'copied'
     copied = page.execute_async_script(
         'navigator.clipboard.readText().then(arguments[0], error => arguments[0](String(error)))')
     assert copied == cell_of(data)['files'] and 'ros2 launch symdp_ros' in copied
+    element(page, 'epsilon').send_keys(keys.ARROW_LEFT)  # something else than was copied
+    assert not text(page, 'copied') and not element(page, 'copy').get_attribute('class')
 
 
 @pytest.mark.parametrize('page', [(width, scheme) for width in WIDTHS for scheme in SCHEMES],
@@ -201,7 +251,7 @@ def test_nothing_is_cut_off_and_colours_follow_the_scheme(page, request):
         return {scroll: document.documentElement.scrollWidth,
                 right: Math.max(...boxes.map(box => box.right)),
                 left: Math.min(...boxes.map(box => box.left)),
-                wide: [...document.querySelectorAll('.panel, .control, .card, label, td, th')]
+                wide: [...document.querySelectorAll('.panel, .control, .card, label, td, th, pre')]
                     .filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
                     .map(one => one.textContent.slice(0, 40)),
                 paper: getComputedStyle(document.body).backgroundColor,
@@ -211,6 +261,42 @@ def test_nothing_is_cut_off_and_colours_follow_the_scheme(page, request):
     red_of = {name: int(found[name].partition('(')[2].partition(',')[0])
               for name in ('paper', 'ink')}
     assert (red_of['paper'] > 200 > red_of['ink']) == (scheme == 'light')
+
+
+@pytest.mark.parametrize('page', [(width, 'light') for width in WIDTHS], indirect=True)
+def test_bars_and_scale_are_drawn_where_they_belong(page, data):
+    """The line in the bars stands below the thumb; the scale is as long as it says."""
+    last = sum(data['routes'][0]['true'][1::2]) - 1
+    for t in 0, 20, last:
+        found = page.execute_script("""
+            const time = document.getElementById('time');
+            time.value = arguments[0];
+            time.dispatchEvent(new Event('input'));
+            const box = one => document.querySelector(one).getBoundingClientRect();
+            const now = box('.now'), thumb = box('#time'), width = 16;
+            return {now: (now.left + now.right) / 2,
+                    thumb: thumb.left + width / 2 + (thumb.width - width) * arguments[0]
+                        / arguments[1], play: box('#play').bottom, bars: box('#bar').top,
+                    text: box('#bar-text').top - box('#bar').bottom,
+                    scale: box('.scale').width, map: box('#map-true polygon').width,
+                    places: getComputedStyle(time).appearance}""", t, last)
+        assert found['now'] == pytest.approx(found['thumb'], abs=1)
+    assert found['bars'] > found['play'] and found['text'] >= 8 and found['places'] == 'none'
+    metres = float(text(page, 'metres').removesuffix(' m'))
+    assert metres in (1, 2, 5) and 40 < found['scale'] <= 121
+    assert found['scale'] / metres == pytest.approx(found['map'] / 4, rel=0.05)  # with its line
+
+
+def test_a_map_that_knows_stays_and_no_metres(page, tmp_path):
+    with in_short_time():
+        written = make_page(tmp_path, **WITHOUT_POSITIONS)[0]
+    page.get(written.as_uri())
+    assert not element(page, 'scale').is_displayed()
+    assert 'Here it stays about' in text(page, 'alike')
+    assert 'One of 50 s costs 9·ε = 27' in text(page, 'seen')
+    table = element(page, 'same')
+    assert table.get_property('scrollWidth') == table.get_property('clientWidth')
+    page.get_log('performance')  # of another file than others are
 
 
 @pytest.mark.parametrize('page', [(390, 'light')], indirect=True)

@@ -76,7 +76,7 @@ def test_calibrate_knows_zones():
 def test_calibrate_says_what_a_visit_keeps_with_zones():
     run = symdp('calibrate', *ZONED, '--protect', '2', '--stay', '10', '--epsilon', '1')
     assert run.returncode == 0 and rows(run)
-    assert 'had it been anything else in the same zone then' in run.stdout
+    assert 'two routes that pass through the same zones at the same times' in run.stdout
     assert f'zones_file: {CLINIC}' in run.stdout
 
 

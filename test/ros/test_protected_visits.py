@@ -28,8 +28,8 @@ def test_a_visit_is_protected(world, ring, tmp_path):
     world.wait_until(lambda: len(private) >= 20, 'twenty reports')
     world.wait_until(lambda: statuses, 'a report')
     assert 'k = 4' in run.log  # 0.3 s touch four reports, one every 0.1 s
-    assert 'protected: whatever the region was during any 0.3 s. What others see is at most ' \
-           'e^2 times as likely' in run.log
+    assert 'protected: where the robot was during any 0.3 s. Take two routes that differ only ' \
+           'during those 0.3 s. What others see is at most e^2 times as likely' in run.log
     assert 'within 2 moves' in run.log
     near = {here: {here, there, RING[there]} for here, there in RING.items()}
     assert all(there in near[here] for here, there in zip(private, private[1:], strict=False))
