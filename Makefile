@@ -93,17 +93,15 @@ N ?= 30
 test-often: setup
 	$(VENV)/bin/python test/often.py $(N) $(TEST_OPTIONS)
 
-# The second run sees what the first one cannot: the lines of compiled loops. (They are slow uncompiled,
-# so it tries fewer examples.) A process that a test kills leaves a cut file, which is left out.
+# A process that a test kills leaves a cut file, which is left out.
 COVERAGE = $(VENV)/bin/python -m coverage
 coverage: setup
 	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
 	rm -rf build/coverage && mkdir -p build/coverage
 	-$(COVERAGE) run -m pytest -n $(JOBS) --maxschedchunk 8 -m "not linter" $(TEST_OPTIONS)
-	-NUMBA_DISABLE_JIT=1 SYMDP_TEST_EXAMPLES=3 $(COVERAGE) run -m pytest -n $(JOBS) test/core
 	-$(COVERAGE) combine --quiet
 	$(COVERAGE) report
-	@for part in core ledger words ''; do echo "symdp_ros/$$part:" \
+	@for part in core/ ledger/ words/ ''; do echo "symdp_ros/$$part:" \
 	    "$$($(COVERAGE) report --format=total --precision=1 --include="symdp_ros/$$part*") %"; done
 
 lint: setup
