@@ -288,17 +288,23 @@ class Archive:
             return self._reader.answer()
         except LogError as error:
             problem = error.reason
-        self._reader.end()
-        self._is_open = False
-        raise LogError(problem, path=str(self.path))
+        raise self._failed(problem)
 
     def _array(self, count: int, type_: npt.DTypeLike) -> npt.NDArray[Any]:
         array = np.empty(count, type_)
         if not self._reader.fill(memoryview(array.data).cast('B')):
-            self._is_open, problem = False, self._reader.ending()
-            self._reader.end()
-            raise LogError(problem, path=str(self.path))
+            raise self._failed(self._reader.ending())
         return array
+
+    def _failed(self, problem: str) -> LogError:
+        """End the reader; return an error: a file that changes while it is read looks damaged."""
+        self._reader.end()
+        self._is_open = False
+        try:
+            check_unchanged(self.path, self._stamp)
+        except LogError as error:
+            return error
+        return LogError(problem, path=str(self.path))
 
 
 def check_unchanged(path: Place, stamp: tuple[int, int, int]) -> None:
