@@ -6,7 +6,7 @@ The settings of releases: how logs and archives are read, privatized and written
 Releases with the same `digest` are the same release; other settings change only their form.
 """
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 import json
 from typing import Any
@@ -155,9 +155,14 @@ class ReleaseSettings:
         return digest_of_settings(self.described())
 
     def record(self, program: str, **more: str) -> str:
-        """Return in JSON what a release made with these settings says of itself."""
+        """
+        Return in JSON what a release made with these settings says of itself.
+
+        Topics, fields and names of regions, which may name a robot, are in the digest alone.
+        """
+        read = self.sampling if self.archive is None else self.archive
         return json.dumps({'program': program, 'settings': self.digest(), **more}
-                          | self.described())
+                          | self.mechanism.described(self.chain, self.privacy) | read.described())
 
     def privacy_for(self, length: int) -> Privacy:
         """
@@ -217,15 +222,8 @@ class ReleaseSettings:
 
         :raises LogError, ConfigurationError: as `read_log`.
         """
-        read = self.input
-        if self.locator is not None:
-            self.locator.reset()  # no log's regions depend on another log
-        return read_log(
-            log.path, topic=read.topic, message_type=read.message_type, field=read.field,
-            where=read.where, stamp_key=read.stamp_key, symbol_key=read.symbol_key,
-            naming=None if read.is_pose else read.table(self.chain.states), locator=self.locator,
-            level_field=read.level_field, map_frame=read.map_frame,
-            refuse_frames=read.refuse_frames)
+        return entries_of(log, self.input, self.locator, None if self.input.is_pose
+                          else self.input.table(self.chain.states))
 
     def words_of(self, entries: list[tuple[int, str | None]],
                  log: LogFile) -> list[list[str | None]]:
@@ -279,6 +277,18 @@ class ReleaseSettings:
         """Return value → position in the states of the chain."""
         return {value: self.chain.state_index[state]
                 for value, state in self.input.table(self.chain.states).items()}
+
+
+def entries_of(log: LogFile, read: InputSettings, locator: Locator | None,
+               naming: Collection[str] | None = None) -> list[tuple[int, str | None]]:
+    """Return what `read_log` finds in a log; parameters and errors as there."""
+    if locator is not None:
+        locator.reset()  # no log's regions depend on another log
+    return read_log(
+        log.path, topic=read.topic, message_type=read.message_type, field=read.field,
+        where=read.where, stamp_key=read.stamp_key, symbol_key=read.symbol_key, naming=naming,
+        locator=locator, level_field=read.level_field, map_frame=read.map_frame,
+        refuse_frames=read.refuse_frames)
 
 
 def _named(counts: Iterable[int], chain: Chain) -> dict[str, int]:

@@ -29,7 +29,7 @@ from urllib.parse import quote
 import numpy as np
 from symdp_ros.errors import ConfigurationError, LogError, printable, raising
 from symdp_ros.files.durable import check_new, flush
-from symdp_ros.logs import list_logs, LogFile, LogListing, read_log, sampled, SkippedLog
+from symdp_ros.logs import list_logs, LogFile, LogListing, sampled, SkippedLog
 from symdp_ros.logs.recordings.recorded import METADATA
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.map_settings import MapSettings
@@ -37,6 +37,7 @@ from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.release.archives.file import Columns, parquet
 from symdp_ros.release.archives.tasks import SUFFIX
+from symdp_ros.release.settings import entries_of
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 _GROUP_ROWS = 1 << 20  # of a file; then a row group ends with the route
@@ -92,14 +93,7 @@ class TableSettings:
 
         :raises LogError, ConfigurationError: as `read_log`.
         """
-        read, locator = self.input, self.locator()
-        if locator is not None:
-            locator.reset()  # no log's regions depend on another log
-        return sampled(read_log(
-            log.path, topic=read.topic, message_type=read.message_type, field=read.field,
-            where=read.where, stamp_key=read.stamp_key, symbol_key=read.symbol_key,
-            locator=locator, level_field=read.level_field, map_frame=read.map_frame,
-            refuse_frames=read.refuse_frames), self.sampling)
+        return sampled(entries_of(log, self.input, self.locator()), self.sampling)
 
 
 @dataclass(frozen=True)
