@@ -270,7 +270,8 @@ def _charged(ledger, report, settings):
                if (entry.log_id, entry.settings, outcome.kind) == (
                    outcome.log_id, settings.digest(), 'released')]
     costs = sorted({entry.amount for entry in entries})
-    return [f'{len(entries)} subjects are charged for it, each ε = '
+    whose = '1 subject is' if len(entries) == 1 else f'{len(entries):,} subjects are'
+    return [f'{whose} charged for it, each ε = '
             + ' to '.join(map(as_text, dict.fromkeys((costs[0], costs[-1]))))] if entries else []
 
 
