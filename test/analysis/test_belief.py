@@ -144,30 +144,26 @@ def test_filter_and_smoother_are_exact_and_no_worse(chain, epsilon, trust, polic
 @pytest.mark.parametrize('trust', [0.0, 0.3, 1.0])
 @for_all_models
 def test_longer_words_by_forward_and_backward(chain, trust):
-    """In rationals, by β_t(m, s) = P[what comes after | m_{t+1} = m, s_t = s]."""
+    """By β_t(m, s) = P[what comes after | m_{t+1} = m, s_t = s]."""
     mechanism = OnlineMechanism(chain, Privacy(2.0), trust=trust, random=Random(4))
     known = hidden_switch(chain, trust)
+    moves, turns = known.matrices
     for n in (4, 5, 11):
         output = mechanism.privatize([chain.states[t % len(chain)] for t in range(n)])
-        likelihoods = [{s: Fraction(float(chance)) for s, chance in zip(
-            chain.states, mechanism.likelihood(there, here), strict=True)}
-            for here, there in pairwise([chain.initial_state, *output])]
+        likelihoods = [mechanism.likelihood(there, here)
+                       for here, there in pairwise([chain.initial_state, *output])]
         beliefs = [known.begin(chain.initial_state)]
         for likelihood in likelihoods:
             beliefs.append(known.weighed(known.forward(beliefs[-1]), likelihood))
-        tracker, beta = Filter(mechanism), dict.fromkeys(beliefs[0], Fraction(1))
+        tracker, beta = Filter(mechanism), np.ones_like(beliefs[0])
         smoothed = smooth(mechanism, output)
         for t in range(n):
             assert tracker.update(output[t]) == pytest.approx(
-                known.by_state(beliefs[t + 1]), rel=1e-9, abs=1e-12)
+                beliefs[t + 1].sum(axis=0), rel=1e-9, abs=1e-12)
         for t in range(n - 1, -1, -1):
-            both = {pair: chance * beta[pair] for pair, chance in beliefs[t + 1].items()}
-            total = sum(both.values())
             assert smoothed[t] == pytest.approx(
-                [found / float(total) for found in known.by_state(both)], rel=1e-9, abs=1e-12)
-            beta = {(m, s): sum(p * likelihoods[t][there] * sum(
-                known.turn(m, after) * beta[after, there] for after in range(len(known.prior)))
-                for there, p in known.moves[m][s].items()) for m, s in beta}
+                known.weighed(beliefs[t + 1], beta).sum(axis=0), rel=1e-9, abs=1e-12)
+            beta = (moves @ (likelihoods[t] * (turns @ beta))[:, :, None])[:, :, 0]
 
 
 @pytest.mark.parametrize('length', range(1, 13))

@@ -1,10 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The hidden switch between public models (`core.models`), exactly, by its definition."""
+"""
+The hidden switch between public models (`core.models`), by its definition.
+
+Laws of words are exact. Beliefs are sums and products of numbers that are not negative, with 64 bits
+each: far more than tests of float64 can tell.
+"""
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from math import prod
+
+import numpy as np
 
 SWITCH = Fraction(1, 100)
 
@@ -13,7 +20,7 @@ class HiddenSwitch:
     """
     The models of a chain, and the laws of words and of beliefs under them.
 
-    A belief is {(model, state): probability}, of the model of the next move.
+    A belief is P[model of the next move, state]: shape (models, states).
 
     :param trust: as `Chain.models`, whose floats are taken as they are.
     """
@@ -48,24 +55,26 @@ class HiddenSwitch:
                               start=self.prior[sequence[0]] if sequence else Fraction(1))
         return total
 
+    @cached_property
+    def matrices(self):
+        """Return P(after | before) of each model, and T(after | before)."""
+        states, models = self.chain.states, range(len(self.prior))
+        return (np.array([[[_wide(row[s].get(t, 0)) for t in states] for s in states]
+                          for row in self.moves]),
+                np.array([[_wide(self.turn(before, after)) for after in models]
+                          for before in models]))
+
     def begin(self, state):
         """Return the belief before the first move."""
-        return {(m, s): q * (s == state) for m, q in enumerate(self.prior)
-                for s in self.chain.states}
+        return np.array([[_wide(q) * (s == state) for s in self.chain.states] for q in self.prior])
 
     def moved(self, belief):
         """Return the belief after a move by the model it has."""
-        moved = dict.fromkeys(belief, Fraction(0))
-        for (m, s), chance in belief.items():
-            if chance:
-                for t, p in self.moves[m][s].items():
-                    moved[m, t] += chance * p
-        return moved
+        return (belief[:, None] @ self.matrices[0])[:, 0]
 
     def turned(self, belief):
         """Return the belief after a switch."""
-        return {(m, s): sum(self.turn(before, m) * belief[before, s]
-                            for before in range(len(self.prior))) for m, s in belief}
+        return self.matrices[1].T @ belief
 
     def forward(self, belief):
         """Return the belief after a move and a switch."""
@@ -73,25 +82,23 @@ class HiddenSwitch:
 
     def backward(self, values):
         """Return Σ P[model and state after a switch and a move | those before]·values."""
-        moved = {(m, s): sum(p * values[m, t] for t, p in self.moves[m][s].items())
-                 for m, s in values}
-        return {(m, s): sum(self.turn(m, after) * moved[after, s]
-                            for after in range(len(self.prior))) for m, s in values}
+        return self.matrices[1] @ (self.matrices[0] @ values[:, :, None])[:, :, 0]
+
+    def likelihood(self, chances):
+        """Return {state: probability} of something seen as an array."""
+        return np.array([_wide(chances[s]) for s in self.chain.states])
 
     def weighed(self, belief, likelihood):
-        """Return the belief after something of a likelihood {state: probability} was seen."""
-        found = {(m, s): chance * likelihood[s] for (m, s), chance in belief.items()}
-        total = sum(found.values())
-        return {pair: chance / total for pair, chance in found.items()}
+        """Return the belief after something was seen."""
+        found = belief * likelihood
+        return found / found.sum()
 
-    def by_state(self, belief):
-        """Return the sums over the models, as floats."""
-        return [float(sum(belief[m, s] for m in range(len(self.prior))))
-                for s in self.chain.states]
 
-    def listed(self, belief):
-        """Return a belief as floats, model after model."""
-        return [float(belief[m, s]) for m in range(len(self.prior)) for s in self.chain.states]
+def _wide(fraction):
+    """Return a number with 64 bits, of more than a float's range."""
+    fraction = Fraction(fraction)
+    shift = fraction.denominator.bit_length() - fraction.numerator.bit_length() + 70
+    return np.ldexp(np.longdouble(str(int(fraction * Fraction(2)**shift))), -shift)
 
 
 @cache
@@ -119,10 +126,10 @@ def likelihoods(mechanism, history):
 
 
 def _in_ticks(mechanism, history):
-    """Return {state: P[what is drawn | state]} at each single tick, from the first report on."""
-    nothing = dict.fromkeys(mechanism.chain.states, 1)
-    return [likelihood for report in likelihoods(mechanism, history)
-            for likelihood in (report, *[nothing] * (mechanism.chain.ticks - 1))]
+    """Return P[what is drawn | state] at each single tick, from the first report on."""
+    known, ticks = hidden_switch(mechanism.chain.single, mechanism.trust), mechanism.chain.ticks
+    return [likelihood for chances in likelihoods(mechanism, history)
+            for likelihood in (known.likelihood(chances), *[1] * (ticks - 1))]
 
 
 def _beliefs(mechanism, history):
@@ -130,8 +137,7 @@ def _beliefs(mechanism, history):
     known = hidden_switch(mechanism.chain.single, mechanism.trust)
     first = known.moved(known.begin(mechanism.chain.initial_state))
     for _ in range(mechanism.chain.ticks - 1):
-        nothing = dict.fromkeys(mechanism.chain.states, 1)
-        first = known.moved(known.turned(known.weighed(first, nothing)))
+        first = known.moved(known.turned(known.weighed(first, 1)))
     found = [first]
     for likelihood in _in_ticks(mechanism, history):
         found.append(known.moved(known.turned(known.weighed(found[-1], likelihood))))
@@ -139,7 +145,7 @@ def _beliefs(mechanism, history):
 
 
 def adaptive_beliefs(mechanism, history):
-    """Return f at each report, the next one included: {(model of the move to it, state): …}."""
+    """Return f at each report, the next one included: (model of the move to it, state)."""
     return _beliefs(mechanism, history)[::mechanism.chain.ticks]
 
 
@@ -149,10 +155,7 @@ def adaptive_posteriors(mechanism, history):
     beliefs, likely = _beliefs(mechanism, history), _in_ticks(mechanism, history)
     later, found = None, []
     for t in range(len(likely) - ticks, -1, -1):  # from the last report on
-        belief, likelihood = beliefs[t], likely[t]
-        after = dict.fromkeys(belief, Fraction(1)) if later is None else known.backward(later)
-        later = {(m, s): chance * likelihood[s] for (m, s), chance in after.items()}
-        joint = {place: belief[place] * later[place] for place in belief}
-        total = sum(joint.values())
-        found.insert(0, known.by_state({place: p / total for place, p in joint.items()}))
+        after = np.ones_like(beliefs[t]) if later is None else known.backward(later)
+        later = after * likely[t]
+        found.insert(0, known.weighed(beliefs[t], later).sum(axis=0))
     return found[::ticks]

@@ -163,23 +163,25 @@ def test_batches_are_decoded_as_single_words_are(delay):
                      for z in signals) == told(mechanism.privacy, chain, word)
 
 
-# The filter, in rationals.
+# The filter.
 
 def beliefs(mechanism, signals):
-    """Return f before each report, given its zone too, and the likelihood: {(m, s): …}, {s: …}."""
+    """Return f before each report, given its zone too, and the likelihood."""
     chain, privacy = mechanism.chain, mechanism.privacy
     known, walker = hidden_switch(chain, mechanism.trust), mechanism.another()
     zone_word = [z if z is None else z.zone if isinstance(z, Told) else privacy.zones.of(z)
                  for z in signals]
     f, found = known.moved(known.begin(chain.initial_state)), []
     for z, (states, zone) in zip(signals, within(privacy, chain, zone_word)):
-        likelihood = {s: walker.exact_current_distribution(s).get(z, 0) if isinstance(z, str)
-                      else 1 for s in chain.states}
+        inside = known.likelihood({s: s in states for s in chain.states})
+        likelihood = known.likelihood({
+            s: walker.exact_current_distribution(s).get(z, 0) if isinstance(z, str) else 1
+            for s in chain.states})
         if zone is not None:
-            likelihood = {s: p * (s in states) for s, p in likelihood.items()}
-        broken = not any(f[m, s] > Fraction(1, 10**200) for m, s in f if s in states)
+            likelihood *= inside
+        broken = (f * inside).max() <= 1e-200
         if zone is not None and broken:
-            f = {(m, s): known.prior[m] * Fraction(s in states, len(states)) for m, s in f}
+            f = sum(map(known.begin, states)) / len(states)
         found.append((f, likelihood, zone is not None and broken))
         f = known.moved(known.turned(known.weighed(f, likelihood)))
         walker.advance(z)
@@ -187,14 +189,13 @@ def beliefs(mechanism, signals):
 
 
 def posteriors(mechanism, signals):
-    """Return γ_u(s) given all these signals, by a backward pass in rationals."""
+    """Return γ_u(s) given all these signals, by a backward pass."""
     known = hidden_switch(mechanism.chain, mechanism.trust)
     later, gammas = None, []
     for f, likelihood, broken in reversed(beliefs(mechanism, signals)[0]):
-        after = dict.fromkeys(f, Fraction(1)) if later is None else known.backward(later)
-        later = {(m, s): chance * likelihood[s] for (m, s), chance in after.items()}
-        total = sum(f[place] * later[place] for place in f)
-        gammas.insert(0, known.by_state({place: f[place] * later[place] / total for place in f}))
+        after = np.ones_like(f) if later is None else known.backward(later)
+        later = after * likelihood
+        gammas.insert(0, known.weighed(f, later).sum(axis=0))
         later = None if broken else later
     return gammas
 
@@ -229,8 +230,7 @@ def test_the_belief_is_that_of_the_hidden_switch(chain, zones, delay):
         before, last = beliefs(mechanism, signals)
         expected = [*[f for f, _, _ in before], last][len(signals) - min(delay, len(signals))]
         found = np.frombuffer(mechanism.state, '<f8', len(chain) * models, offset=12)
-        assert found == pytest.approx([float(expected[m, s]) for s in chain.states
-                                       for m in range(models)], rel=1e-12, abs=1e-15)
+        assert found == pytest.approx(expected.T.ravel().astype(float), rel=1e-12, abs=1e-15)
         if mechanism.posterior is not None:
             u = len(signals) - 1 - delay
             assert mechanism.posterior == pytest.approx(posteriors(mechanism, signals)[u],

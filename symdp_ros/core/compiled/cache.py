@@ -4,6 +4,7 @@
 from collections.abc import Callable
 import fcntl
 from functools import cache
+from hashlib import blake2b
 import os
 import sys
 import time
@@ -79,22 +80,28 @@ class WaitingCache(FunctionCache):
 
 
 @cache
-def _stamp(module: str) -> list[tuple[str, int, int]]:
-    """Return name, time and size of each file of one package that a module imports from."""
-    package, found, left = module.partition('.')[0], dict[str, tuple[str, int, int]](), [module]
+def _stamp(module: str) -> list[tuple[str, bytes]]:
+    """Return the name and the digest of each file of one package that a module imports from."""
+    package, found, left = module.partition('.')[0], dict[str, bytes](), [module]
     while left:
         name = left.pop()
         here = sys.modules.get(name)
         if name in found or here is None or not here.__file__:
             continue
-        status = os.stat(here.__file__)
-        found[name] = name, status.st_mtime_ns, status.st_size
+        found[name] = _digest(here.__file__)
         for value in vars(here).values():
             origin = value.__name__ if isinstance(value, ModuleType) else (
                 getattr(value, '__module__', None))
             if isinstance(origin, str) and origin.partition('.')[0] == package:
                 left.append(origin)
-    return sorted(found.values())
+    return sorted(found.items())
+
+
+@cache
+def _digest(file: str) -> bytes:
+    """Return a digest of a file: its time is another one in each clone and installation."""
+    with open(file, 'rb') as source:
+        return blake2b(source.read(), digest_size=16).digest()
 
 
 def _is_locked(file: BinaryIO) -> bool:
