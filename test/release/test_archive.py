@@ -12,6 +12,7 @@ import signal
 import sys
 
 from forked import forked
+import numpy as np
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
@@ -553,12 +554,12 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
     one more is being put together from what was read. How many there are at a moment is up to the
     threads; so the bound is of ten, where the archive has eighty.
     """
-    chunk, chunks, bytes_of_a_row = 20_000, 80, 20
+    chunk, chunks, bytes_of_a_row = 10_000, 80, 20
     walks.sizes = {'threads': 2, 'chunk_rows': chunk, 'batch_rows': 5_000, 'buffer_bytes': 10_000}
     rows = chunk * chunks
-    table = pa.table({'route': pa.array([i // 50 for i in range(rows)]),
-                      'position': pa.array([i % 50 for i in range(rows)]),
-                      'symbol': pa.array(['abc'[i * i % 7 % 3] for i in range(rows)])})
+    i = np.arange(rows)
+    table = pa.table({'route': i // 50, 'position': i % 50,
+                      'symbol': np.array([*'abc'])[i * i % 7 % 3]})
     pq.write_table(table, walks.path, row_group_size=rows, use_dictionary=False,
                    compression='none')  # a file as large as what it holds
     del table
@@ -588,6 +589,8 @@ from pathlib import Path
 import symdp_ros.release.archives.file as file
 from symdp_ros.core.offline import OfflineMechanism
 from conftest import ArchivePlace
+from symdp_ros.release.warm_up import warm_up
+warm_up()  # what every run needs is loaded once
 OfflineMechanism.privatize_many = lambda self, symbols, offsets: symbols * 0
 file.parquet()
 FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}

@@ -168,7 +168,7 @@ def test_recordings_of_others(world, place, chain_file, name):
 
 def test_it_answers_while_a_release_runs(world, place, chain_file):
     for i in range(6):
-        write_log(place / 'logs' / f'{i}.csv', list('abc') * 20_000, format='csv')
+        write_log(place / 'logs' / f'{i}.csv', list('abc') * 4_000, format='csv')
     run = start(world, place, chain_file)
     answer, seen = world.begin_call('/log_release/release'), []
     while not answer.done():
@@ -181,7 +181,7 @@ def test_it_answers_while_a_release_runs(world, place, chain_file):
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
 def test_signals_lose_nothing(world, place, chain_file, number):
     for i in range(8):
-        write_log(place / 'logs' / f'{i}.csv', list('abc') * 10_000, format='csv')
+        write_log(place / 'logs' / f'{i}.csv', list('abc') * 2_000, format='csv')
     run = start(world, place, chain_file)
     world.begin_call('/log_release/release')
     world.wait_until(lambda: released(place), 'the first release')
@@ -236,7 +236,7 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
 def pending_release(world, place, chain_file):
     """Return a node that is in the middle of many releases, and the call that waits for them."""
     for i in range(30):
-        write_log(place / 'logs' / f'{i:02}.csv', list('abc') * 10_000, format='csv')
+        write_log(place / 'logs' / f'{i:02}.csv', list('abc') * 2_000, format='csv')
     run = start(world, place, chain_file)
     answer = world.begin_call('/log_release/release')
     world.wait_until(lambda: released(place), 'the first release')
@@ -336,7 +336,7 @@ def test_what_auto_takes_is_logged(world, place, chain_file):
 
 def test_many_calls_at_once_share_a_run(world, place, chain_file):
     for i in range(6):
-        write_log(place / 'logs' / f'{i}.csv', list('abc') * 10_000, format='csv')
+        write_log(place / 'logs' / f'{i}.csv', list('abc') * 2_000, format='csv')
     run = start(world, place, chain_file, mechanism='causal')
     first = world.begin_call('/log_release/release')
     world.wait_until(lambda: released(place), 'the first release')

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Permute-and-flip over whole words, as one law."""
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import log
 from random import SystemRandom
@@ -90,8 +91,15 @@ class PermuteAndFlip(Law):
         return [1 + draw_below(self._words.most_successors, random) for _ in range(length)]
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
-        found = log_probabilities(self._counts(word), self.ratio(len(word)))
-        return float(found[distance(word, output)])
+        return float(self._log_probabilities(tuple(word))[distance(word, output)])
+
+    @cached_property
+    def _log_probabilities(self) -> Callable[[tuple[str | None, ...]], Floats]:
+        @lru_cache(maxsize=1)  # often asked for one output after another
+        def of(word: tuple[str | None, ...]) -> Floats:
+            return log_probabilities(self._counts(word), self.ratio(len(word)))
+
+        return of
 
     def _counts(self, word: Word) -> Counts:
         if self._kept_counts is None:
@@ -104,7 +112,7 @@ class PermuteAndFlip(Law):
     def distance_distribution(self, word: Word) -> Floats:
         counts = self._counts(word)
         result = np.zeros(len(word) + 1)
-        logs = log_probabilities(counts, self.ratio(len(word)))[counts.present]
+        logs = self._log_probabilities(tuple(word))[counts.present]
         result[counts.present] = np.exp(counts.log + logs)
         result /= result.sum()
         return result
