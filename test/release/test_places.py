@@ -14,12 +14,13 @@ import time
 
 from in_process import run_symdp
 import pytest
+from refusals import refused
 from symdp_ros import ConfigurationError, LogError
 from symdp_ros.ledger.ledger import Ledger
 
 fs = pytest.importorskip('pyarrow.fs', reason='archives need pyarrow')
 
-from symdp_ros.release.archives.file import Columns  # noqa: E402, I100
+from symdp_ros.release.archives.file import check_unchanged, Columns  # noqa: E402, I100
 from symdp_ros.release.archives.places import MANIFEST, Remote, Upload  # noqa: E402
 
 SERVER = shutil.which('moto_server')
@@ -145,7 +146,7 @@ def test_the_command_reads_and_writes_stores(walks, uri):
     assert not re.search('endpoint|x:y', done.stdout + done.stderr)  # nor a key in the URI
     place = Remote(uri('out'))
     assert sorted(place.names()) == sorted([
-        MANIFEST, f'{MANIFEST}.draft', 'subject=r1/routes.parquet', 'subject=r2/routes.parquet'])
+        MANIFEST, 'subject=r1/routes.parquet', 'subject=r2/routes.parquet'])
     for name in 'subject=r1/routes.parquet', 'subject=r2/routes.parquet':
         assert (place / name).open().read() == (walks.base / 'out/o.parquet' / name).read_bytes()
     assert 'it is there already' in release('out').stdout
@@ -159,14 +160,16 @@ UPLOAD = """
 import os, signal, sys
 from pathlib import Path
 from symdp_ros.release.archives.places import Remote, Upload
-left, real = int(sys.argv[3]), Remote.write
-def write(self, source):
-    global left
-    if not left:
-        os.kill(os.getpid(), signal.SIGKILL)
-    left -= 1
-    real(self, source)
-Remote.write = write
+left = int(sys.argv[3])
+def ended(change):
+    def changed(*arguments):
+        global left
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+        change(*arguments)
+    return changed
+Remote.write, Remote.remove = ended(Remote.write), ended(Remote.remove)
 Upload(Remote(sys.argv[1]), Path(sys.argv[2])).put()
 """
 
@@ -176,14 +179,16 @@ def test_a_copy_that_was_killed_is_finished_by_the_next_one(tmp_path, uri):
     for name in ('a/1.parquet', 'a/2.parquet', 'b/3.parquet'):
         (release / name).parent.mkdir(parents=True, exist_ok=True)
         (release / name).write_text(name)
-    for writes in range(5):  # the draft, three files, the manifest
+    for writes in range(6):  # the draft, three files, the manifest; the draft's end
         place = Remote(uri(f'killed{writes}'))
         killed = subprocess.run([sys.executable, '-c', UPLOAD, place.uri, release, str(writes)])
         assert killed.returncode == -signal.SIGKILL
-        assert (place / MANIFEST).kind() == 'NotFound'  # whoever waits for it reads no part
+        # Whoever waits for it reads no part.
+        assert (place / MANIFEST).kind() == ('File' if writes == 5 else 'NotFound')
         upload = Upload(place, release)
         upload.check_free()
-        assert upload.put() and not upload.put()
+        assert upload.put() == (writes < 5) and not upload.put()
+        assert sorted(place.names()) == [MANIFEST, 'a/1.parquet', 'a/2.parquet', 'b/3.parquet']
         with (place / MANIFEST).open() as file:
             assert sorted(json.loads(file.read())) == ['a/1.parquet', 'a/2.parquet', 'b/3.parquet']
         (release / 'a/1.parquet').write_text(f'changed {writes}')
@@ -220,4 +225,6 @@ def test_what_is_not_there_or_does_not_answer(walks):
                        '&region=us-east-1')
         with pytest.raises(LogError) as caught:
             place.kind()
+        with refused(LogError, 'does not answer'):
+            check_unchanged(place, (1, 2, 3))  # it was not changed
     assert 'secret' not in str(caught.value) and str(place) == 's3://b/x'

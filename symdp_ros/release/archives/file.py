@@ -308,10 +308,14 @@ class Archive:
 
 
 def check_unchanged(path: Place, stamp: tuple[int, int, int]) -> None:
-    """Check that a file has the stamp that it had before; raise LogError if it was changed."""
+    """
+    Check that a file has the stamp that it had before.
+
+    :raises LogError: it was changed; its store does not answer.
+    """
     try:
         same = stamp_of(path) == stamp
-    except (LogError, OSError):
+    except OSError:
         same = False
     if not same:
         raise LogError('it was changed while it was being read: release it when it is complete',

@@ -90,6 +90,11 @@ class Remote:
             with store.open_output_stream(path) as target:
                 shutil.copyfileobj(source, target, _PIECE)
 
+    def remove(self) -> None:
+        """Remove the file."""
+        with self._opened() as (store, path):
+            store.delete_file(path)
+
     def names(self) -> Iterator[str]:
         """Yield the names of all files below a directory."""
         from pyarrow.fs import FileSelector
@@ -163,6 +168,7 @@ class Upload:
         :raises ConfigurationError, LogError: as `check_free`.
         """
         if self._is_whole():
+            self._end_draft()
             return False
         if not self._release.is_dir():
             self._put(self._release, self._target)
@@ -172,7 +178,13 @@ class Upload:
         for file in files_in(self._release):
             self._put(file, self._target / file.relative_to(self._release).as_posix())
         (self._target / MANIFEST).write(BytesIO(manifest))
+        self._end_draft()
         return True
+
+    def _end_draft(self) -> None:
+        draft = self._target / _DRAFT
+        if self._release.is_dir() and draft.kind() == 'File':
+            draft.remove()
 
     def _is_whole(self) -> bool:
         """Return whether the release is there."""
