@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The ledger: exact sums, budgets that hold between processes, seals, the mark."""
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
+from contextlib import closing
 from fractions import Fraction
 import os
 from pathlib import Path
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -123,9 +125,27 @@ def test_changes_are_noticed(tmp_path, statement, said):
         for i in range(3):
             charge(ledger, settings=str(i))
         assert ledger.problems() == []
-    change(path, statement)
+        change(path, statement)  # of what this process has read before
+        assert any(said in problem for problem in ledger.problems()), ledger.problems()
     with Ledger(path) as ledger:
         assert any(said in problem for problem in ledger.problems()), ledger.problems()
+
+
+def test_a_ledger_that_others_read_is_waited_for(ledger, tmp_path):
+    """SQLite does not wait where it switches to another kind of journal."""
+    charge(ledger)
+    ledger.close()
+    path = tmp_path / 'robots.ledger'
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader, ThreadPoolExecutor() as pool:
+        reader.execute('PRAGMA journal_mode = DELETE')
+        reader.execute('BEGIN')
+        reader.execute('SELECT * FROM charges').fetchall()
+        opening = pool.submit(Ledger, path)
+        with pytest.raises(TimeoutError):
+            opening.result(0.3)
+        reader.execute('COMMIT')
+        with opening.result() as opened:
+            assert opened.spent('r1') == 1
 
 
 def test_an_old_copy_put_back_is_noticed(tmp_path):
