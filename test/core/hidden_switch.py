@@ -3,8 +3,8 @@
 """
 The hidden switch between public models (`core.models`), by its definition.
 
-Laws of words are exact. Beliefs are sums and products of numbers that are not negative, with 64 bits
-each: far more than tests of float64 can tell.
+Laws of words are exact. Beliefs are sums and products of numbers that are not negative, with 64
+bits each: far more than tests of float64 can tell.
 """
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache

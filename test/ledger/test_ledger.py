@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The ledger: exact sums, budgets that hold between processes, seals, the mark."""
-from concurrent.futures import ThreadPoolExecutor, TimeoutError
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from fractions import Fraction
 import os
@@ -131,21 +131,18 @@ def test_changes_are_noticed(tmp_path, statement, said):
         assert any(said in problem for problem in ledger.problems()), ledger.problems()
 
 
-def test_a_ledger_that_others_read_is_waited_for(ledger, tmp_path):
-    """SQLite does not wait where it switches to another kind of journal."""
-    charge(ledger)
-    ledger.close()
-    path = tmp_path / 'robots.ledger'
-    with closing(sqlite3.connect(path, isolation_level=None)) as reader, ThreadPoolExecutor() as pool:
-        reader.execute('PRAGMA journal_mode = DELETE')
-        reader.execute('BEGIN')
-        reader.execute('SELECT * FROM charges').fetchall()
-        opening = pool.submit(Ledger, path)
-        with pytest.raises(TimeoutError):
-            opening.result(0.3)
-        reader.execute('COMMIT')
-        with opening.result() as opened:
-            assert opened.spent('r1') == 1
+def test_a_ledger_that_another_process_begins_is_waited_for(ledger, tmp_path):
+    """SQLite waits for who writes, but not where it switches to another kind of journal."""
+    database = ledger._database
+    database.execute('PRAGMA journal_mode = DELETE')
+    with closing(sqlite3.connect(tmp_path / 'robots.ledger', isolation_level=None)) as another, \
+            ThreadPoolExecutor() as pool:
+        another.execute('BEGIN IMMEDIATE')
+        switched = pool.submit(database._use_wal)
+        assert not wait([switched], 0.3).done
+        another.execute('COMMIT')
+        switched.result()
+    assert database.execute('PRAGMA journal_mode').fetchone() == ('wal',)
 
 
 def test_an_old_copy_put_back_is_noticed(tmp_path):
