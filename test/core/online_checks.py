@@ -36,6 +36,7 @@ def way_of(call):
             way.append((frame.f_code, frame.f_lasti))
         return follow
 
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 must know of it before
     gc.disable()  # it calls functions of others
     sys.settrace(follow)
     try:
