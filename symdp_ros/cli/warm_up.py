@@ -16,9 +16,14 @@ def add_parser(commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile; return 0."""
+    """Compile, in two processes; return 0."""
+    from multiprocessing import get_context
+
     from symdp_ros.release.warm_up import warm_up
 
+    other = get_context('spawn').Process(target=warm_up, args=(True,), daemon=True)
+    other.start()
     warm_up()
+    other.join()
     print('all inner loops are compiled')
     return 0

@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Compiling loops ahead of their first use; they are kept on the disk."""
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 from symdp_ros.analysis import choice
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.passes import loops
@@ -29,24 +32,46 @@ def warm_up_policies(policies: Iterable[str]) -> None:
         choice.choose(chain, privacy, settings, len(_WORD))
 
 
-def warm_up() -> None:
-    """Compile all loops of this package: for nodes, logs, archives and calibration."""
+def warm_up(backward: bool = False) -> None:
+    """
+    Compile all loops of this package: for nodes, logs, archives and calibration.
+
+    Two processes that do so from both ends share the work: each waits for what the other compiles.
+    """
     loops.use_compiled()
-    warm_up_policies(COMPILED_POLICIES)
+    steps = [*_steps()]
+    for step in reversed(steps) if backward else steps:
+        step()
+
+
+def _steps() -> Iterator[Callable[[], object]]:
+    """Yield what runs all loops."""
+    yield lambda: warm_up_policies(COMPILED_POLICIES)
     chains = Chain(_RING, 'a'), Chain.complete(tuple(_RING), 'a')
     zoned = Privacy(1.0, zones={'A': ['a', 'b'], 'B': ['c']})
-    for law in (OnlineMechanism(chains[0], zoned, policy='adaptive').law,
-                OfflineMechanism(chains[0], zoned).law):
-        law.draw(_WORD)
-        law.draw_many(np.array(_WORDS[0], np.int32), np.array(_WORDS[1]))
+    yield lambda: _draw(OnlineMechanism(chains[0], zoned, policy='adaptive').law)
+    yield lambda: _draw(OfflineMechanism(chains[0], zoned).law)
     for chain in chains:
         for epsilon in _EPSILONS:
-            OnlineMechanism(chain, Privacy(epsilon)).privatize_many(*_WORDS)
+            yield partial(_privatize, chain, Privacy(epsilon))
         for policy in COMPILED_POLICIES:
-            OnlineMechanism(chain, Privacy(1.0), policy=policy).privatize_many(*_WORDS)
+            yield partial(_privatize, chain, Privacy(1.0), policy=policy)
         for made in CHOICES.values():
             for trust in (DEFAULT_TRUST, 1.0):  # with several models, and with one
-                mechanism = OfflineMechanism(chain, Privacy(1.0), trust=trust, **made)
-                mechanism.privatize(_WORD)
-                mechanism.privatize_many(*_WORDS)
-        choice.compare(chain, Privacy(1.0), MechanismSettings(), len(_WORD))
+                yield partial(_release, chain, trust, made)
+        yield partial(choice.compare, chain, Privacy(1.0), MechanismSettings(), len(_WORD))
+
+
+def _draw(law: Law) -> None:
+    law.draw(_WORD)
+    law.draw_many(np.array(_WORDS[0], np.int32), np.array(_WORDS[1]))
+
+
+def _privatize(chain: Chain, privacy: Privacy, **options: Any) -> None:
+    OnlineMechanism(chain, privacy, **options).privatize_many(*_WORDS)
+
+
+def _release(chain: Chain, trust: float, made: dict[str, Any]) -> None:
+    mechanism = OfflineMechanism(chain, Privacy(1.0), trust=trust, **made)
+    mechanism.privatize(_WORD)
+    mechanism.privatize_many(*_WORDS)

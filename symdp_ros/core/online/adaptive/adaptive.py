@@ -104,10 +104,10 @@ class Loops(NamedTuple):
     """The compiled loops, imported on first use."""
 
     begin_at: Callable[..., None]
-    begin_again: Callable[..., int]
     follow_routes: Callable[..., None]
     plan: Callable[..., None]
     predict: Callable[..., None]
+    walk: Callable[..., None]
     choose: Callable[..., int]
     prepare: Callable[..., int]
     take: Callable[..., tuple[int, int, int]]
@@ -170,6 +170,8 @@ class AdaptiveTables:
         self.arrays = (*chain.single.csr(), in_lanes(models.weights.T), in_lanes(switch),
                        *chain.csr(), first, symbols, X, across, match, shares, self.clock,
                        zone_of)
+        #: of the place of a successor among those of a state
+        self.choice = np.uint8 if chain.out_degrees().max() < 2**8 else np.uint32
         self.nbytes = sum(array.nbytes for array in self.arrays)
 
     def draws(self, symbols: int, random: RandomBits) -> Ints:
@@ -450,9 +452,8 @@ class AdaptiveWord:
         n, tables = len(self._posterior), self._tables.arrays
         hops, heads = tables[4:6]
         after, here, (later, now), *_ = self._work
-        kind = np.uint8 if int(np.diff(hops).max()) < 2**8 else np.uint32
         length = (self._count - self._since) // self._report
-        choices, found = np.zeros((length, n), kind), np.empty(n)
+        choices, found = np.zeros((length, n), self._tables.choice), np.empty(n)
         whole = 0.0
         for begin, rows, kinds, sizes in self._segments():
             first = (begin - self._since) // self._report
@@ -475,22 +476,13 @@ class AdaptiveWord:
                 places = np.arange(self._since, last + 1) % len(self._ring)
                 yield self._since, self._ring[places], *self._window[1:]
             return
-        offsets, successors, weights, switch, *_, shares, _, _ = self._tables.arrays
         span = self._length * self._signal
         rows = np.empty((min(self._count, span), *self._ring.shape[1:]))
-        mixed, chances = np.empty(self._ring.shape[1:]), np.empty(self._ring.shape[1])
         for i in range(len(self._whole) - 1, -1, -1):
             begin, kinds, sizes = self._whole[i]
             count = min(span, last + 1 - i * span)
             rows[0] = begin
-            for t in range(count):
-                place = -1 if t % self._row else t // self._row
-                if sizes[3, place]:
-                    self._loops.begin_again(rows[t], kinds[place], switch)
-                if t + 1 < count:
-                    self._loops.predict(
-                        rows[t], kinds[place], sizes[0, place], offsets, successors, weights,
-                        switch, shares, chances, mixed, rows[t + 1])
+            self._loops.walk(rows[:count], kinds, sizes, self._tables.arrays)
             yield i * span, rows[:count], kinds, sizes
 
     @property
@@ -604,6 +596,6 @@ class AdaptiveWord:
 def _loops() -> Loops:
     from symdp_ros.core.online.adaptive import decoding, signals
 
-    return Loops(signals.begin_at, signals.begin_again, signals.follow_routes, decoding.plan,
-                 signals.predict, signals.choose, signals.prepare, signals.take, signals.draw,
+    return Loops(signals.begin_at, signals.follow_routes, decoding.plan, signals.predict,
+                 signals.walk, signals.choose, signals.prepare, signals.take, signals.draw,
                  signals.draw_in_zones, decoding.decode, decoding.follow_choices)

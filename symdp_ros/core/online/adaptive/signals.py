@@ -91,6 +91,21 @@ def begin_again(joint: Floats, kinds: Numbers, switch: Floats) -> int:
 
 
 @compiled
+def walk(rows: Floats, kinds: Numbers, sizes: Ints, tables: Any) -> None:
+    """Put into `rows` f of each tick of a segment, from the first one, which is there."""
+    offsets, successors, weights, switch, shares, clock = (
+        tables[0], tables[1], tables[2], tables[3], tables[11], tables[12])
+    mixed, chances = np.empty_like(rows[0]), np.empty(rows.shape[1])
+    for t in range(len(rows)):
+        place = t // clock[2] if t % clock[2] == 0 else len(kinds) - 1
+        if sizes[3, place] != 0:
+            begin_again(rows[t], kinds[place], switch)
+        if t + 1 < len(rows):
+            predict(rows[t], kinds[place], sizes[0, place], offsets, successors, weights, switch,
+                    shares, chances, mixed, rows[t + 1])
+
+
+@compiled
 def follow_routes(within: Numbers, hops: Ints, heads: ShortInts, ahead: Numbers) -> None:
     """Put C(R) into `ahead`."""
     ahead.fill(0)
