@@ -99,9 +99,8 @@ class Run:
 
     def __init__(self, domain, log: Path, name, arguments):
         compiled = name != 'patrol' and not _UNCOMPILED & {*arguments}
-        loops = 'numba' if 'NUMBA_CACHE_DIR' in os.environ else 'loops'  # which are there, or not
         self.log_file = log
-        self.process = _server(*[loops] * bool(compiled)).start(
+        self.process = _server(*['numba'] * bool(compiled)).start(
             name, ['--ros-args', *arguments], log, {**os.environ, 'ROS_DOMAIN_ID': str(domain)})
 
     @property

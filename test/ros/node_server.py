@@ -4,8 +4,7 @@
 Nodes in processes of their own, forked from one that has imported all that they need.
 
 Most of what a node does in a short test is importing. `python node_server.py` is that process;
-with the argument `numba`, it has imported that, too, and with `loops`, all that is compiled. Nodes
-that do not need it end faster without.
+with the argument `numba`, it has imported that, too. Nodes that do not need it end faster without.
 """
 import atexit
 from contextlib import suppress
@@ -160,9 +159,6 @@ def leave(status):
 if __name__ == '__main__':
     for module in IMPORTED:
         importlib.import_module(module)
-    if 'loops' in sys.argv:
-        from symdp_ros.release.warm_up import warm_up
-        warm_up()
     if 'numba' in sys.argv:
         with suppress(ImportError):  # a loop of its own loads what all loops need
             importlib.import_module('numba').njit(lambda: None)()
