@@ -132,7 +132,7 @@ def test_changes_are_noticed(tmp_path, statement, said):
 
 
 def test_a_ledger_that_another_process_begins_is_waited_for(ledger, tmp_path):
-    """SQLite waits for who writes, but not where it switches to another kind of journal."""
+    """Who writes is waited for by SQLite, but not where it switches to another kind of journal."""
     database = ledger._database
     database.execute('PRAGMA journal_mode = DELETE')
     with closing(sqlite3.connect(tmp_path / 'robots.ledger', isolation_level=None)) as another, \
