@@ -94,6 +94,26 @@ def _server(*arguments):
     return NodeServer(ROOT, *arguments)
 
 
+def clear_ports():
+    """
+    Remove ports of shared memory that a killed process has left empty.
+
+    Who opens one, in a domain of the same number, waits for ever until it is filled.
+    """
+    def empty():
+        found = set()
+        for file in Path('/dev/shm').glob('fastrtps_port*[0-9]'):
+            with suppress(FileNotFoundError):
+                if file.stat().st_size == 0:
+                    found.add(file)
+        return found
+
+    if found := empty():
+        time.sleep(0.1)  # one that is just being made is filled at once
+        for file in found & empty():
+            file.unlink(missing_ok=True)
+
+
 class Run:
     """A node of the package that runs in a process of its own."""
 
@@ -133,6 +153,7 @@ class Run:
         self.process.wait()
         for file in left:
             file.unlink(missing_ok=True)
+        clear_ports()
 
     def _shared_memory(self):
         """Return the segments of which it holds the lock; ports are others' too."""
@@ -155,6 +176,7 @@ class World:
     def __init__(self, directory: Path):
         self.directory = directory
         self.runs, self._clients = [], {}
+        clear_ports()
         self._join()
         while not ALONE and self._company(0.5):  # another program's
             self._leave()
