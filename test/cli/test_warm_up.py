@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp warm-up`: after it nothing has to be compiled any more."""
+import os
+import signal
 import subprocess
 import sys
 
@@ -47,3 +49,22 @@ def test_nothing_is_left_to_compile():
     done = subprocess.run([sys.executable, '-c', SCRIPT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == 'all inner loops are compiled\nmore: set()\n'
+
+
+def test_without_numba_it_says_so():
+    done = subprocess.run([sys.executable, '-m', 'symdp_ros.cli.main', 'warm-up'],
+                          env={**os.environ, 'NUMBA_DISABLE_JIT': '1'}, capture_output=True,
+                          text=True)
+    assert done.returncode == 1 and not done.stdout
+    assert 'symdp warm-up: nothing can be compiled: numba is not installed' in done.stderr
+
+
+def test_an_interrupt_ends_it_quietly(tmp_path):
+    pytest.importorskip('numba', reason='numba is not installed: nothing is compiled')
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'symdp_ros.cli.main', 'warm-up'], start_new_session=True, text=True,
+        env={**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path)}, stderr=subprocess.PIPE)
+    said = process.stderr.readline()
+    assert 'compiling the inner loops' in said
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: both processes
+    assert process.communicate()[1] == '' and process.returncode == 130

@@ -210,6 +210,7 @@ def test_words_without_symbols():
     assert mechanism.privatize([]) == [] and mechanism.log_probability([], []) == 0
     assert mechanism.privatize_many([], [0, 0]).tolist() == []
     assert mechanism.law.exact_probabilities([], [()]) == [1]
+    assert mechanism.law.exact_probabilities([mechanism.chain.states[0]], []) == []
     assert mechanism.distance_distribution([]).tolist() == [1]
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import subprocess
 import sys
 
-from harness import ALONE, ROOT, wait_until, world_in
+from harness import ROOT, wait_until
 import pytest
 from symdp_ros.ros.process import own_network
+from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
 
 if not own_network.may_isolate():
     pytest.skip('the kernel allows no network of its own', allow_module_level=True)
@@ -121,13 +122,48 @@ def test_a_demo_is_seen_by_nobody_unless_it_is_asked_for(world, robots):
         process.communicate()
 
 
-def test_a_port_that_a_killed_process_has_left_empty_holds_up_nobody(tmp_path):
-    if not ALONE:
-        pytest.skip("the kernel allows no network of its own: the ports are others', too")
-    ports = [Path(f'/dev/shm/fastrtps_port{7411 + 250 * domain}') for domain in range(1, 102)]
-    missing = [port for port in ports if not port.exists()]
-    for port in missing:
-        port.touch()
-    with world_in(tmp_path) as world:
-        assert world.node.get_node_names() == ['observer']
-    assert not any(port.exists() and port.stat().st_size == 0 for port in missing)
+#: Makes a world in a ROS domain whose ports are all empty, as in a test; shared memory is its own.
+WORLD = """
+import sys
+from pathlib import Path
+from harness import world_in
+for port in (7000, *range(7400, 7400 + 250 * 102)):
+    Path(f'/dev/shm/fastrtps_port{port}').touch()
+with world_in(Path(sys.argv[1])) as world:
+    print(world.node.get_node_names())
+"""
+
+
+def test_a_port_that_a_killed_process_has_left_empty_holds_up_no_test(tmp_path):
+    done = subprocess.run(
+        [sys.executable, '-I', own_network.__file__, sys.executable, '-c', WORLD, tmp_path],
+        env={**os.environ, 'PYTHONPATH': os.pathsep.join([str(Path(__file__).parent), str(ROOT)])},
+        capture_output=True, text=True, timeout=60)
+    assert done.stdout == "['observer']\n", done.stderr
+
+
+@pytest.mark.parametrize('command', [
+    'symdp_ros.cli.main doctor --domain 3', 'symdp_ros.nodes.privatizer --ros-args'])
+def test_a_user_is_told_of_an_empty_port(command):
+    process = subprocess.Popen(
+        [sys.executable, '-I', own_network.__file__, 'sh', '-c',
+         'for port in 7000 7410 8161; do : > /dev/shm/fastrtps_port$port; done; exec "$@"', 'sh',
+         sys.executable, '-m', *command.split()], cwd=ROOT, text=True,
+        env={**os.environ, 'ROS_DOMAIN_ID': '3'}, stderr=subprocess.PIPE)
+    try:
+        for port in 7000, 8161:
+            assert process.stderr.readline().startswith(
+                f'warning: /dev/shm/fastrtps_port{port} is empty: a process was killed')
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_ports_that_are_full_or_of_other_domains_are_no_fault(tmp_path, capsys):
+    for port, text in ((7000, 'full'), (7411, ''), (7650, '')):
+        (tmp_path / f'fastrtps_port{port}').write_text(text)
+    warn_of_empty_ports(2, tmp_path)
+    warn_of_empty_ports(0, tmp_path / 'none')
+    assert capsys.readouterr().err == ''
+    warn_of_empty_ports(1, tmp_path)
+    assert capsys.readouterr().err.endswith(f'remove the file: rm {tmp_path}/fastrtps_port7650\n')

@@ -219,31 +219,25 @@ class ExponentialInZones(Law):
         symbols = self._positions(word)
         if not len(symbols):
             return [Fraction(1)] * len(outputs)
-        zones = self._zones(symbols)
+        zones, found = self._zones(symbols), []
         rows = {t: (W[t - first].copy(), E[t - first].copy())
                 for first, last, W, E in self._swept(symbols, zones)
                 for t in range(first, last + 1)}
         targets = [self._edges[1][slice(*pair)].tolist() for pair in pairwise(self._edges[0])]
-        # What outputs begin with: its chance, its last state, and the model there.
-        begun = [(Fraction(1), self._initial, self._prior)] * len(outputs)
-        columns = np.stack([self._positions(output) for output in outputs], axis=1)
-        for t, column in enumerate(columns.tolist(), 1):
-            drawn, longer = dict[int, list[int]](), {}
-            for i, after in enumerate(column):
-                chance, state, model = before = begun[i]
+        drawn = dict[tuple[int, ...], list[int]]()  # what an output begins with → what comes next
+        for output in outputs:
+            route = tuple(self._positions(output).tolist())
+            chance, state, model = Fraction(1), self._initial, self._prior.copy()
+            for t, after in enumerate(route, 1):
+                if (begin := route[:t - 1]) not in drawn:
+                    drawn[begin] = as_integers(*self._moves(*rows[t], state, zones[t - 1], model))
+                weights, chosen = drawn[begin], targets[state].index(after)
+                chance *= Fraction(weights[chosen], sum(weights))
                 if not chance:
-                    continue
-                key = id(before), after
-                if key not in longer:
-                    if key[0] not in drawn:
-                        drawn[key[0]] = as_integers(*self._moves(*rows[t], state, zones[t - 1],
-                                                                 model))
-                    weights, chosen = drawn[key[0]], targets[state].index(after)
-                    model = model.copy()
-                    state = self._take(chosen, state, model)
-                    longer[key] = (chance * Fraction(weights[chosen], sum(weights)), state, model)
-                begun[i] = longer[key]
-        return [chance for chance, *_ in begun]
+                    break
+                state = self._take(chosen, state, model)
+            found.append(chance)
+        return found
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:
         symbols, route = self._positions(word), self._positions(output)

@@ -8,6 +8,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from symdp_ros.errors import ConfigurationError, raising
+from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
 
 
 @contextmanager
@@ -19,6 +20,7 @@ def joined(domain: int, name: str) -> Iterator[Node]:
     :param name: of the node.
     :raises ConfigurationError: the domain cannot be joined.
     """
+    warn_of_empty_ports(domain)
     context = Context()
     try:
         # RuntimeError: the base class of all errors of rclpy's own library.

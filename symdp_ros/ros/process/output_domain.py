@@ -8,6 +8,7 @@ from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
 from symdp_ros.ros.rclpy_private import (declare_qos_parameters, share_overrides,
                                          stop_parameter_events)
 
@@ -21,6 +22,7 @@ def context_of(domain: int) -> Context:
     Nodes share it: each context has threads and discovery traffic of its own.
     """
     if domain not in _contexts:
+        warn_of_empty_ports(domain)
         context = Context()
         # No arguments: remappings and parameters on the command line are for other nodes.
         context.init([], initialize_logging=False, domain_id=domain)

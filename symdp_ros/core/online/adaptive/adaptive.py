@@ -107,7 +107,7 @@ class Loops(NamedTuple):
     follow_routes: Callable[..., None]
     plan: Callable[..., None]
     predict: Callable[..., None]
-    walk: Callable[..., None]
+    predict_segment: Callable[..., None]
     choose: Callable[..., int]
     prepare: Callable[..., int]
     take: Callable[..., tuple[int, int, int]]
@@ -171,7 +171,7 @@ class AdaptiveTables:
                        *chain.csr(), first, symbols, X, across, match, shares, self.clock,
                        zone_of)
         #: of the place of a successor among those of a state
-        self.choice = np.uint8 if chain.out_degrees().max() < 2**8 else np.uint32
+        self.place_type = np.uint8 if chain.out_degrees().max() < 2**8 else np.uint32
         self.nbytes = sum(array.nbytes for array in self.arrays)
 
     def draws(self, symbols: int, random: RandomBits) -> Ints:
@@ -453,7 +453,7 @@ class AdaptiveWord:
         hops, heads = tables[4:6]
         after, here, (later, now), *_ = self._work
         length = (self._count - self._since) // self._report
-        choices, found = np.zeros((length, n), self._tables.choice), np.empty(n)
+        choices, found = np.zeros((length, n), self._tables.place_type), np.empty(n)
         whole = 0.0
         for begin, rows, kinds, sizes in self._segments():
             first = (begin - self._since) // self._report
@@ -482,7 +482,7 @@ class AdaptiveWord:
             begin, kinds, sizes = self._whole[i]
             count = min(span, last + 1 - i * span)
             rows[0] = begin
-            self._loops.walk(rows[:count], kinds, sizes, self._tables.arrays)
+            self._loops.predict_segment(rows[:count], kinds, sizes, self._tables.arrays)
             yield i * span, rows[:count], kinds, sizes
 
     @property
@@ -597,5 +597,5 @@ def _loops() -> Loops:
     from symdp_ros.core.online.adaptive import decoding, signals
 
     return Loops(signals.begin_at, signals.follow_routes, decoding.plan, signals.predict,
-                 signals.walk, signals.choose, signals.prepare, signals.take, signals.draw,
-                 signals.draw_in_zones, decoding.decode, decoding.follow_choices)
+                 signals.predict_segment, signals.choose, signals.prepare, signals.take,
+                 signals.draw, signals.draw_in_zones, decoding.decode, decoding.follow_choices)

@@ -91,7 +91,7 @@ def begin_again(joint: Floats, kinds: Numbers, switch: Floats) -> int:
 
 
 @compiled
-def walk(rows: Floats, kinds: Numbers, sizes: Ints, tables: Any) -> None:
+def predict_segment(rows: Floats, kinds: Numbers, sizes: Ints, tables: Any) -> None:
     """Put into `rows` f of each tick of a segment, from the first one, which is there."""
     offsets, successors, weights, switch, shares, clock = (
         tables[0], tables[1], tables[2], tables[3], tables[11], tables[12])
