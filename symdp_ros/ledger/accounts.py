@@ -6,7 +6,7 @@ What each subject has spent: the sums of a ledger's entries.
 An entry is one row of the ledger. Most are charges; others set the budget or the unit of a
 subject, or add to what it has spent.
 """
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -30,7 +30,10 @@ _OF_RELEASE = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'logs'
 
 _MOST_BITS = 3000  # of a denominator: far fewer digits than `_AMOUNT` has
 
+_FINEST = 10**30   # the largest denominator of a sum that is rounded up
+
 _Sums = dict[Step, Fraction]  # sum of ε for each step
+_NOTHING = Fraction(0)
 #: δ at which ρ is shown where no other was chosen.
 SHOWN_DELTA = Fraction(1, 10**6)
 
@@ -154,7 +157,7 @@ class Entry:
         return delta is None or 0 < delta < 1
 
 
-@dataclass
+@dataclass(slots=True)
 class Account:
     """What one subject, and each of its logs, has spent."""
 
@@ -236,12 +239,11 @@ class Account:
 
         What was spent in addition to the charges may be of any log, and is counted for each.
         """
-        if log_id is None:
-            return self.raised + self._cost_of(self._sums)
-        return self.raised + self._cost_of(self._logs.get(log_id, {}))
+        return _sum([self.raised, self._cost_of(
+            self._sums if log_id is None else self._logs.get(log_id, {}))])
 
     def _cost_of(self, sums: _Sums) -> Fraction:
-        return sum(self._costs(sums), Fraction(0))
+        return _sum(self._costs(sums))
 
     def _costs(self, sums: _Sums) -> list[Fraction]:
         unit = self.unit or Unit()  # without one there are no sums
@@ -275,8 +277,8 @@ class Account:
     def _rho(self, concentrated: Mapping[Step, Concentrated]) -> Fraction:
         # What is known of additional spending is its ε alone: it may have been one release.
         unit = self.unit or Unit()
-        return self.raised_rho + self.raised_pure**2 / 2 + sum(
-            (sums.rho(unit.steps(step)) for step, sums in concentrated.items()), Fraction(0))
+        return _sum([self.raised_rho, self.raised_pure**2 / 2 if self.raised_pure else _NOTHING,
+                     *(sums.rho(unit.steps(step)) for step, sums in concentrated.items())])
 
     def epsilon_at(self, delta: Fraction) -> Fraction:
         """Return an ε so that all releases are (ε, δ)-private; at most the sum of their ε."""
@@ -370,7 +372,7 @@ class Account:
                 + (f', for {self.unit}' if self.unit is not None else ''))
 
 
-@lru_cache(maxsize=10)  # an entry's is asked for several times in a row
+@lru_cache(maxsize=200)  # of many robots, most are alike
 def _decoded(description: str) -> dict[str, Any]:
     try:
         described = json.loads(description)
@@ -391,6 +393,14 @@ def _loss_of(epsilon: str, adjacency: int, sampling: str, period: str | None,
                 described.get('whole') is True and during is not None,
                 _count_of(described.get('repeats')) or 1, of_log,
                 _count_of(described.get('length')), _zones_of(described))
+
+
+def _sum(amounts: Iterable[Fraction]) -> Fraction:
+    """Return the sum; most amounts of a ledger are zero, and adding fractions is slow."""
+    total = _NOTHING
+    for each in amounts:
+        total = total + each if total and each else total or each
+    return total
 
 
 def _add(sums: _Sums, step: Step, cost: Fraction) -> None:
@@ -426,12 +436,17 @@ def amount(text: object) -> Fraction:
 
 def rounded_up(rho: Fraction) -> Fraction:
     """Return a ρ of at most 30 decimals: exact sums of many have too many digits."""
-    return Fraction(ceil(rho * 10**30), 10**30)
+    return rho if _FINEST % rho.denominator == 0 else Fraction(ceil(rho * _FINEST), _FINEST)
+
+
+def written(number: Fraction) -> str:
+    """Return an amount as the text that a ledger stores: exact, or rounded up where too long."""
+    return _written(number.numerator, number.denominator)  # a fraction's own hash is slow
 
 
 @lru_cache(maxsize=10_000)
-def written(number: Fraction) -> str:
-    """Return an amount as the text that a ledger stores: exact, or rounded up where too long."""
+def _written(*ratio: int) -> str:
+    number = Fraction(*ratio)
     if number.denominator.bit_length() > _MOST_BITS:  # of hundreds of lengths of short logs
         number = rounded_up(number)
     return as_decimal(number) or str(number)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 import hmac
+from operator import attrgetter
 import os
 from pathlib import Path
 import re
@@ -26,6 +27,7 @@ from symdp_ros.ledger.accounts import Entry
 from symdp_ros.ledger.storage.mark import Mark
 
 COLUMNS = tuple(column.name for column in fields(Entry))
+_row = attrgetter(*COLUMNS)  # of an entry
 FILE_COLUMNS = ('number', 'path', 'staged', 'digest', 'visible')
 #: What reading a damaged file with SQLite may raise.
 FAILURES = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
@@ -203,7 +205,7 @@ class LedgerDatabase:
 
     def insert(self, entry: Entry, before: bytes) -> bytes:
         """Write an entry, given the seal before it; return its own."""
-        row = tuple(getattr(entry, column) for column in COLUMNS)
+        row = _row(entry)
         seal = self.seal(row, before)
         self._db.execute(_INSERT, (*row, seal))
         return seal

@@ -48,11 +48,13 @@ class LedgerEntries:
 
     def charge_of(self, subject: str, log_id: str, settings: str) -> Entry | None:
         """Return the charge of a log under some settings, as far as was read, or None."""
-        return self._database.entry(self._charges.get((subject, log_id, settings)))
+        return self._at(self._charges.get((subject, log_id, settings)))
 
     def latest_of(self, subject: str, log_id: str | None) -> Entry | None:
         """Return the last charge of a log, as far as was read, or None."""
-        number = self._latest.get((subject, log_id))
+        return self._at(self._latest.get((subject, log_id)))
+
+    def _at(self, number: int | None) -> Entry | None:
         return None if number is None else self._database.entry(number)
 
     def check_subject(self, subject: str) -> None:
