@@ -83,7 +83,8 @@ def _dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Ite
         futures = client.map(work, tasks, pure=False, retries=_RETRIES,
                              key=f'symdp-release-{secrets.token_hex(8)}')
         try:
-            for _, result in completed(futures, loop=client.loop, with_results=True):
+            for future, result in completed(futures, loop=client.loop, with_results=True):
+                future.release()  # or it is done again where the worker that holds it ends
                 yield result
         finally:
             with suppress(Exception):  # of a scheduler that is gone
