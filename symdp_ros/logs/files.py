@@ -28,6 +28,8 @@ from symdp_ros.words import stamps
 _BAG_FILES = tuple(STORAGES.values())
 _RELEASED = '.private'  # marks what this package wrote, so that it is never read as a log
 _TEMPORARY = ('.tmp', '.part', '.partial', '.swp', '.bak', '~')
+#: Why a log or a directory of logs is skipped.
+UNPRINTABLE = 'its name holds characters that cannot be printed: rename it'
 
 
 class TextFormat(Protocol):
@@ -129,7 +131,7 @@ def list_logs(directory: str | Path) -> LogListing:
             state, reason = LogState.UNUSABLE, error.reason
         if state not in (None, LogState.ARCHIVE) and not name.isprintable():
             state = LogState.UNUSABLE
-            reason = 'its name holds characters that cannot be printed: rename it'
+            reason = UNPRINTABLE
         if state is LogState.READY:
             logs.append(LogFile(name, path))
         elif state is not None:

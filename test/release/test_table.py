@@ -12,6 +12,7 @@ from patrol_bags import patrol, write_bag
 import pytest
 from recordings import record, stamped
 from rosbags.typesys import get_typestore, Stores
+from symdp_ros.errors import LedgerError
 from symdp_ros.ledger.ledger import Ledger
 
 pq = pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')
@@ -184,6 +185,20 @@ def test_a_link_to_a_directory_is_refused(fleet):
     with pytest.raises(tables.LogError) as caught:
         tables.robots_in(fleet)
     assert caught.value.path == fleet
+
+
+@pytest.mark.parametrize('subject', ['r\udcff', 'r\x07', ' '])
+def test_a_subject_that_no_ledger_takes_is_refused(fleet, subject):
+    with pytest.raises(LedgerError):
+        tables.robots_in(fleet / 'r1', subject)
+
+
+def test_directories_whose_names_are_no_text_are_skipped(fleet):
+    os.rename(fleet / 'r1' / 'day=1', fleet / 'r1' / 'day=\udcff')
+    done = run_symdp('table', 'logs', '-o', 'walks', cwd=fleet.parent)
+    assert done.returncode == 0, done.stderr
+    assert r'r1/day=\xff/ is skipped' in done.stderr
+    assert set(routes(fleet.parent / 'walks', 'r1')) == {'night'}
 
 
 def _end(settings, log):

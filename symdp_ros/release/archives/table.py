@@ -29,7 +29,9 @@ from urllib.parse import quote
 import numpy as np
 from symdp_ros.errors import ConfigurationError, LogError, printable, raising
 from symdp_ros.files.durable import check_new, flush
-from symdp_ros.logs import list_logs, LogFile, LogListing, sampled, SkippedLog
+from symdp_ros.ledger.subjects import check_subject
+from symdp_ros.logs import list_logs, LogFile, LogListing, LogState, sampled, SkippedLog
+from symdp_ros.logs.files import UNPRINTABLE
 from symdp_ros.logs.recordings.recorded import METADATA
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.map_settings import MapSettings
@@ -118,10 +120,12 @@ def robots_in(directory: Path, subject: str = '') -> tuple[dict[str, list[LogFil
     :param subject: whose logs all are; '': each directory in `directory` is named after a robot,
         like `r7` or `robot=r7`.
     :raises LogError: a directory cannot be read; a link to one.
+    :raises LedgerError: the subject cannot be one.
     :raises ConfigurationError: it is not known whose logs these are; there is none.
     """
     skipped: list[SkippedLog] = []
     if subject:
+        check_subject(subject)
         robots = {subject: _logs_below(directory, '', skipped)}
     else:
         listing, folders = _listed(directory)
@@ -294,7 +298,12 @@ def _logs_below(directory: Path, prefix: str, skipped: list[SkippedLog]) -> list
         found += [LogFile(below + log.id, log.path) for log in listing.logs]
         skipped += [replace(log, name=printable(prefix + below) + log.name)
                     for log in listing.skipped]
-        waiting += [f'{below}{name}/' for name in folders]
+        for name in folders:
+            if name.isprintable():
+                waiting.append(f'{below}{name}/')
+            else:
+                skipped.append(SkippedLog(printable(f'{prefix}{below}{name}/'), LogState.UNUSABLE,
+                                          UNPRINTABLE))
     return sorted(found, key=lambda log: log.id)
 
 
