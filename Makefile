@@ -29,14 +29,16 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 # Tests and demos start many processes: each of them would compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-studies test-often coverage lint fuzz kill soak docs figures experiments tables \
+.PHONY: help setup demo test test-thorough test-studies test-often coverage lint fuzz kill soak docs figures experiments tables \
     house gains zones markers picture why-not optimum coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo   a simulated robot, made private, in a terminal'
 	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson ROBOTS=1)'
-	@echo 'make test   every test but those of make lint and make test-studies'
+	@echo 'make test   what says that the privacy holds, in minutes'
+	@echo 'make test-thorough'
+	@echo '            the same checks on further maps, chains, settings and seeds'
 	@echo 'make test-studies'
 	@echo '            the tests of bench/ and studies/, which are not installed'
 	@echo 'make test-often'
@@ -83,7 +85,10 @@ demo: setup
 # Loops of changed sources are compiled first: nodes under test would wait for it.
 test: setup
 	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
-	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 -m "not linter" $(TEST_OPTIONS)
+	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 -m "not linter and not thorough" $(TEST_OPTIONS)
+
+test-thorough: setup
+	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 -m thorough $(TEST_OPTIONS)
 
 test-studies: setup
 	$(VENV)/bin/python -m pytest -n $(JOBS) bench studies $(TEST_OPTIONS)
