@@ -221,7 +221,7 @@ except ChainError as error:
     print(error)
 """], capture_output=True, text=True, env={'PYTHONPATH': ':'.join(sys.path)})
     assert done.returncode == 0
-    assert done.stdout.startswith(str(path)) and 'nested too deeply' in done.stdout
+    assert done.stdout.startswith(str(path)) and 'nest' in done.stdout  # libyaml may say it
 
 
 @pytest.mark.parametrize('name, message', [

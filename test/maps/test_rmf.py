@@ -200,5 +200,5 @@ def test_aliases_cannot_blow_up(building, monkeypatch):
     text = f'levels: {{L: &m {{vertices: [{many}], lanes: [[0, 1]]}}, {levels}}}\nname: house\n'
     with refused(ChainError, 'entries with what its aliases repeat', line=1):
         building(text=text)
-    with refused(ChainError, 'nested too deeply', line=1):
+    with refused(ChainError, 'nest', line=1):  # libyaml may say it
         building(text='levels: ' + '[' * 100_000)
