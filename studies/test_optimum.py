@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from studies.compare.areas import area
 from studies.compare.floor import best_guess, floor
 from studies.compare.section import DATA
-from studies.optimum import __main__ as command, maps, tiny
+from studies.optimum import __main__ as command, maps, tiny, windows
 from studies.optimum.page import page, pick
 from studies.optimum.program import above, Certificate, chain_of, Program, Unproved
 from studies.optimum.windows import Watch, watch_error, worst_ratio
@@ -57,6 +58,24 @@ def test_watching_repeats():
     assert error == pytest.approx(row['found']['watch'], abs=1e-5)
     more = watch_error(program_of(row, None), watch._replace(nu=Fraction(3)))
     assert error < more  # plain randomized response is best
+
+
+@needs_maps
+def test_rates_repeat():
+    row = pick(NUMBERS['rates'], map=windows.MAPS[1], stays=33, epsilon=5.0)
+    found = windows.rates(area(row['map']).chain(33), windows.VISIT, 5.0)
+    assert [*found[2:]] == row['watched'] and found[:2] == pytest.approx(row['rates'], abs=1e-4)
+
+
+def test_what_both_tell_when_they_ask_the_same():
+    """Two states: after one tick the clock asks which, and a watch of one tick, too."""
+    chain = chain_of(tiny.TWO)
+    clock, watch, span, width = windows.rates(chain, 1, 2.0)
+    ratio = exp(2.0)
+    said = np.array([0.9 * ratio + 0.1, 0.1 * ratio + 0.9]) / (ratio + 1)
+    noise = np.array([ratio, 1]) / (ratio + 1)
+    expected = -said @ np.log2(said) + noise @ np.log2(noise)
+    assert (clock, watch) == pytest.approx((expected, expected)) and (span, width) == (1, 1)
 
 
 @needs_maps

@@ -14,7 +14,7 @@ from typing import Any
 from studies.compare.areas import names
 from studies.compare.floor import floor
 from studies.compare.section import measure_all, Skipped, unfinished
-from studies.optimum import maps, tiny
+from studies.optimum import maps, tiny, windows
 from studies.optimum.page import draw, page
 from studies.optimum.program import chain_of
 
@@ -29,6 +29,7 @@ def numbers() -> dict[str, Any]:
             'alike': [round(value, 4) for value in (floor(alike, 3, 1.0),
                                                     maps.bound(alike, 3, 3.0, 3))],
             'three': [round(maps.bound(three, 4, 2.0, 1, delay), 4) for delay in tiny.DELAYS],
+            'rates': windows.real_maps(),
             'tiny': measure_all('optimum-tiny', False, tiny.row, tiny.TASKS),
             'maps': measure_all('optimum-maps', False, maps.row, maps.tasks())}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from studies.compare import words
 from studies.compare.section import table
-from studies.optimum import maps, tiny
+from studies.optimum import maps, tiny, windows
 
 #: What knows as much: reports at once, one symbol later, with the whole word.
 KNOWS = {0: 'at once', 1: 'one symbol later', None: 'the whole word'}
@@ -102,6 +102,17 @@ plain randomized response: the numbers below are with it, and with the best L an
 
 {watching}
 
+**On real maps** windows are long, {visit} ticks for a visit of 30 s at one tick a second, and there
+are many changes to tell apart. The table shows how many bits a second each tells of the robot:
+*slow clock, watching*. Both know, when they begin, where the robot was at the tick before.
+Watching may tell in which ticks the robot leaves, instead of in which one, and takes the L and the
+number of ticks that tell the most.
+
+{rates}
+
+{worth}, where an observer who thought two places equally likely is more than 99 % sure anyway. In
+use watching knows less: its reference may be wrong. So **the package does not have it**.
+
 ## Real maps: a bound by one symbol
 
 Real maps are too large for the linear program. There, this holds. If a reader is told all other
@@ -157,6 +168,7 @@ def page(numbers: dict[str, Any]) -> str:
         usual_gap=_gap(row for row in solved if row['epsilon'] <= 4), ones=_ones(solved),
         goals=_goals(solved), learned=_learned(solved), twos=_twos(solved),
         window=tiny.WINDOW, windows=_windows(solved), watching=_watching(solved),
+        visit=windows.VISIT, rates=_rates(numbers['rates']), worth=_worth(numbers['rates']),
         alike=alike['optimum'], alike_floor=numbers['alike'][0],
         alike_bound=numbers['alike'][1], loose=_loose(numbers),
         walks=maps.WALKS, delay=maps.DELAY, map_lengths=', '.join(
@@ -277,10 +289,32 @@ def _watching(solved: list[dict[str, Any]]) -> str:
     return (f'Of the errors of the slow clock, watching saves {"; ".join(parts)}. It is at most '
             f'{_ratio(far, "watch"):.2f} times the optimum. (Where L = 6 it watches the whole '
             'word: words of 6 ticks are too short to say what it gains in the long run, where '
-            'the blind ticks count.) It gains where e^ε is large beside '
-            'the number M of changes, which grows with L and with the ways out of a state: on a '
-            'map with many ways and windows of many ticks, ε must be larger. The package does '
-            'not have it.')
+            'the blind ticks count.)')
+
+
+def _rates(found: list[dict[str, Any]]) -> str:
+    lines = []
+    for name, stays in dict.fromkeys((row['map'], row['stays']) for row in found):
+        at = [row for row in found if (row['map'], row['stays']) == (name, stays)]
+        lines.append((name, f'{stays} s', *(
+            f'{row["rates"][0]:.3f}, {row["rates"][1]:.3f}' for row in at)))
+    return table(('map', 'stays', *(f'ε = {epsilon:g}' for epsilon in windows.EPSILONS)), lines)
+
+
+def _clock_until(found: list[dict[str, Any]]) -> float:
+    """Return the largest ε at which the slow clock tells more on every map."""
+    return float(max(epsilon for epsilon in windows.EPSILONS if all(
+        row['rates'][1] < row['rates'][0] for row in found if row['epsilon'] == epsilon)))
+
+
+def _worth(found: list[dict[str, Any]]) -> str:
+    """Say at which ε watching tells less than the clock on real maps, and from which on more."""
+    ratios = {epsilon: [row['rates'][1] / row['rates'][0] for row in found
+                        if row['epsilon'] == epsilon] for epsilon in windows.EPSILONS}
+    less = _clock_until(found)
+    more = min(epsilon for epsilon, found in ratios.items() if min(found) > 1)
+    return (f'Up to ε = {less:g} watching tells less than the slow clock ({min(ratios[less]):.2f} '
+            f'to {max(ratios[less]):.2f} of it at ε = {less:g}), and more from ε = {more:g} on')
 
 
 def _names(charted: list[dict[str, Any]]) -> list[str]:
@@ -336,7 +370,8 @@ def _short(numbers: dict[str, Any]) -> str:
   {later[1]:.3f}; on logs {logs[0]:.3f} and {logs[1]:.3f}.
 - **For visits** there is more to gain: on two states, ε = 4, a slow clock errs
   {watched['found']['slow clock']:.3f}, the optimum {watched['optimum']:.3f}, and a mechanism that
-  watches for a change, proved private below, {watched['found']['watch']:.3f}."""
+  watches for a change, proved private below, {watched['found']['watch']:.3f}. On real maps, with
+  visits of 30 s, it tells less than the slow clock up to ε = {_clock_until(numbers['rates']):g}."""
 
 
 def draw(numbers: dict[str, Any], folder: Path) -> None:

@@ -28,13 +28,24 @@ e^ε·(e^ε − 1 + ν)/ν.
 """
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+from studies.compare.areas import area
 from studies.optimum.program import CHAINS, Program
+from symdp_ros.analysis.adversary import walk_distribution
+from symdp_ros.core.annotations import Floats
+from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.response import exp_lower_bound
 
 #: What was said: each a tick, from 1, and a state.
 Answers = tuple[tuple[int, str], ...]
+
+#: What `real_maps` compares: seconds that the robot stays, and w in seconds.
+MAPS, STAYS = ('nav2/bringup_warehouse_graph.geojson', 'rmf/office.building.yaml'), (33, 100)
+EPSILONS, VISIT = (2.0, 3.0, 4.0, 5.0, 6.0, 8.0), 31
+#: L and b of `rates`, in ticks.
+SPANS, WIDTHS = (1, 2, 3, 5, 8, 12, 16, 24, 31, 45, 62, 90), (1, 2, 4, 8, 16, 31)
 
 
 class Watch(NamedTuple):
@@ -114,6 +125,64 @@ def best_watch(program: Program) -> tuple[float, int, int]:
     return min((watch_error(program, Watch(first, span, program.adjacency)), first, span)
                for first in range(1, program.adjacency + 1)
                for span in range(1, program.length + 1))
+
+
+def rates(chain: Chain, window: int, epsilon: float) -> tuple[float, float, int, int]:
+    """
+    Return how many bits a tick a slow clock tells of the robot, and watching; with its L and b.
+
+    Both know, when they begin, where the robot was at the tick before, and both use ε in each
+    `window` ticks. The clock asks for the m − 1 likeliest states and "any other", for the m ≤ 12
+    that tell the most. Watching asks for the next place and in which b ticks the robot goes there
+    (b = 1: the mechanism of this module, ν = 1), for the L and b that tell the most.
+
+    :param chain: of ticks, in which every state can be left and the robot stays equally long.
+    """
+    moves = np.array([[chain.probabilities(s).get(t, 0.0) for t in chain.states]
+                      for s in chain.states])
+    stays, ways = moves[0, 0], moves - np.diag(np.diag(moves))
+    at = walk_distribution(chain, 400)[-1]
+    later = np.linalg.matrix_power(moves, window)
+    clock = float(sum(chance * max(_bits(np.append(row[:m], row[m:].sum()), epsilon)
+                                   for m in range(12))
+                      for chance, row in zip(at, -np.sort(-later, axis=1), strict=True))) / window
+
+    def watched(span: int, width: int) -> float:
+        begins = np.arange(0, span, width)
+        ends = np.minimum(begins + width, span)
+        bits = ticks = 0.0
+        for chance, row in zip(at, ways, strict=True):
+            changes = np.outer((stays**begins - stays**ends) / (1 - stays), row[row > 0]).ravel()
+            law = np.append(changes, 1 - changes.sum())
+            bits += chance * _bits(law, epsilon)
+            said = _said(law, epsilon) @ np.append(np.repeat(ends, (row > 0).sum()), span)
+            ticks += chance * (said + window - 1)
+        return bits / ticks
+
+    return clock, *max((watched(span, width), span, width)
+                       for span in SPANS for width in WIDTHS if width <= span)
+
+
+def real_maps() -> list[dict[str, Any]]:
+    """Return `rates` on real maps, for a visit of 30 s and ticks of a second."""
+    return [{'map': name, 'stays': stays, 'epsilon': epsilon,
+             'rates': [round(rate, 4) for rate in found[:2]], 'watched': found[2:]}
+            for name in MAPS for stays in STAYS for epsilon in EPSILONS
+            for found in [rates(area(name).chain(stays), VISIT, epsilon)]]
+
+
+def _said(law: Floats, epsilon: float) -> Floats:
+    """Return the law of what randomized response says of a thing of this law."""
+    found: Floats = (law * (np.exp(epsilon) - 1) + 1) / (np.exp(epsilon) + len(law) - 1)
+    return found
+
+
+def _bits(law: Floats, epsilon: float) -> float:
+    """Return how many bits randomized response tells of a thing of this law."""
+    one = np.zeros(len(law))
+    one[0] = 1.0
+    said, noise = _said(law, epsilon), _said(one, epsilon)
+    return float(noise @ np.log2(noise) - said @ np.log2(said))
 
 
 def worst_ratio(length: int, states: Sequence[str], watch: Watch, ratio: Fraction) -> Fraction:
