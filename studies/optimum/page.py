@@ -103,8 +103,8 @@ plain randomized response: the numbers below are with it, and with the best L an
 {watching}
 
 **On real maps** windows are long, {visit} ticks for a visit of 30 s at one tick a second, and
-there are many changes to tell apart. The table shows how many bits a second each tells of the robot:
-*slow clock, watching*. Both know, when they begin, where the robot was at the tick before.
+there are many changes to tell apart. The table shows how many bits a second each tells of the
+robot: *slow clock, watching*. Both know, when they begin, where the robot was at the tick before.
 Watching may tell in which ticks the robot leaves, instead of in which one, and takes the L and the
 number of ticks that tell the most.
 
@@ -371,7 +371,8 @@ def _short(numbers: dict[str, Any]) -> str:
 - **For visits** there is more to gain: on two states, ε = 4, a slow clock errs
   {watched['found']['slow clock']:.3f}, the optimum {watched['optimum']:.3f}, and a mechanism that
   watches for a change, proved private below, {watched['found']['watch']:.3f}. On real maps, with visits of
-  30 s, it tells less than the slow clock up to ε = {_clock_until(numbers['rates']):g}."""
+  30 s, it tells less than a slow clock up to
+  ε = {_clock_until(numbers['rates']):g}."""
 
 
 def draw(numbers: dict[str, Any], folder: Path) -> None:
