@@ -370,8 +370,8 @@ def _short(numbers: dict[str, Any]) -> str:
   {later[1]:.3f}; on logs {logs[0]:.3f} and {logs[1]:.3f}.
 - **For visits** there is more to gain: on two states, ε = 4, a slow clock errs
   {watched['found']['slow clock']:.3f}, the optimum {watched['optimum']:.3f}, and a mechanism that
-  watches for a change, proved private below, {watched['found']['watch']:.3f}. On real maps, with visits of
-  30 s, it tells less than a slow clock up to
+  watches for a change, proved private below, {watched['found']['watch']:.3f}. On real maps, with
+  visits of 30 s, it tells less than a slow clock up to
   ε = {_clock_until(numbers['rates']):g}."""
 
 
