@@ -59,6 +59,7 @@ from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights
+from symdp_ros.core.compiled.vectors import aligned
 from symdp_ros.core.draws.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.reachable import ReachableChain
@@ -107,11 +108,10 @@ class SweepPlan:
         """Return arrays (W, E, scale, together) for the kernels."""
         together: Floats = _NO_SEGMENTS
         if self.alone:
-            shape = self.spacing - self.alone, self.shape[1], _SEGMENTS
-            whole = np.zeros(prod(shape) + _SEGMENTS)
-            aligned = -whole.ctypes.data // whole.itemsize % _SEGMENTS  # else the kernel is slower
-            together = whole[aligned:aligned + prod(shape)].reshape(shape)
-        return (np.empty(self.shape), np.empty(self.shape[:2] if self.wide else (1, 1), np.int32),
+            together = aligned((self.spacing - self.alone, self.shape[1], _SEGMENTS))
+            together[:] = 0.0
+        W = aligned(self.shape) if len(self.shape) > 2 else np.empty(self.shape)
+        return (W, np.empty(self.shape[:2] if self.wide else (1, 1), np.int32),
                 np.empty(length + 1, np.int32), together)
 
 
