@@ -11,12 +11,13 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-from offline_checks import assert_drawn, assert_private, distance, large_grid
+from offline_checks import assert_drawn, assert_private, distance, large_grid, reached_in
 import pytest
 from strategies import (CHAINS, chains, exp_bounds, feasible_words, FOUR, grid, per_symbol,
                         periodic_chains, replayable_random, Tape, thorough, words)
 from symdp_ros import Chain, Privacy
 from symdp_ros.core.compiled import compiling
+from symdp_ros.core.draws.exact_draw import as_integers
 from symdp_ros.core.offline import backward
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio, rounding_reserve
@@ -86,6 +87,25 @@ class Sampler(BackwardSampler):
         starts = np.repeat(states, np.diff(self.reachable.offsets[1:])).tolist()
         return dict(zip(zip(starts, self.reachable.targets.tolist()),
                         map(Fraction, self.moves_weights)))
+
+    def weights(self, numbers):
+        """Return Ŵ_1…Ŵ_n exactly, up to one factor for each position: number → weight."""
+        W, E, plan = self._all_rows(numbers)
+        states = [reached_in(self.reachable, t, plan.period) for t in range(1, len(numbers) + 1)]
+        return [{s: Fraction(W[t, s]) * Fraction(2)**(int(E[t, s]) if plan.wide else 0)
+                 for s in some.tolist()} for t, some in enumerate(states, 1)]
+
+    def chances(self, numbers):
+        """Return, for each position, (state, next) → the probability of that draw, exactly."""
+        W, E, plan = self._all_rows(numbers)
+        result = []
+        for t in range(1, len(numbers) + 1):
+            result.append(row := {})
+            for state in reached_in(self.reachable, t - 1, plan.period).tolist():
+                drawn = as_integers(*self._drawn_by(W[t], E[t] if plan.wide else 0, state, W))
+                row |= {(state, there): Fraction(weight, sum(drawn)) for there, weight in zip(
+                    self.reachable.successors(state).tolist(), drawn, strict=True)}
+        return result
 
     def numbers(self, word):
         return [self.reachable.number[s] for s in word]
@@ -383,7 +403,7 @@ def test_a_period_gives_the_same_law(data, epsilon):
         assert sampler.log_normalizer(sampler.numbers(word)) == pytest.approx(log_normalizer)
         for t, (row, all_) in enumerate(zip(sampler.weights(sampler.numbers(word)), weights,
                                             strict=True), 1):
-            assert set(row) == set(reachable.reached_in(t, reachable.period).tolist())
+            assert set(row) == set(reached_in(reachable, t, reachable.period).tolist())
             assert len({row[s] / all_[s] for s in row}) == 1
 
 
