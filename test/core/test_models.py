@@ -259,11 +259,6 @@ def test_what_is_no_base(base, trust):
             OfflineMechanism(FOUR, Privacy(1.0), selection=selection, base=base, trust=trust)
 
 
-@pytest.mark.parametrize('trust', [0, 0.0, 1, 1.0])
-def test_trust_may_be_nothing_or_all(trust):
-    check_base('chain', trust)
-
-
 # Privacy, as drawn.
 
 @pytest.mark.parametrize('epsilon, adjacency', [
